@@ -11,6 +11,8 @@ export type FailureKind =
   | 'not_allowed'
   | 'unprocessable'
   | 'precondition_failed'
+  /** Another way of paging is needed. */
+  | 'paging_refused'
   | 'rate_limited'
   | 'unavailable'
 

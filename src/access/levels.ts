@@ -1,0 +1,34 @@
+/** Memberships, from none to owner, as the wire and the database number them. */
+export const levels = { none: 0, guest: 10, reporter: 20, developer: 30, maintainer: 40, owner: 50 } as const
+export type Level = keyof typeof levels
+export type LevelNumber = (typeof levels)[Level]
+
+export const levelNames: Readonly<Record<number, string>> = {
+  10: 'Guest',
+  20: 'Reporter',
+  30: 'Developer',
+  40: 'Maintainer',
+  50: 'Owner',
+}
+
+/** How open a project or group is, as the database numbers it. */
+export const visibilities = { private: 0, internal: 10, public: 20 } as const
+export type Visibility = keyof typeof visibilities
+
+const visibilityNames: Readonly<Record<number, Visibility>> = { 0: 'private', 10: 'internal', 20: 'public' }
+
+/** The word for a stored visibility. */
+export const visibilityName = (stored: number): Visibility => visibilityNames[stored] ?? 'private'
+
+/** Who may use a feature of a project, as the database numbers it. */
+export const featureLevels = { disabled: 0, private: 10, enabled: 20, public: 30 } as const
+export type FeatureLevel = keyof typeof featureLevels
+
+const featureLevelNames: Readonly<Record<number, FeatureLevel>> = {
+  0: 'disabled',
+  10: 'private',
+  20: 'enabled',
+  30: 'public',
+}
+
+export const featureLevelName = (stored: number): FeatureLevel => featureLevelNames[stored] ?? 'disabled'

@@ -1,0 +1,51 @@
+import type { Caller } from './actor.ts'
+import { featureLevels, type Level, levels, visibilities } from './levels.ts'
+
+/** Everything a rule may look at. Loaded once, with the subject; rules never query. */
+export type Facts = {
+  /** As `visibilities` numbers it. */
+  readonly visibility: number
+  /** The caller's effective access level, as `levels` numbers it. */
+  readonly level: number
+  /** Feature name → `featureLevels`. A feature that is absent is off. */
+  readonly features: Readonly<Record<string, number>>
+  /** Circumstances by name: `archived`, `self`, … An absent one is false. */
+  readonly flags: Readonly<Record<string, boolean>>
+}
+
+/** Who has an ability, on what, and what takes it away. */
+export type Rule = {
+  /** Lowest membership that grants it. Administrators always count as owners. */
+  readonly from: Level
+  /**
+   * Non-members who have it too, as far as the visibility lets them in: `anyone` (nobody known included, where the
+   * subject is public) or `signed_in` (on public and, unless external, internal subjects).
+   */
+  readonly open?: 'anyone' | 'signed_in'
+  /** Must be switched on; when it is for members only, `open` does not count. */
+  readonly feature?: string
+  /** Flags of which any one grants the ability to somebody known. */
+  readonly or?: readonly string[]
+  /** Flags that take it away from everyone, administrators included. */
+  readonly unless?: readonly string[]
+}
+
+export type Policy<Ability extends string> = Readonly<Record<Ability, Rule>>
+
+/** The decision. Pure; every door asks it. */
+export function allows(rule: Rule, caller: Caller, facts: Facts): boolean {
+  if (rule.unless?.some((flag) => facts.flags[flag])) return false
+  const feature = rule.feature === undefined ? featureLevels.enabled : (facts.features[rule.feature] ?? featureLevels.disabled)
+  if (feature === featureLevels.disabled) return false
+  if (caller !== null) {
+    if (caller.admin || facts.level >= levels[rule.from]) return true
+    if (rule.or?.some((flag) => facts.flags[flag])) return true
+  }
+  if (rule.open === undefined) return false
+  if (feature < featureLevels.enabled) return false
+  if (caller === null) return rule.open === 'anyone' && facts.visibility === visibilities.public
+  return facts.visibility === visibilities.public || (facts.visibility === visibilities.internal && !caller.external)
+}
+
+/** True when nobody known can ever have it, so that asking for credentials comes before anything is looked up. */
+export const needsAccount = (rule: Rule): boolean => rule.open !== 'anyone'

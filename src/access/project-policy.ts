@@ -1,0 +1,17 @@
+import type { Policy } from './policy.ts'
+
+/** Abilities on a project. Facts: areas/projects/subject.ts. */
+export const projectPolicy = {
+  read_project: { from: 'guest', open: 'anyone' },
+  read_code: { from: 'reporter', open: 'anyone', feature: 'repository' },
+  read_statistics: { from: 'reporter' },
+  read_member: { from: 'guest', open: 'signed_in' },
+  push_code: { from: 'developer', feature: 'repository', unless: ['archived'] },
+  admin_member: { from: 'maintainer' },
+  admin_project: { from: 'maintainer' },
+  rename_project: { from: 'owner' },
+  change_visibility: { from: 'owner' },
+  remove_project: { from: 'owner' },
+} as const satisfies Policy<string>
+
+export type ProjectAbility = keyof typeof projectPolicy

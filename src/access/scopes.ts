@@ -1,0 +1,18 @@
+/** What a token may be used for. */
+export const scopes = [
+  'api',
+  'read_api',
+  'read_user',
+  'read_repository',
+  'write_repository',
+  'read_registry',
+  'write_registry',
+  'sudo',
+] as const
+export type Scope = (typeof scopes)[number]
+
+export const isScope = (text: string): text is Scope => (scopes as readonly string[]).includes(text)
+
+/** True when a credential with these scopes (`undefined`: the account itself) reaches what asks for one of `wanted`. */
+export const reaches = (held: ReadonlySet<Scope> | undefined, wanted: readonly Scope[]): boolean =>
+  held === undefined || wanted.some((scope) => held.has(scope))

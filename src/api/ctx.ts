@@ -1,0 +1,23 @@
+import type { Logger } from 'pino'
+import type { Caller } from '../access/actor.ts'
+import type { Database, Db } from '../db/db.ts'
+import type { Git } from '../git/git.ts'
+import type { Runner } from '../git/runner/client.ts'
+import type { SettingsReader } from '../settings/store.ts'
+import type { Plan } from './params/plan.ts'
+import type { Site } from './site.ts'
+
+/** Who is calling and what they may reach. One per request, job or SSH session. */
+export type Ctx = {
+  readonly actor: Caller
+  readonly db: Db
+  readonly transaction: Database['transaction']
+  readonly git: Git
+  readonly runner: Runner
+  readonly settings: SettingsReader
+  readonly site: Site
+  readonly plan: Plan
+  readonly log: Logger
+  /** The address of the client, for audit and limits; absent in jobs. */
+  readonly remoteAddress: string | undefined
+}

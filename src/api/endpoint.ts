@@ -1,0 +1,96 @@
+import type { Readable } from 'node:stream'
+import type { Static, TObject } from 'typebox'
+import type { Facts, Policy } from '../access/policy.ts'
+import type { Scope } from '../access/scopes.ts'
+import type { Timestamp } from '../db/types.ts'
+import type { Ctx } from './ctx.ts'
+import type { Entity } from './entity.ts'
+import type { Page, Paged } from './page.ts'
+import type { ParamsOf } from './params/types.ts'
+import type { Tier } from './params/plan.ts'
+
+/** A thing an endpoint acts on: how the path names it, how it is loaded, which abilities exist on it. */
+export type Subject<T extends { readonly facts: Facts }, A extends string, P extends TObject> = {
+  /** The noun of `404 Project Not Found`. */
+  readonly what: string
+  /** Parameters of the path that name it. */
+  readonly params: P
+  readonly policy: Policy<A>
+  /** The ability without which the subject is reported as missing rather than forbidden. */
+  readonly visible: A
+  /** One statement: the row with the caller's facts. */
+  load(params: Static<P>, ctx: Ctx): Promise<T | undefined>
+}
+
+export const subject = <T extends { readonly facts: Facts }, A extends string, P extends TObject>(
+  s: Subject<T, A, P>,
+): Subject<T, A, P> => s
+
+/** A body that is not JSON. */
+export type RawBody = { readonly body: Buffer | Readable; readonly contentType: string; readonly sizeBytes?: number }
+
+/** Declares an answer that is bytes rather than a record. */
+export type Raw = { readonly raw: string }
+/** `contentType` is for the documentation; the handler's body says its own. */
+export const raw = (contentType: string): Raw => ({ raw: contentType })
+
+/** Several forms of one answer; the handler says which with `as`. */
+export type Variants = { readonly variants: readonly Entity<any>[] }
+export const variants = (...entities: readonly Entity<any>[]): Variants => ({ variants: entities })
+
+/** A handler's answer in one of the declared `variants`. */
+export class Variant {
+  readonly entity: Entity<any>
+  readonly result: unknown
+  constructor(entity: Entity<any>, result: unknown) {
+    this.entity = entity
+    this.result = result
+  }
+}
+export const as = <Row>(e: Entity<Row>, result: Row | Paged<Row>): Variant => new Variant(e, result)
+
+/** What a handler may say besides its result. */
+export type Reply = { header(name: string, value: string): void }
+
+type Returns = Entity<any> | Raw | Variants | null
+type Result<R extends Returns, Paging> =
+  R extends Entity<infer Row> ? (Paging extends true ? Paged<Row> : Row) : R extends Raw ? RawBody : R extends Variants ? Variant : void
+
+type Shape<T extends { readonly facts: Facts }, A extends string, SP extends TObject, P extends TObject, R extends Returns, Paging> = {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+  /** Below `/api/v4`. */
+  readonly path: string
+  readonly summary: string
+  /** The plan from which the call exists. */
+  readonly tier?: Tier
+  /** Token scopes that reach it besides `api` (and `read_api` for reads). */
+  readonly scopes?: readonly Scope[]
+  readonly subject: Subject<T, A, SP>
+  readonly allow: NoInfer<A>
+  /** Parameters of path, query and body together; a name that stands in `path` is taken from there. */
+  readonly params?: P
+  /** Offset pages, and keyset pages where the list is ordered by id. */
+  readonly paged?: Paging
+  /** Default: 201 for POST, 204 without an answer, else 200. */
+  readonly status?: number
+  /** Largest body in bytes, files apart. Default 1 MiB. */
+  readonly bodyLimit?: number
+  /** Honours If-Unmodified-Since: when the subject last changed. */
+  readonly changedAt?: (subject: T) => Timestamp
+  readonly returns: R
+  handle(input: { subject: T; params: ParamsOf<SP> & ParamsOf<P>; page: Page; ctx: Ctx; reply: Reply }): Promise<Result<R, Paging>>
+}
+
+export type Endpoint = Shape<any, any, TObject, TObject, Returns, boolean>
+
+/** Declares an endpoint. The value is inert: `edges/http/mount.ts` serves it, `edges/http/openapi.ts` documents it. */
+export const endpoint = <
+  T extends { readonly facts: Facts },
+  A extends string,
+  SP extends TObject,
+  R extends Returns,
+  P extends TObject = TObject<{}>,
+  Paging extends boolean = false,
+>(
+  e: Shape<T, A, SP, P, R, Paging>,
+): Endpoint => e as unknown as Endpoint

@@ -1,0 +1,44 @@
+import type { Static, TObject } from 'typebox'
+import type { Ctx } from './ctx.ts'
+import { isOffered, type Plan, type Tier } from './params/plan.ts'
+
+/** How one kind of record looks on the wire. */
+export type Entity<Row, S extends TObject = TObject, Extra = any> = {
+  /** As the OpenAPI document calls it. */
+  readonly name: string
+  /** A property with `tier` is shown on that plan and higher ones. */
+  readonly schema: S
+  /** Fetches what every row of the page needs, in a fixed number of queries. */
+  readonly gather?: (rows: readonly Row[], ctx: Ctx) => Promise<Extra>
+  /** Pure. The return type is checked against `schema`. */
+  readonly present: (row: Row, ctx: Ctx, extra: Extra) => Static<S>
+}
+
+export const entity = <Row, S extends TObject, Extra = undefined>(e: Entity<Row, S, Extra>): Entity<Row, S, Extra> => e
+
+const hiddenFields = new WeakMap<Entity<any>, Map<Plan, readonly string[]>>()
+
+/** Names of the fields that `plan` does not offer. */
+function hidden(e: Entity<any>, plan: Plan): readonly string[] {
+  let byPlan = hiddenFields.get(e)
+  if (!byPlan) hiddenFields.set(e, (byPlan = new Map()))
+  let names = byPlan.get(plan)
+  if (!names) {
+    names = Object.entries(e.schema.properties)
+      .filter(([, property]) => !isOffered((property as { tier?: Tier }).tier, plan))
+      .map(([name]) => name)
+    byPlan.set(plan, names)
+  }
+  return names
+}
+
+/** The records of a page, in the order of its rows. */
+export async function presentAll<Row>(e: Entity<Row>, rows: readonly Row[], ctx: Ctx): Promise<object[]> {
+  const extra = e.gather && rows.length > 0 ? await e.gather(rows, ctx) : undefined
+  const withheld = hidden(e, ctx.plan)
+  return rows.map((row) => {
+    const record = e.present(row, ctx, extra) as Record<string, unknown>
+    for (const name of withheld) delete record[name]
+    return record
+  })
+}

@@ -1,0 +1,101 @@
+import type { Db } from '../db/db.ts'
+import { and, literal, type Sql, sql } from '../db/sql.ts'
+import { Failure } from '../kernel/failure.ts'
+
+/** What the caller asked for: which part of a list. */
+export type Page = {
+  /** From 1. */
+  readonly page: number
+  /** 1 to 100. */
+  readonly perPage: number
+  /** Continue after an id rather than count pages. */
+  readonly keyset: boolean
+}
+
+/** One page of rows, in order. */
+export type Paged<Row> = {
+  readonly rows: readonly Row[]
+  /** Of the whole list; absent when there are more than `countedRows`. */
+  readonly total: number | undefined
+  readonly hasNext: boolean
+  /** The parameter that continues a keyset page: `{ id_after: 42 }`. Absent for an empty page and without keyset. */
+  readonly next?: { readonly name: 'id_after' | 'id_before'; readonly id: number }
+}
+
+/** Totals are counted up to here and then left out, as the headers allow. */
+export const countedRows = 10_000
+/** Offsets beyond this are refused on lists that offer keyset paging. */
+const maximumOffset = 10_000
+
+export type Direction = 'asc' | 'desc'
+
+/** A list as its area describes it; limit, offset or keyset and the count are added here for all alike. */
+export type List = {
+  /** `select … from …`, without a condition. */
+  readonly select: Sql
+  /** What is counted: `from …`, as narrow as the conditions allow. */
+  readonly from: Sql
+  readonly where: readonly Sql[]
+  /** Must end in something unique. */
+  readonly order: readonly { readonly by: Sql; readonly direction: Direction }[]
+  /** Set when the order is by id: then pages may continue after an id. The rows must have `id`. */
+  readonly keyset?: { readonly direction: Direction } | undefined
+  /** What the list is made of, for messages. */
+  readonly type: string
+}
+
+const keysetRefused = () =>
+  new Failure('paging_refused', 'Keyset pagination is not yet available for this type of request')
+
+const offsetRefused = (type: string) =>
+  new Failure(
+    'paging_refused',
+    `Offset pagination has a maximum allowed offset of ${maximumOffset} for requests that return objects of type ${type}. Remaining records can be retrieved using keyset pagination.`,
+  )
+
+/** Rows and count of one page: two statements on one round trip; one with keyset. */
+export async function fetchPage<Row>(db: Db, list: List, page: Page): Promise<Paged<Row>> {
+  const where = and(list.where)
+  const order = list.order.map(({ by, direction }) => (direction === 'asc' ? sql`${by} asc` : sql`${by} desc`))
+  const body = sql`${list.select} where ${where} order by ${order.reduce((all, one) => sql`${all}, ${one}`)}`
+  // One more than asked for tells whether there is a next page.
+  const limit = literal(page.perPage + 1)
+  if (page.keyset) {
+    if (!list.keyset) throw keysetRefused()
+    const found = await db.rows<Row & { id: number }>(sql`${body} limit ${limit}`)
+    const rows = found.slice(0, page.perPage)
+    const last = rows.at(-1)
+    const name = list.keyset.direction === 'asc' ? 'id_after' : 'id_before'
+    return {
+      rows,
+      total: undefined,
+      hasNext: found.length > page.perPage,
+      ...(last && { next: { name, id: last.id } as const }),
+    }
+  }
+  const offset = (page.page - 1) * page.perPage
+  if (offset > maximumOffset) throw offsetRefused(list.type)
+  const [found, counted] = await Promise.all([
+    db.rows<Row>(sql`${body} limit ${limit} offset ${literal(offset)}`),
+    db.row<{ total: number }>(
+      sql`select count(*) as total from (select 1 ${list.from} where ${where} limit ${literal(countedRows + 1)}) as some`,
+    ),
+  ])
+  const total = counted?.total ?? 0
+  return {
+    rows: found.slice(0, page.perPage),
+    total: total > countedRows ? undefined : total,
+    hasNext: found.length > page.perPage,
+  }
+}
+
+/** A page of a list that is whole in memory. */
+export function slicePage<Row>(all: readonly Row[], page: Page): Paged<Row> {
+  if (page.keyset) throw keysetRefused()
+  const offset = (page.page - 1) * page.perPage
+  return {
+    rows: all.slice(offset, offset + page.perPage),
+    total: all.length,
+    hasNext: all.length > offset + page.perPage,
+  }
+}

@@ -1,0 +1,24 @@
+
+/** How this installation names itself in every URL it prints. */
+export type Site = {
+  /** `https://git.example`, without a slash at the end. */
+  readonly url: string
+  /** `https://git.example/api/v4` */
+  readonly apiUrl: string
+  readonly host: string
+  /** The port git over SSH is reached at; 0 when that door is closed. */
+  readonly sshPort: number
+}
+
+export function siteAt(externalUrl: string, sshPort: number): Site {
+  const url = externalUrl.replace(/\/+$/, '')
+  return { url, apiUrl: `${url}/api/v4`, host: new URL(url).hostname, sshPort }
+}
+
+export const httpUrlToRepo = (site: Site, fullPath: string): string => `${site.url}/${fullPath}.git`
+
+export const sshUrlToRepo = (site: Site, fullPath: string): string =>
+  site.sshPort === 22
+    ? `git@${site.host}:${fullPath}.git`
+    : `ssh://git@${site.host}:${site.sshPort}/${fullPath}.git`
+

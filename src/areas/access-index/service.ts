@@ -1,0 +1,36 @@
+import type { Tx } from '../../db/db.ts'
+import {
+  groupsDependingOn,
+  lockAccess,
+  projectsSharedWith,
+  refreshGroupAccess,
+  refreshProjectAccess,
+  sharedProjectsIn,
+} from './queries.ts'
+
+export { lockAccess }
+
+/** Somebody's membership of a group was added, changed or removed in this transaction. The access lock is held. */
+export async function groupMemberChanged(tx: Tx, groupId: number, userId: number): Promise<void> {
+  await refreshGroupAccess(tx, await groupsDependingOn(tx, groupId), userId)
+  const projects = await projectsSharedWith(tx, groupId)
+  if (projects.length > 0) await refreshProjectAccess(tx, projects, userId)
+}
+
+/** Somebody's membership of a project was added, changed or removed in this transaction. The access lock is held. */
+export async function projectMemberChanged(tx: Tx, projectId: number, userId: number): Promise<void> {
+  await refreshProjectAccess(tx, [projectId], userId)
+}
+
+/** A namespace was made, moved, or shared differently: everybody's access to it and all below is computed anew. The access lock is held. */
+export async function namespacePlaced(tx: Tx, namespaceId: number): Promise<void> {
+  const groups = await groupsDependingOn(tx, namespaceId)
+  await refreshGroupAccess(tx, groups)
+  const projects = new Set([...(await projectsSharedWith(tx, namespaceId)), ...(await sharedProjectsIn(tx, groups))])
+  if (projects.size > 0) await refreshProjectAccess(tx, [...projects])
+}
+
+/** A project was moved or shared differently. The access lock is held unless the project is new in this transaction. */
+export async function projectPlaced(tx: Tx, projectId: number): Promise<void> {
+  await refreshProjectAccess(tx, [projectId])
+}

@@ -1,0 +1,41 @@
+import { Type } from 'typebox'
+import { endpoint } from '../../api/endpoint.ts'
+import { fetchPage } from '../../api/page.ts'
+import { notFound } from '../../kernel/failure.ts'
+import { instance } from '../instance/subject.ts'
+import { Namespace } from './entity.ts'
+import { findNamespace, namespacesOf } from './queries.ts'
+
+export const namespaceRoutes = [
+  endpoint({
+    method: 'GET',
+    path: '/namespaces',
+    summary: 'List namespaces of the caller; all for administrators',
+    subject: instance,
+    allow: 'use',
+    params: Type.Object({
+      search: Type.Optional(Type.String({ description: 'Part of the name or path' })),
+      owned_only: Type.Optional(Type.Boolean({ description: 'Only those the caller owns' })),
+    }),
+    paged: true,
+    returns: Namespace,
+    handle: ({ params, page, ctx }) => fetchPage(ctx.db, namespacesOf(ctx.actor!, params), page),
+  }),
+
+  endpoint({
+    method: 'GET',
+    path: '/namespaces/:id',
+    summary: 'One namespace, by id or full path',
+    subject: instance,
+    allow: 'use',
+    params: Type.Object({ id: Type.String({ description: 'Id or full path' }) }),
+    returns: Namespace,
+    async handle({ params, ctx }) {
+      const actor = ctx.actor!
+      const row = await findNamespace(ctx.db, actor, /^\d{1,15}$/.test(params.id) ? Number(params.id) : params.id)
+      const readable = row && (actor.admin || row.level !== null || row.owner_id === actor.id)
+      if (!readable) throw notFound('Namespace')
+      return row
+    },
+  }),
+]

@@ -1,0 +1,88 @@
+import { LRUCache } from 'lru-cache'
+import type { Actor } from '../../access/actor.ts'
+import type { Db } from '../../db/db.ts'
+import type { Notifications } from '../../db/notifications.ts'
+import { type CredentialRow, findTokenCredential, type TokenCredentialRow, touchToken } from './queries.ts'
+import { digestOf } from './secret.ts'
+
+/** Why a credential is refused. */
+export type Refusal =
+  | 'unknown'
+  | 'expired'
+  | 'revoked'
+  | 'blocked'
+  | 'deactivated'
+  /** A placeholder account, which nobody signs in to. */
+  | 'internal'
+
+export type Authentication = { actor: Actor } | { refused: Refusal }
+
+/** However a notification may be lost, a revocation holds in every process after this. */
+const maximumAgeMs = 900
+const maximumTokens = 50_000
+
+/**
+ * Tokens to actors. Known tokens cost no statement for `maximumAgeMs`; a change of tokens or accounts notifies in its
+ * transaction and empties the cache, as does the loss of the connection that listens.
+ */
+export class TokenAuthenticator {
+  readonly #db: Db
+  readonly #cache = new LRUCache<string, Promise<Authentication>>({
+    max: maximumTokens,
+    ttl: maximumAgeMs,
+    ttlResolution: 20,
+  })
+
+  constructor(db: Db, notifications: Notifications) {
+    this.#db = db
+    notifications.onChange((topic) => {
+      if (topic === undefined || topic === 'actors') this.#cache.clear()
+    })
+  }
+
+  authenticate(secret: string): Promise<Authentication> {
+    // The key is the digest, so that a heap dump or a core file holds no token.
+    const digest = digestOf(secret)
+    const key = digest.toString('latin1')
+    const known = this.#cache.get(key)
+    if (known) return known
+    const found = this.#find(digest)
+    found.catch(() => this.#cache.delete(key))
+    this.#cache.set(key, found)
+    return found
+  }
+
+  async #find(digest: Buffer): Promise<Authentication> {
+    const row = await findTokenCredential(this.#db, digest)
+    if (!row) return { refused: 'unknown' }
+    const refused = tokenRefusal(row) ?? accountRefusal(row)
+    if (refused) return { refused }
+    // Use is noted beside the request: a lost note costs nothing.
+    touchToken(this.#db, row.token_id).catch(() => {})
+    return { actor: { ...actorOf(row), scopes: new Set(row.scopes), tokenId: row.token_id } }
+  }
+}
+
+const tokenRefusal = (row: TokenCredentialRow): Refusal | undefined =>
+  row.expired ? 'expired' : row.revoked ? 'revoked' : undefined
+
+/** Why this account may not act at all. */
+export function accountRefusal(row: CredentialRow): Refusal | undefined {
+  if (row.kind === 'ghost') return 'internal'
+  if (row.state === 'active') return undefined
+  return row.state === 'deactivated' ? 'deactivated' : 'blocked'
+}
+
+/** The account as an actor without a credential of its own. */
+export const actorOf = (row: CredentialRow): Actor => ({
+  id: row.user_id,
+  username: row.username,
+  name: row.name,
+  email: row.email,
+  admin: row.admin,
+  external: row.external,
+  canCreateGroup: row.can_create_group,
+  projectsLimit: row.projects_limit,
+  scopes: undefined,
+  tokenId: undefined,
+})

@@ -1,0 +1,17 @@
+import type pg from 'pg'
+import { columnTypes } from './types.ts'
+
+const seconds = 1000
+
+/** What every connection of ours is set to. UTC, so that dates and timestamps need no conversion. */
+export const connectionOptions = (url: string, name: string): pg.ClientConfig => ({
+  connectionString: url,
+  application_name: `stithy ${name}`,
+  types: columnTypes,
+  options: '-c timezone=UTC -c jit=off',
+  statement_timeout: 30 * seconds,
+  lock_timeout: 15 * seconds,
+  idle_in_transaction_session_timeout: 60 * seconds,
+  connectionTimeoutMillis: 10 * seconds,
+  keepAlive: true,
+})

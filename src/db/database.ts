@@ -1,0 +1,64 @@
+import pg from 'pg'
+import { connectionOptions } from './connection.ts'
+import type { Database, Db, Tx } from './db.ts'
+import { Reader } from './reader.ts'
+import type { Sql } from './sql.ts'
+import { prepared } from './statement.ts'
+import { isRetryable } from './violations.ts'
+
+export type DatabaseOptions = {
+  /** Pipelined connections for single statements. */
+  readers?: number
+  /** Connections for transactions, at most. */
+  writers?: number
+}
+
+const attempts = 4
+
+const over = (query: (statement: Sql) => Promise<pg.QueryResult>): Db => ({
+  rows: async <Row>(statement: Sql) => (await query(statement)).rows as Row[],
+  row: async <Row>(statement: Sql) => (await query(statement)).rows[0] as Row | undefined,
+  run: async (statement) => (await query(statement)).rowCount ?? 0,
+})
+
+/** Opens the connections on first use. Statements outside a transaction go through the pipelined readers. */
+export function openDatabase(url: string, { readers = 3, writers = 10 }: DatabaseOptions = {}): Database {
+  const reader = new Reader(url, readers)
+  const pool = new pg.Pool({ ...connectionOptions(url, 'writer'), max: writers, idleTimeoutMillis: 30_000 })
+  // An idle connection that breaks leaves the pool by itself; without a listener it would end the process.
+  pool.on('error', () => {})
+
+  async function once<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
+    const client = await pool.connect()
+    let broken = false
+    try {
+      await client.query('begin')
+      const result = await work(over((statement) => client.query(prepared(statement))) as Tx)
+      await client.query('commit')
+      return result
+    } catch (error) {
+      await client.query('rollback').catch(() => {
+        broken = true
+      })
+      throw error
+    } finally {
+      client.release(broken)
+    }
+  }
+
+  return {
+    ...over((statement) => reader.query(statement)),
+    async transaction(work) {
+      for (let attempt = 1; ; attempt++) {
+        try {
+          return await once(work)
+        } catch (error) {
+          if (attempt === attempts || !isRetryable(error)) throw error
+        }
+      }
+    },
+    async [Symbol.asyncDispose]() {
+      await Promise.all([reader[Symbol.asyncDispose](), pool.end()])
+    },
+  }
+}

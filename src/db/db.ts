@@ -1,0 +1,27 @@
+import type { Sql } from './sql.ts'
+
+/**
+ * Something that runs SQL: the pool or a transaction. Statements are prepared under a name made from
+ * their text, so a text must not contain values that vary without bound.
+ */
+export interface Db {
+  /** All rows. */
+  rows<Row>(statement: Sql): Promise<Row[]>
+  /** The first row, if any. */
+  row<Row>(statement: Sql): Promise<Row | undefined>
+  /** The number of rows changed. */
+  run(statement: Sql): Promise<number>
+}
+
+declare const inTransaction: unique symbol
+
+/** A `Db` whose statements commit or vanish together. Functions that must not run outside one ask for it. */
+export interface Tx extends Db {
+  readonly [inTransaction]: true
+}
+
+/** What the service sees of its database. */
+export interface Database extends Db, AsyncDisposable {
+  /** Runs `work` in a transaction; rolls back when it throws. Deadlocks and serialisation failures are tried again. */
+  transaction<T>(work: (tx: Tx) => Promise<T>): Promise<T>
+}

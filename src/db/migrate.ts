@@ -1,0 +1,38 @@
+import { readdir, readFile } from 'node:fs/promises'
+import { runMigrations as runJobMigrations } from 'graphile-worker'
+import pg from 'pg'
+import { connectionOptions } from './connection.ts'
+
+const folder = new URL('migrations/', import.meta.url)
+/** Any constant of ours: processes that start together take turns. */
+const lock = 7_180_339
+
+/**
+ * Brings the schema up to date, one transaction a migration, under a lock that other processes wait for.
+ * Forward only; applied files are never edited. `progress` hears of each step.
+ */
+export async function migrate(url: string, progress: (line: string) => void = () => {}): Promise<void> {
+  const client = new pg.Client({ ...connectionOptions(url, 'migrate'), statement_timeout: 0, lock_timeout: 0 })
+  await client.connect()
+  try {
+    await client.query('select pg_advisory_lock($1)', [lock])
+    await client.query(
+      'create table if not exists schema_migrations (name text primary key, applied_at timestamptz not null default now())',
+    )
+    const applied = new Set(
+      (await client.query<{ name: string }>('select name from schema_migrations')).rows.map(({ name }) => name),
+    )
+    const files = (await readdir(folder)).filter((name) => name.endsWith('.sql')).sort()
+    for (const file of files) {
+      if (applied.has(file)) continue
+      progress(`migrating the database: ${file.replace(/\.sql$/, '')}`)
+      await client.query('begin')
+      await client.query(await readFile(new URL(file, folder), 'utf8'))
+      await client.query('insert into schema_migrations (name) values ($1)', [file])
+      await client.query('commit')
+    }
+    await runJobMigrations({ connectionString: url })
+  } finally {
+    await client.end()
+  }
+}

@@ -1,0 +1,69 @@
+import pg from 'pg'
+import { connectionOptions } from './connection.ts'
+import type { Db } from './db.ts'
+import { sql } from './sql.ts'
+
+/** Topics that processes tell one another about. A notification is a hint: whoever misses one must still be right soon. */
+export type Topic = 'actors' | 'settings'
+
+const channel = 'stithy'
+const retryMs = 500
+
+/** Tells every process, when `db`'s transaction commits, that `topic` changed. */
+export const notify = (db: Db, topic: Topic): Promise<number> => db.run(sql`select pg_notify(${channel}, ${topic})`)
+
+/**
+ * One connection that listens. `hear` is called for each notification, and for every topic (`undefined`) when the
+ * connection was lost or comes back, since something may have been missed.
+ */
+export class Notifications implements AsyncDisposable {
+  readonly #url: string
+  readonly #listeners: ((topic: Topic | undefined) => void)[] = []
+  #client: pg.Client | undefined
+  #timer: NodeJS.Timeout | undefined
+  #ended = false
+
+  constructor(url: string) {
+    this.#url = url
+  }
+
+  onChange(listener: (topic: Topic | undefined) => void): void {
+    this.#listeners.push(listener)
+  }
+
+  async connect(): Promise<void> {
+    const client = new pg.Client(connectionOptions(this.#url, 'notifications'))
+    this.#client = client
+    client.on('notification', ({ payload }) => this.#tell(payload as Topic))
+    client.on('error', () => {})
+    client.once('end', () => this.#lost(client))
+    await client.connect()
+    await client.query(`listen ${channel}`)
+    this.#tell(undefined)
+  }
+
+  #tell(topic: Topic | undefined) {
+    for (const listener of this.#listeners) listener(topic)
+  }
+
+  #lost(client: pg.Client) {
+    if (this.#client !== client) return
+    this.#client = undefined
+    this.#tell(undefined)
+    this.#retry()
+  }
+
+  #retry() {
+    if (this.#ended) return
+    clearTimeout(this.#timer)
+    this.#timer = setTimeout(() => this.connect().catch(() => this.#retry()), retryMs)
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#ended = true
+    clearTimeout(this.#timer)
+    const client = this.#client
+    this.#client = undefined
+    await client?.end().catch(() => {})
+  }
+}

@@ -1,0 +1,25 @@
+import sqlTag, { empty, join, raw, type Sql } from 'sql-template-tag'
+
+export { empty, join, raw, type Sql }
+
+/** SQL with its values apart: `sql\`select * from users where id = ${id}\``. Fragments nest. */
+export const sql = sqlTag
+
+/** The conditions joined by AND; `true` when there are none. */
+export const and = (conditions: readonly Sql[]): Sql => (conditions.length === 0 ? raw('true') : join(conditions, ' and '))
+
+/**
+ * A number written into the text. For LIMIT and OFFSET: a parameter there spoils the cached plan,
+ * and the few page sizes in use make few texts.
+ */
+export function literal(value: number): Sql {
+  if (!Number.isSafeInteger(value)) throw new Error(`not an integer: ${value}`)
+  return raw(String(value))
+}
+
+/** A timestamp as our records write it, for use inside JSON that PostgreSQL builds. */
+export const wireTime = (expression: Sql): Sql =>
+  sql`to_char(${expression} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`
+
+/** `text` as a LIKE pattern that matches it anywhere, with `%`, `_` and `\` taken literally. */
+export const containing = (text: string): string => `%${text.replace(/[\\%_]/g, '\\$&')}%`

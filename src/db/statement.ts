@@ -1,0 +1,17 @@
+import type { Sql } from './sql.ts'
+
+const names = new Map<string, string>()
+/** Texts are few; should something make them vary, the rest run unprepared rather than fill the server's memory. */
+const maximum = 2000
+
+/** The statement as `pg` takes it: prepared under a name that stands for its text. */
+export function prepared(statement: Sql): { name?: string; text: string; values: unknown[] } {
+  const text = statement.text
+  let name = names.get(text)
+  if (name === undefined) {
+    if (names.size >= maximum) return { text, values: statement.values }
+    name = `s${names.size}`
+    names.set(text, name)
+  }
+  return { name, text, values: statement.values }
+}

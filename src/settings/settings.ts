@@ -1,0 +1,45 @@
+import { type Static, Type } from 'typebox'
+
+const count = (value: number, description: string) => Type.Integer({ minimum: 0, default: value, description })
+const flag = (value: boolean, description: string) => Type.Boolean({ default: value, description })
+const visibility = (description: string) =>
+  Type.Union([Type.Literal('private'), Type.Literal('internal'), Type.Literal('public')], {
+    default: 'private',
+    description,
+  })
+
+/** Every setting of the installation with its default. Stored are only those that somebody changed. */
+export const Settings = Type.Object({
+  default_project_visibility: visibility('Visibility of new projects'),
+  default_group_visibility: visibility('Visibility of new groups'),
+  default_projects_limit: count(100_000, 'Personal projects a new user may have'),
+  default_project_creation: Type.Integer({
+    minimum: 0,
+    maximum: 2,
+    default: 2,
+    description: 'Who creates projects in new groups: 0 no one, 1 maintainers, 2 developers and maintainers',
+  }),
+  restricted_visibility_levels: Type.Array(Type.String(), {
+    default: [],
+    description: 'Visibilities that only administrators may choose; with `public`, accounts are hidden from anonymous callers',
+  }),
+  user_default_external: flag(false, 'New users are external'),
+  minimum_password_length: Type.Integer({ minimum: 8, maximum: 128, default: 8, description: 'Characters' }),
+  password_authentication_enabled_for_git: flag(true, 'Account passwords are accepted by git over HTTP'),
+  receive_max_input_size: count(0, 'Largest push in MB; 0 is no limit'),
+  avatar_service_enabled: flag(true, 'People without a picture of their own show one by e-mail address'),
+  throttle_unauthenticated_enabled: flag(false, 'Limit requests of each address without credentials'),
+  throttle_unauthenticated_requests_per_period: count(3600, 'Requests'),
+  throttle_unauthenticated_period_in_seconds: count(3600, 'Seconds'),
+  throttle_authenticated_api_enabled: flag(false, 'Limit API requests of each user'),
+  throttle_authenticated_api_requests_per_period: count(7200, 'Requests'),
+  throttle_authenticated_api_period_in_seconds: count(3600, 'Seconds'),
+})
+export type Settings = Static<typeof Settings>
+
+const defaults = Object.fromEntries(
+  Object.entries(Settings.properties).map(([name, schema]) => [name, (schema as { default: unknown }).default]),
+) as Settings
+
+/** The stored values over the defaults. */
+export const withDefaults = (stored: Partial<Settings>): Settings => Object.freeze({ ...defaults, ...stored })

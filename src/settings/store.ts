@@ -1,0 +1,46 @@
+import type { Db, Tx } from '../db/db.ts'
+import { type Notifications, notify } from '../db/notifications.ts'
+import { sql } from '../db/sql.ts'
+import { type Settings, withDefaults } from './settings.ts'
+
+export type SettingsReader = { get(): Promise<Settings> }
+
+/** However a notification may be lost, no process keeps a value longer than this. */
+const maximumAgeMs = 900
+
+/** The settings, read at most once in `maximumAgeMs` and again at once when somebody changes them. */
+export class SettingsStore implements SettingsReader {
+  readonly #db: Db
+  #cached: Promise<Settings> | undefined
+  #readAt = 0
+
+  constructor(db: Db, notifications: Notifications) {
+    this.#db = db
+    notifications.onChange((topic) => {
+      if (topic === undefined || topic === 'settings') this.#cached = undefined
+    })
+  }
+
+  get(): Promise<Settings> {
+    const now = performance.now()
+    if (this.#cached && now - this.#readAt < maximumAgeMs) return this.#cached
+    this.#readAt = now
+    const read = this.#read()
+    read.catch(() => {
+      if (this.#cached === read) this.#cached = undefined
+    })
+    this.#cached = read
+    return read
+  }
+
+  async #read(): Promise<Settings> {
+    const row = await this.#db.row<{ values: Partial<Settings> }>(sql`select values from application_settings`)
+    return withDefaults(row?.values ?? {})
+  }
+}
+
+/** Changes some settings; every process knows within a second. */
+export async function saveSettings(tx: Tx, values: Partial<Settings>): Promise<void> {
+  await tx.run(sql`update application_settings set values = values || ${JSON.stringify(values)}::jsonb, updated_at = now()`)
+  await notify(tx, 'settings')
+}
