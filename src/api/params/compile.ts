@@ -1,0 +1,153 @@
+import type { TObject } from 'typebox'
+import { Complaint, hasNoValidValue, isInvalid } from './complaint.ts'
+import { readDate, readDateOfTimestamp, readTimestamp } from './dates.ts'
+import { enumReader } from './enums.ts'
+import { freeHashReader, readAnything } from './free-hash.ts'
+import { type Field, hashReader } from './hashes.ts'
+import { listReader } from './lists.ts'
+import { ParameterError } from './parameter-error.ts'
+import type { ParamsOf } from './params-of.ts'
+import { type Plan, planOffers } from './plan.ts'
+import type { RawParams } from './raw.ts'
+import type { Reader } from './reader.ts'
+import { integerReader, numberReader, readBoolean, textReader } from './scalars.ts'
+import { alternatives, isNullable, isNullSchema, isOptional, literals, type ParamSchema } from './schema.ts'
+import { UploadedFile } from './uploaded-file.ts'
+
+/** Raw parameters of one request → typed ones, or a `ParameterError` that names everything wrong with them. */
+export type ParamsReader<S extends TObject> = (raw: RawParams, method?: string) => ParamsOf<S>
+
+export type CompileOptions = {
+  /** Parameters above this plan are as unknown as any undeclared name. */
+  plan?: Plan
+}
+
+/**
+ * Compiles a declaration into closures: some microseconds per parameter, so compile on first use and keep the
+ * result. `method` decides what null means: PUT and PATCH clear, others leave out. A schema that cannot be read
+ * from the wire is a mistake of ours and throws here, not at the first request.
+ */
+export function compileParams<S extends TObject>(
+  schema: S,
+  { plan = 'ultimate' }: CompileOptions = {},
+): ParamsReader<S> {
+  const read = objectReader(schema as ParamSchema, plan)
+  return (raw, method = 'GET') => {
+    const clears = method === 'PUT' || method === 'PATCH'
+    const complaints: string[] = []
+    const values = read(raw, { complaints, clears, writes: clears || method === 'POST' }, '')
+    if (complaints.length > 0) throw new ParameterError(complaints.join(', '))
+    // Only reached by a tree that is no hash, which no door hands over.
+    if (values instanceof Complaint) throw new ParameterError('parameters are invalid')
+    return values as ParamsOf<S>
+  }
+}
+
+function objectReader(schema: ParamSchema, plan: Plan): Reader {
+  const fields: Field[] = []
+  for (const [name, property] of Object.entries(schema.properties ?? {})) {
+    // An absent parameter would otherwise be found on the prototype of a JSON object.
+    if (name in Object.prototype) throw new TypeError(`${name} cannot be the name of a parameter`)
+    if (property.tier === undefined || planOffers(plan, property.tier)) fields.push(fieldOf(name, property, plan))
+  }
+  return hashReader(fields, schema)
+}
+
+function fieldOf(name: string, schema: ParamSchema, plan: Plan): Field {
+  const core = alternatives(schema).filter((each) => !isNullSchema(each))
+  return {
+    name,
+    read: readerOf(schema, plan),
+    required: !isOptional(schema) && schema.default === undefined,
+    nullable: isNullable(schema),
+    // Compat: python-gitlab sends `avatar=` to take an avatar away.
+    takesEmptyText: core.some(takesEmptyText) && !(isNullable(schema) && core.every(isFile)),
+    isList: core.some((each) => each.type === 'array'),
+    refusesBlank: core.some((each) => each.blank === false),
+    makeDefault: defaultOf(schema),
+  }
+}
+
+function defaultOf(schema: ParamSchema): (() => unknown) | undefined {
+  const value = schema.default
+  if (value === undefined) return undefined
+  return typeof value === 'object' && value !== null ? () => structuredClone(value) : () => value
+}
+
+const isFile = (schema: ParamSchema): boolean => schema.type === 'string' && schema.format === 'binary'
+
+const isDated = (schema: ParamSchema): boolean => schema.format === 'date-time' || schema.format === 'date'
+
+/** Whether the empty string is looked at as a value, be it only to be refused. A word list is text unless it has numbers. */
+function takesEmptyText(schema: ParamSchema): boolean {
+  const words = literals([schema])
+  if (words !== undefined) return words.some((word) => typeof word === 'string') && schema.ignoreCase !== true
+  return schema.type === undefined || (schema.type === 'string' && !isDated(schema))
+}
+
+function readerOf(schema: ParamSchema, plan: Plan): Reader {
+  const choices = alternatives(schema).filter((each) => !isNullSchema(each))
+  // `blank` and the like may stand on the union of a nullable parameter.
+  if (choices.length === 1)
+    return singleReader(schema.anyOf === undefined ? choices[0]! : { ...schema, ...choices[0]! }, plan)
+  const values = literals(choices)
+  if (values !== undefined) return enumReader(values, schema.ignoreCase)
+  return unionReader(schema, choices, plan)
+}
+
+/** The first alternative that takes the value wins, in the order of the declaration. */
+function unionReader(schema: ParamSchema, choices: readonly ParamSchema[], plan: Plan): Reader {
+  const readers = choices.map((choice) => singleReader(choice, plan))
+  const complaint = schema.complaint === undefined ? undefined : new Complaint(schema.complaint)
+  return (raw, reading, path) => {
+    let refusal = isInvalid
+    for (const read of readers) {
+      // Parts of an alternative that does not fit must not complain.
+      const value = read(raw, { ...reading, complaints: [] }, path)
+      if (!(value instanceof Complaint)) return value
+      if (value === hasNoValidValue) refusal = value
+    }
+    return complaint ?? refusal
+  }
+}
+
+function singleReader(schema: ParamSchema, plan: Plan): Reader {
+  const values = literals([schema])
+  if (values !== undefined) return enumReader(values, schema.ignoreCase)
+  switch (schema.type) {
+    case 'boolean':
+      return readBoolean
+    case 'integer':
+      return integerReader(schema)
+    case 'number':
+      return numberReader(schema)
+    case 'string':
+      return textualReader(schema)
+    case 'array':
+      return listOf(schema, plan)
+    case 'object':
+      if (schema.properties !== undefined) return objectReader(schema, plan)
+      return freeHashReader(readerOf(valuesOf(schema), plan))
+    case undefined:
+      return readAnything
+    default:
+      throw new TypeError(`a parameter cannot be of type ${schema.type}`)
+  }
+}
+
+/** TypeBox writes a record's values as `patternProperties`, people as `additionalProperties`. */
+const valuesOf = ({ additionalProperties, patternProperties }: ParamSchema): ParamSchema =>
+  additionalProperties ?? Object.values(patternProperties ?? {})[0] ?? {}
+
+function textualReader(schema: ParamSchema): Reader {
+  if (schema.format === 'date-time') return readTimestamp
+  if (schema.format === 'date') return schema.dateTime === true ? readDateOfTimestamp : readDate
+  if (isFile(schema)) return (raw) => (raw instanceof UploadedFile ? raw : isInvalid)
+  return textReader(schema)
+}
+
+function listOf(schema: ParamSchema, plan: Plan): Reader {
+  const items = schema.items ?? {}
+  const emptyMeansNothing = !alternatives(items).some(takesEmptyText)
+  return listReader(schema, readerOf(items, plan), emptyMeansNothing)
+}

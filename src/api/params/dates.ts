@@ -1,0 +1,50 @@
+import { type Complaint, isInvalid } from './complaint.ts'
+import type { RawValue } from './raw.ts'
+
+const dateOnly = /^(\d{4})-(\d{2})-(\d{2})$/
+const extended =
+  /^(\d{4})-(\d{2})-(\d{2})(?:[Tt ](\d{2}):(\d{2})(?::(\d{2})(?:[.,](\d{1,12}))?)? ?(?:([Zz])|([+\- ])(\d{2}):?(\d{2})?)?)?$/
+const basic =
+  /^(\d{4})(\d{2})(\d{2})(?:[Tt](\d{2})(\d{2})(?:(\d{2})(?:[.,](\d{1,12}))?)?(?:([Zz])|([+\- ])(\d{2}):?(\d{2})?)?)?$/
+
+/** True for a day that the (proleptic Gregorian) calendar has; PostgreSQL knows no year 0. */
+function isCalendarDay(year: number, month: number, day: number): boolean {
+  if (year < 1 || month < 1 || month > 12 || day < 1) return false
+  const leap = year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0)
+  const length = month === 2 ? (leap ? 29 : 28) : month === 4 || month === 6 || month === 9 || month === 11 ? 30 : 31
+  return day <= length
+}
+
+/** Any ISO 8601 date-time, basic or extended; a date alone is midnight, no zone is UTC. Finer than milliseconds is cut off. */
+export function readTimestamp(raw: RawValue): Date | Complaint {
+  if (typeof raw !== 'string' || raw.length > 48) return isInvalid
+  const parts = extended.exec(raw) ?? basic.exec(raw)
+  if (parts === null) return isInvalid
+  const number = (group: number): number => Number(parts[group] ?? 0)
+  const [year, month, day, hour, minute, second] = [number(1), number(2), number(3), number(4), number(5), number(6)]
+  if (!isCalendarDay(year, month, day) || minute > 59 || second > 60 || number(10) > 23 || number(11) > 59)
+    return isInvalid
+  if (hour > 23 && !(hour === 24 && minute === 0 && second === 0)) return isInvalid
+  const millisecond = Number((parts[7] ?? '').slice(0, 3).padEnd(3, '0'))
+  // Compat: a `+` that a client forgot to encode in a query string arrives as a blank.
+  const offsetMinutes = (number(10) * 60 + number(11)) * (parts[9] === '-' ? -1 : 1)
+  const date = new Date(0)
+  // Not Date.UTC, which takes the years 0 to 99 for 1900 to 1999.
+  date.setUTCFullYear(year, month - 1, day)
+  date.setUTCHours(hour, minute - offsetMinutes, second, millisecond)
+  return date
+}
+
+/** A calendar day, as text. */
+export function readDate(raw: RawValue): string | Complaint {
+  const parts = typeof raw === 'string' ? dateOnly.exec(raw) : null
+  if (parts === null || !isCalendarDay(Number(parts[1]), Number(parts[2]), Number(parts[3]))) return isInvalid
+  return parts[0]
+}
+
+/** A calendar day, or the day a date-time names in its own zone. */
+export function readDateOfTimestamp(raw: RawValue): string | Complaint {
+  if (typeof raw !== 'string') return isInvalid
+  if (raw.length > 10 && !(readTimestamp(raw) instanceof Date)) return isInvalid
+  return readDate(raw.slice(0, 10))
+}

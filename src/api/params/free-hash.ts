@@ -1,0 +1,50 @@
+import { Complaint, isInvalid } from './complaint.ts'
+import { isRawHash, type RawValue } from './raw.ts'
+import type { Reader } from './reader.ts'
+import { readText } from './scalars.ts'
+
+/** Levels of a value whose shape is not declared. */
+const maximumDepth = 16
+
+/** Any JSON value, checked for text the database cannot hold and copied without `__proto__` keys. */
+export const readAnything: Reader = (raw) => copy(raw, 0)
+
+function copy(raw: RawValue, depth: number): unknown | Complaint {
+  if (raw === null || typeof raw === 'boolean') return raw
+  if (typeof raw === 'string') return readText(raw)
+  if (typeof raw === 'number') return Number.isFinite(raw) ? raw : isInvalid
+  if (depth === maximumDepth) return isInvalid
+  if (Array.isArray(raw)) {
+    const values: unknown[] = []
+    for (const element of raw) {
+      const value = copy(element, depth + 1)
+      if (value instanceof Complaint) return value
+      values.push(value)
+    }
+    return values
+  }
+  // What is neither is an uploaded file, which has no place among values.
+  return isRawHash(raw) ? copyHash(raw, (value) => copy(value, depth + 1)) : isInvalid
+}
+
+/** A hash whose keys the caller chooses; it has no prototype. */
+export function freeHashReader(readValue: Reader): Reader {
+  return (raw, reading, path) =>
+    isRawHash(raw) ? copyHash(raw, (value) => (value === null ? null : readValue(value, reading, path))) : isInvalid
+}
+
+function copyHash(
+  raw: { [name: string]: RawValue | undefined },
+  readValue: (raw: RawValue) => unknown,
+): unknown | Complaint {
+  const values: Record<string, unknown> = Object.create(null)
+  for (const key of Object.keys(raw)) {
+    const element = raw[key]
+    if (key === '__proto__' || element === undefined) continue
+    if (readText(key) !== key) return isInvalid
+    const value = readValue(element)
+    if (value instanceof Complaint) return value
+    values[key] = value
+  }
+  return values
+}

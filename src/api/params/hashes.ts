@@ -1,0 +1,68 @@
+import { Complaint, isEmpty, isInvalid, isMissing, isRefusedInPart } from './complaint.ts'
+import { isRawHash, type RawParams } from './raw.ts'
+import { complain, type Reader, type Reading } from './reader.ts'
+import { ruleChecks } from './rules.ts'
+import type { ParamRules } from './schema.ts'
+
+/** What a declared name does with each kind of raw value. */
+export type Field = {
+  readonly name: string
+  readonly read: Reader
+  readonly required: boolean
+  readonly nullable: boolean
+  /** Whether the empty string is a value; otherwise it stands for nothing. */
+  readonly takesEmptyText: boolean
+  readonly isList: boolean
+  readonly refusesBlank: boolean
+  /** Makes the value of a parameter that was left out, anew each time; undefined when there is none. */
+  readonly makeDefault: (() => unknown) | undefined
+}
+
+/** A hash of declared names; others are dropped. */
+export function hashReader(fields: readonly Field[], rules: ParamRules): Reader {
+  const checks = ruleChecks(rules, (name) => fields.some((field) => field.name === name))
+  return (raw, reading, path) => {
+    if (!isRawHash(raw)) return isInvalid
+    const values: Record<string, unknown> = {}
+    const given = checks.length > 0 ? new Set<string>() : undefined
+    const complaintsBefore = reading.complaints.length
+    for (let index = 0; index < fields.length; index++) {
+      const field = fields[index]!
+      const value = readField(field, raw, reading, path)
+      if (value === undefined) {
+        if (field.makeDefault !== undefined) values[field.name] = field.makeDefault()
+        continue
+      }
+      if (value instanceof Complaint) {
+        complain(reading, nameWithin(path, field.name), value)
+        if (value === isMissing) continue
+      } else values[field.name] = value
+      given?.add(field.name)
+    }
+    if (given !== undefined) {
+      for (const check of checks) {
+        const sentence = check(
+          (name) => given.has(name),
+          (name) => nameWithin(path, name),
+        )
+        if (sentence !== undefined) reading.complaints.push(sentence)
+      }
+    }
+    return reading.complaints.length > complaintsBefore ? isRefusedInPart : values
+  }
+}
+
+const nameWithin = (path: string, name: string): string => (path === '' ? name : `${path}[${name}]`)
+
+/** The typed value, a complaint, or undefined for a parameter that was (in effect) left out. */
+function readField(field: Field, raw: RawParams, reading: Reading, path: string): unknown {
+  const given = raw[field.name]
+  if (given === undefined) return field.required ? isMissing : undefined
+  if (given === null || (given === '' && !field.takesEmptyText)) {
+    if (reading.clears && field.nullable) return null
+    if (field.isList && (given === null ? reading.clears : reading.writes)) return field.refusesBlank ? isEmpty : []
+    if (!field.required) return undefined
+    return given === null && !reading.clears ? isMissing : isEmpty
+  }
+  return field.read(given, reading, path === '' ? field.name : nameWithin(path, field.name))
+}

@@ -1,0 +1,64 @@
+import { Complaint, hasNoValidValue, isEmpty, isInvalid, isRefusedInPart } from './complaint.ts'
+import { isRawHash, type RawValue } from './raw.ts'
+import type { Reader } from './reader.ts'
+import type { ParamSchema } from './schema.ts'
+
+/**
+ * A list. Elements that are hashes complain under their own names (`actions[0][action]`), others under the name
+ * of the list. `emptyMeansNothing`: a blank element (`ids[]=`, the one way a form has to send an empty list) is dropped.
+ */
+export function listReader(schema: ParamSchema, readElement: Reader, emptyMeansNothing: boolean): Reader {
+  const { blank, split, single, minItems, maxItems } = schema
+  return (raw, reading, path) => {
+    const elements = toElements(raw, split, single)
+    if (elements === undefined) return isInvalid
+    if (maxItems !== undefined && elements.length > maxItems) return hasNoValidValue
+    const values: unknown[] = []
+    const complaintsBefore = reading.complaints.length
+    for (let index = 0; index < elements.length; index++) {
+      const element = elements[index]!
+      if (element === null || (element === '' && emptyMeansNothing)) continue
+      const value = readElement(element, reading, isRawHash(element) ? `${path}[${index}]` : path)
+      // The first refused element speaks for the list; hashes have complained one by one.
+      if (value === isRefusedInPart) continue
+      if (value instanceof Complaint) return value
+      values.push(value)
+    }
+    if (reading.complaints.length > complaintsBefore) return isRefusedInPart
+    if (blank === false && values.length === 0) return isEmpty
+    return minItems !== undefined && values.length < minItems ? hasNoValidValue : values
+  }
+}
+
+function toElements(raw: RawValue, split: 'comma' | undefined, single: boolean | undefined): RawValue[] | undefined {
+  if (split === 'comma') return splitCommas(raw)
+  if (Array.isArray(raw)) return raw
+  if (isRawHash(raw)) return indexed(raw) ?? (single === true ? [raw] : undefined)
+  return single === true ? [raw] : undefined
+}
+
+function splitCommas(raw: RawValue): RawValue[] | undefined {
+  if (Array.isArray(raw))
+    return raw.flatMap<RawValue>((element) => (typeof element === 'string' ? splitText(element) : [element]))
+  if (typeof raw === 'string') return splitText(raw)
+  return typeof raw === 'number' || typeof raw === 'boolean' ? [raw] : undefined
+}
+
+const splitText = (text: string): string[] =>
+  text
+    .split(',')
+    .map((part) => part.trim())
+    .filter((part) => part !== '')
+
+/** `a[0]=x&a[1]=y` is a list spelled as a hash: its keys are 0 to n-1, in any order. */
+function indexed(raw: { [name: string]: RawValue | undefined }): RawValue[] | undefined {
+  const count = Object.keys(raw).length
+  if (count === 0) return undefined
+  const elements: RawValue[] = []
+  for (let index = 0; index < count; index++) {
+    const element = Object.hasOwn(raw, index) ? raw[index] : undefined
+    if (element === undefined) return undefined
+    elements.push(element)
+  }
+  return elements
+}

@@ -1,0 +1,49 @@
+import type { ParamRules } from './schema.ts'
+
+/** Says what is wrong with the set of given names, or nothing. `label` turns a name into its path. */
+type RuleCheck = (isGiven: (name: string) => boolean, label: (name: string) => string) => string | undefined
+
+/** Names that are not offered (above the plan) take no part; a rule over none of them always holds. */
+export function ruleChecks(rules: ParamRules, isOffered: (name: string) => boolean): RuleCheck[] {
+  const checks: RuleCheck[] = []
+  const add = (names: readonly string[] | undefined, check: (names: readonly string[]) => RuleCheck): void => {
+    const offered = names?.filter(isOffered) ?? []
+    if (offered.length > 0) checks.push(check(offered))
+  }
+  add(rules.atLeastOneOf, atLeastOneOf)
+  add(rules.exactlyOneOf, exactlyOneOf)
+  for (const names of rules.mutuallyExclusive ?? []) add(names, mutuallyExclusive)
+  add(rules.allOrNone, allOrNone)
+  return checks
+}
+
+const atLeastOneOf =
+  (names: readonly string[]): RuleCheck =>
+  (isGiven, label) =>
+    names.some(isGiven)
+      ? undefined
+      : `${names.map(label).join(', ')} are missing, at least one parameter must be provided`
+
+const mutuallyExclusive =
+  (names: readonly string[]): RuleCheck =>
+  (isGiven, label) => {
+    const given = names.filter(isGiven)
+    return given.length > 1 ? `${given.map(label).join(', ')} are mutually exclusive` : undefined
+  }
+
+const exactlyOneOf = (names: readonly string[]): RuleCheck => {
+  const exclusive = mutuallyExclusive(names)
+  return (isGiven, label) =>
+    names.some(isGiven)
+      ? exclusive(isGiven, label)
+      : `${names.map(label).join(', ')} are missing, exactly one parameter must be provided`
+}
+
+const allOrNone =
+  (names: readonly string[]): RuleCheck =>
+  (isGiven, label) => {
+    const given = names.filter(isGiven).length
+    return given === 0 || given === names.length
+      ? undefined
+      : `${names.map(label).join(', ')} provide all or none of parameters`
+  }

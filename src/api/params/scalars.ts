@@ -1,0 +1,81 @@
+import { type Complaint, hasNoValidValue, isEmpty, isInvalid } from './complaint.ts'
+import type { RawValue } from './raw.ts'
+
+const booleans = new Map<string, boolean>()
+for (const [words, value] of [
+  ['true 1 on t y yes', true],
+  ['false 0 off f n no', false],
+] as const) {
+  for (const word of words.split(' ')) booleans.set(word, value).set(word.toUpperCase(), value)
+}
+
+/** Words as the reference takes them, lower or upper case but not mixed, and 1 and 0 as numbers. */
+export function readBoolean(raw: RawValue): boolean | Complaint {
+  if (typeof raw === 'boolean') return raw
+  if (typeof raw === 'string') return booleans.get(raw) ?? isInvalid
+  return raw === 1 ? true : raw === 0 ? false : isInvalid
+}
+
+const integer = /^[+-]?\d{1,16}$/
+const decimal = /^[+-]?(\d{1,40}(\.\d{0,40})?|\.\d{1,40})(e[+-]?\d{1,3})?$/i
+
+export type Bounds = { minimum?: number | undefined; maximum?: number | undefined }
+
+const databaseInteger = 2 ** 31 - 1
+
+/**
+ * A bound that is not declared is that of the database's `integer`, so a number too large for its column is a
+ * 400 rather than a 500. Beyond a declared bound the value is understood but not offered, a different complaint.
+ */
+export function integerReader({ minimum, maximum }: Bounds): (raw: RawValue) => number | Complaint {
+  const lowest = minimum ?? -databaseInteger - 1
+  const highest = maximum ?? databaseInteger
+  const tooLow = minimum === undefined ? isInvalid : hasNoValidValue
+  const tooHigh = maximum === undefined ? isInvalid : hasNoValidValue
+  return (raw) => {
+    const value = typeof raw === 'number' ? raw : typeof raw === 'string' && integer.test(raw) ? Number(raw) : undefined
+    if (value === undefined || !Number.isSafeInteger(value)) return isInvalid
+    if (value < lowest) return tooLow
+    // `+ 0` turns -0 into 0.
+    return value > highest ? tooHigh : value + 0
+  }
+}
+
+export function numberReader({ minimum, maximum }: Bounds): (raw: RawValue) => number | Complaint {
+  return (raw) => {
+    const value = typeof raw === 'number' ? raw : typeof raw === 'string' && decimal.test(raw) ? Number(raw) : undefined
+    if (value === undefined || !Number.isFinite(value)) return isInvalid
+    if ((minimum !== undefined && value < minimum) || (maximum !== undefined && value > maximum)) return hasNoValidValue
+    return value + 0
+  }
+}
+
+/** Text, or a number or boolean as its text. NUL and lone surrogates have no place in the database. */
+export function readText(raw: RawValue): string | Complaint {
+  if (typeof raw === 'string') return raw.includes('\0') || !raw.isWellFormed() ? isInvalid : raw
+  return typeof raw === 'number' || typeof raw === 'boolean' ? String(raw) : isInvalid
+}
+
+export type TextRules = {
+  /** `false` refuses the empty string and blanks alone. */
+  blank?: boolean | undefined
+  minLength?: number | undefined
+  /** In UTF-16 units. */
+  maxLength?: number | undefined
+  pattern?: string | RegExp | undefined
+}
+
+export function textReader({ blank, minLength, maxLength, pattern }: TextRules): (raw: RawValue) => string | Complaint {
+  if (blank === undefined && minLength === undefined && maxLength === undefined && pattern === undefined)
+    return readText
+  const refusesBlank = blank === false || (minLength !== undefined && minLength > 0)
+  const shape = pattern === undefined ? undefined : new RegExp(pattern)
+  return (raw) => {
+    const text = readText(raw)
+    if (typeof text !== 'string') return text
+    if (refusesBlank && text.trim() === '') return isEmpty
+    if (minLength !== undefined && text.length < minLength) return hasNoValidValue
+    if (maxLength !== undefined && text.length > maxLength) return hasNoValidValue
+    return shape === undefined || shape.test(text) ? text : hasNoValidValue
+  }
+}

@@ -1,0 +1,206 @@
+import {
+  type Static,
+  type TArray,
+  type TObject,
+  type TOptional,
+  type TProperties,
+  type TSchema,
+  type TUnsafe,
+  Type,
+} from 'typebox'
+import type { Tier } from './plan.ts'
+import type { ParamRules } from './schema.ts'
+import type { UploadedFile } from './uploaded-file.ts'
+
+/** What every parameter may say about itself. One with a `default` may be left out, and is there all the same. */
+export type ParamOptions<T> = {
+  description?: string
+  default?: T
+  /** The smallest plan that offers it; below it, the name is unknown. */
+  tier?: Tier
+  deprecated?: boolean
+  examples?: readonly unknown[]
+}
+
+/** Brings a default into the type, where `ParamsOf` looks for it. */
+type Defaulted<S extends TSchema, O> = O extends { default: infer D } ? S & { default: D } : S
+
+type Blank = {
+  /** `false` refuses the empty string and blanks alone: `ref is empty`. */
+  blank?: false
+}
+
+export type TextOptions = ParamOptions<string> & Blank & { maxLength?: number; minLength?: number; pattern?: string }
+
+/** Text. Numbers and booleans in JSON are taken as their text. */
+export const Text = <const O extends TextOptions>(options?: O): Defaulted<TUnsafe<string>, O> =>
+  made({ type: 'string' }, options)
+
+/** Text that must have content. */
+export const Filled = <const O extends Omit<TextOptions, 'blank'>>(options?: O): Defaulted<TUnsafe<string>, O> =>
+  made({ type: 'string', blank: false }, options)
+
+/** true, 1, on, t, y, yes and their opposites. */
+export const Flag = <const O extends ParamOptions<boolean>>(options?: O): Defaulted<TUnsafe<boolean>, O> =>
+  made({ type: 'boolean' }, options)
+
+export type BoundedOptions = ParamOptions<number> & { minimum?: number; maximum?: number }
+
+/** A whole number; without bounds, one that fits the database's `integer`. */
+export const Whole = <const O extends BoundedOptions>(options?: O): Defaulted<TUnsafe<number>, O> =>
+  made({ type: 'integer' }, options)
+
+/** Number of a row. One that cannot exist is looked up in vain rather than refused, as far as the database counts. */
+export const Id = <const O extends ParamOptions<number>>(options?: O): Defaulted<TUnsafe<number>, O> =>
+  made({ type: 'integer' }, options)
+
+/** Any number. */
+export const Decimal = <const O extends BoundedOptions>(options?: O): Defaulted<TUnsafe<number>, O> =>
+  made({ type: 'number' }, options)
+
+/** ISO 8601 date-time, as a `Date`; a date alone is midnight UTC. */
+export const Timestamp = <const O extends ParamOptions<Date>>(options?: O): Defaulted<TUnsafe<Date>, O> =>
+  made({ type: 'string', format: 'date-time' }, options)
+
+/** `YYYY-MM-DD`, as text. `dateTime` takes a date-time, too, and keeps its day. */
+export const DateOnly = <const O extends ParamOptions<string> & { dateTime?: boolean }>(
+  options?: O,
+): Defaulted<TUnsafe<string>, O> => made({ type: 'string', format: 'date' }, options)
+
+/** One of the given words or numbers. */
+export const OneOf = <const V extends readonly (string | number)[], const O extends ParamOptions<V[number]>>(
+  values: V,
+  options?: O,
+): Defaulted<TUnsafe<V[number]>, O> =>
+  made(
+    { ...(values.every((value) => typeof value === 'number') ? { type: 'integer' } : {}), enum: [...values] },
+    options,
+  )
+
+/** A whole number or one of the given words, whatever their case: `assignee_id should be an integer, 'None' or 'Any'`. */
+export const WholeOr = <const V extends readonly string[], const O extends ParamOptions<number | V[number]>>(
+  words: V,
+  options?: O,
+): Defaulted<TUnsafe<number | V[number]>, O> =>
+  made(
+    {
+      anyOf: [{ type: 'integer' }, { enum: [...words], ignoreCase: true }],
+      complaint: `should be an integer, ${choice(words)}`,
+    },
+    options,
+  )
+
+/** A list or one of the given words: `approver_ids should be an array, 'None' or 'Any'`. */
+export const ListOr = <
+  S extends TSchema,
+  const V extends readonly string[],
+  const O extends ParamOptions<Static<S>[] | V[number]>,
+>(
+  items: S,
+  words: V,
+  options?: O,
+): Defaulted<TUnsafe<Static<S>[] | V[number]>, O> =>
+  made(
+    {
+      anyOf: [
+        { type: 'array', items },
+        { enum: [...words], ignoreCase: true },
+      ],
+      complaint: `should be an array, ${choice(words)}`,
+    },
+    options,
+  )
+
+const choice = (words: readonly string[]): string => words.map((word) => `'${word}'`).join(' or ')
+
+/** A number if it looks like one, text otherwise: a user or project by id or by name. */
+export const IdOrName = <const O extends ParamOptions<number | string>>(
+  options?: O,
+): Defaulted<TUnsafe<number | string>, O> => made({ anyOf: [{ type: 'integer' }, { type: 'string' }] }, options)
+
+export type ListOptions<T> = ParamOptions<T[]> & {
+  /** `false` refuses a list without elements. */
+  blank?: false
+  /** `true`: one value stands for a list of one. */
+  single?: boolean
+  maxItems?: number
+}
+
+/** `name[]=a&name[]=b` or a JSON array. A comma string is not split. */
+export const List = <S extends TSchema, const O extends ListOptions<Static<S>>>(
+  items: S,
+  options?: O,
+): Defaulted<TArray<S>, O> => made({ type: 'array', items }, options)
+
+/** A list that may also come as text with commas, or have such text for elements: `labels`. */
+export const CommaList = <S extends TSchema, const O extends ListOptions<Static<S>>>(
+  items: S,
+  options?: O,
+): Defaulted<TArray<S>, O> => made({ type: 'array', items, split: 'comma' }, options)
+
+/** A hash whose keys the caller chooses, `custom_attributes[key]=v`; without `values`, anything JSON can say. */
+export const Hash = <
+  S extends TSchema = TUnsafe<unknown>,
+  const O extends ParamOptions<Record<string, Static<S>>> = {},
+>(
+  values?: S,
+  options?: O,
+): Defaulted<TUnsafe<Record<string, Static<S>>>, O> =>
+  made({ type: 'object', additionalProperties: values ?? {} }, options)
+
+/** A file of a multipart form. */
+export const File = <const O extends Omit<ParamOptions<never>, 'default'>>(options?: O): TUnsafe<UploadedFile> =>
+  made({ type: 'string', format: 'binary' }, options)
+
+/**
+ * Given as null on PUT and PATCH (or left blank, unless it is text), the parameter clears. Everywhere else null
+ * is absence. Options of the inner type stay in force.
+ */
+export const Nullable = <S extends TSchema, const O extends ParamOptions<Static<S> | null>>(
+  schema: S,
+  options?: O,
+): Defaulted<TUnsafe<Static<S> | null>, O> => {
+  const { tier, description } = schema as ParamOptions<unknown>
+  return made(
+    {
+      anyOf: [schema, { type: 'null' }],
+      ...(tier === undefined ? {} : { tier }),
+      ...(description === undefined ? {} : { description }),
+    },
+    options,
+  )
+}
+
+/** May be left out, and is then absent from what the handler gets (or has its default). */
+export const Optional = <S extends TSchema>(schema: S): TOptional<S> => Type.Optional(schema) as unknown as TOptional<S>
+
+/** A declaration: `Type.Object` whose rules may only name its own parameters. */
+export function Params<const P extends TProperties>(
+  properties: P,
+  options: ParamRules<Extract<keyof P, string>> & { description?: string } = {},
+): TObject<P> {
+  const schema = Type.Object(properties, options)
+  const required = Object.keys(properties).filter((name) => {
+    const property: { default?: unknown; '~optional'?: boolean } = properties[name] as object
+    return property['~optional'] !== true && property.default === undefined
+  })
+  // For the interface document: a parameter with a default need not be sent.
+  const { required: _, ...rest } = schema as TObject<P> & { required?: unknown }
+  return Object.defineProperties(
+    required.length > 0 ? { ...rest, required } : rest,
+    kindOf(schema),
+  ) as unknown as TObject<P>
+}
+
+/** TypeBox keeps its own marks out of the JSON by not enumerating them. */
+const kindOf = (schema: object): PropertyDescriptorMap =>
+  Object.fromEntries(
+    Object.entries(Object.getOwnPropertyDescriptors(schema)).filter(
+      ([, descriptor]) => descriptor.enumerable === false,
+    ),
+  )
+
+function made<T>(schema: object, options: object | undefined): T {
+  // The type is only in TypeScript's mind; at run time it is the JSON schema it looks like.
+  return Type.Unsafe({ ...schema, ...options }) as T
+}

@@ -1,0 +1,14 @@
+/** How much of a body is read before the answer is 413. */
+export type BodyLimits = {
+  /** JSON, a form, or all text fields of a multipart form together: what is held in memory. */
+  bytes: number
+  /** One file in the named field; 0 takes no file there. */
+  fileBytes: (fieldName: string) => number
+  /** Files in one request. */
+  files: number
+}
+
+export const mebibyte = 1024 * 1024
+
+/** Enough for everything but imports and uploads, which bring their own `fileBytes`. */
+export const usualLimits: BodyLimits = { bytes: 32 * mebibyte, fileBytes: () => 100 * mebibyte, files: 10 }

@@ -1,0 +1,74 @@
+import { Readable } from 'node:stream'
+import type { RawParams } from '../../../api/params/raw.ts'
+import { emptyHash } from './brackets.ts'
+import { parseJson } from './json.ts'
+import type { BodyLimits } from './limits.ts'
+import { readMultipart } from './multipart.ts'
+import { readBytes, tooLarge } from './read-bytes.ts'
+import { UnsupportedContentType } from './unsupported-content-type.ts'
+import { parseUrlencoded } from './urlencoded.ts'
+
+/** A request with a body, of whichever server. */
+export type BodySource = {
+  method: string
+  /** Lower-case names; only those of the body are read. */
+  headers: { readonly [name: string]: string | readonly string[] | undefined }
+  body: Readable | Buffer
+  limits: BodyLimits
+  /** Folder for files; made when the first one comes. */
+  tmpDir: string
+}
+
+/** Parameters of a body, and the temporary files among them, which `cleanup` deletes (twice does no harm). */
+export type ParsedBody = AsyncDisposable & {
+  params: RawParams
+  cleanup: () => Promise<void>
+}
+
+/**
+ * Reads a JSON, form or multipart body, whatever the method. Fails with `ParameterError` (400),
+ * `UnsupportedContentType` (415) or a `too_large` failure (413), having deleted its temporary files. After a
+ * failure the rest of the body is drained, so the answer should close the connection.
+ */
+export async function readBody(source: BodySource): Promise<ParsedBody> {
+  const { headers, body, limits } = source
+  const header = oneValue(headers['content-type']) ?? ''
+  const contentType = header.split(';', 1)[0]!.trim().toLowerCase()
+  if (contentType === 'multipart/form-data') {
+    return readMultipart(Buffer.isBuffer(body) ? Readable.from([body], { objectMode: false }) : body, header, source)
+  }
+  // Compat: a body that does not say what it is has always been read as a form.
+  const isForm = contentType === 'application/x-www-form-urlencoded' || contentType === ''
+  if (!isForm && !isJson(contentType)) {
+    if (!hasBody(body, headers)) return withoutFiles(emptyHash())
+    if (body instanceof Readable) body.resume()
+    if (readsOnly(source.method)) return withoutFiles(emptyHash())
+    throw new UnsupportedContentType(contentType)
+  }
+  if (Number(oneValue(headers['content-length'])) > limits.bytes) {
+    if (body instanceof Readable) body.on('error', () => {}).resume()
+    throw tooLarge()
+  }
+  const bytes = Buffer.isBuffer(body) ? body : await readBytes(body, limits.bytes)
+  if (bytes.length > limits.bytes) throw tooLarge()
+  return withoutFiles(isForm ? parseUrlencoded(bytes.toString('latin1')) : parseJson(bytes))
+}
+
+const isJson = (contentType: string): boolean =>
+  contentType === 'application/json' || (contentType.startsWith('application/') && contentType.endsWith('+json'))
+
+/** Methods whose body, when it is nothing we know, is not worth a refusal. */
+const readsOnly = (method: string): boolean => method === 'GET' || method === 'HEAD' || method === 'DELETE'
+
+const oneValue = (header: string | readonly string[] | undefined): string | undefined =>
+  typeof header === 'string' ? header : header?.[0]
+
+function hasBody(body: Readable | Buffer, headers: BodySource['headers']): boolean {
+  if (Buffer.isBuffer(body)) return body.length > 0
+  return headers['transfer-encoding'] !== undefined || Number(oneValue(headers['content-length']) ?? 0) > 0
+}
+
+function withoutFiles(params: RawParams): ParsedBody {
+  const cleanup = async (): Promise<void> => {}
+  return { params, cleanup, [Symbol.asyncDispose]: cleanup }
+}

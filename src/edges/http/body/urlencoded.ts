@@ -1,0 +1,63 @@
+import { ParameterError } from '../../../api/params/parameter-error.ts'
+import type { RawParams } from '../../../api/params/raw.ts'
+import { addField, emptyHash } from './brackets.ts'
+
+/** Fields one request may carry in each of its encodings: a commit of a thousand files, sent as a form, has five thousand. */
+export const maximumFields = 10_000
+
+/**
+ * Reads a query string (without `?`) or a form body into a tree. A field without `=` is null. Raw bytes above
+ * 127 are expected as Node gives them, one character each, and must be UTF-8 like the encoded ones.
+ */
+export function parseUrlencoded(text: string): RawParams {
+  const tree = emptyHash()
+  const source = toText(text)
+  let fields = 0
+  let start = 0
+  while (start < source.length) {
+    let end = source.indexOf('&', start)
+    if (end === -1) end = source.length
+    if (end > start) {
+      if (++fields > maximumFields) throw new ParameterError('too many parameters')
+      const field = source.slice(start, end)
+      const equals = field.indexOf('=')
+      if (equals === -1) addField(tree, decode(field), null)
+      else if (equals > 0) addField(tree, decode(field.slice(0, equals)), decode(field.slice(equals + 1)))
+    }
+    start = end + 1
+  }
+  return tree
+}
+
+/** Same as a form body: `URL` and Node both leave the query string encoded. */
+export const parseQuery = parseUrlencoded
+
+function decode(text: string): string {
+  const spaced = text.includes('+') ? text.replaceAll('+', ' ') : text
+  if (!spaced.includes('%')) return spaced
+  try {
+    return decodeURIComponent(spaced)
+  } catch (error) {
+    throw new ParameterError('parameters are not percent-encoded UTF-8', { cause: error })
+  }
+}
+
+const beyondAscii = /[^\x00-\x7f]/
+const beyondBytes = /[^\x00-\xff]/
+
+/** Compat: curl sends what was typed, so bytes that should have been percent-encoded are common. */
+function toText(source: string): string {
+  if (!beyondAscii.test(source) || beyondBytes.test(source)) return source
+  return decodeUtf8(Buffer.from(source, 'latin1'))
+}
+
+const utf8 = new TextDecoder('utf-8', { fatal: true })
+
+/** Text of bytes that the caller says are UTF-8; a leading byte order mark is dropped. */
+export function decodeUtf8(bytes: Uint8Array): string {
+  try {
+    return utf8.decode(bytes)
+  } catch (error) {
+    throw new ParameterError('parameters are not valid UTF-8', { cause: error })
+  }
+}
