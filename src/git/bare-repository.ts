@@ -1,0 +1,45 @@
+import { randomUUID } from 'node:crypto'
+import { mkdir, open, rename, rm } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+
+const config = `[core]
+\trepositoryformatversion = 0
+\tfilemode = true
+\tbare = true
+\tlogAllRefUpdates = false
+`
+
+/**
+ * Makes what `git init --bare` makes, less its samples, in about a millisecond and without a process. Built beside its
+ * place and renamed, so nobody sees half of it. False when something was there already, which is left alone.
+ */
+export async function createBareRepository(gitDir: string, defaultBranch: string): Promise<boolean> {
+  const temporary = `${gitDir}.${randomUUID()}.new`
+  try {
+    for (const folder of ['objects/info', 'objects/pack', 'refs/heads', 'refs/tags', 'info']) {
+      await mkdir(join(temporary, folder), { recursive: true })
+    }
+    await writeDurably(join(temporary, 'HEAD'), `ref: refs/heads/${defaultBranch}\n`)
+    await writeDurably(join(temporary, 'config'), config)
+    await writeDurably(join(temporary, 'info/attributes'), '')
+    // A rename onto a folder that holds something fails: of two racing makers, one wins and the other sees its work.
+    await rename(temporary, gitDir)
+    await syncFolder(dirname(gitDir))
+    return true
+  } catch (error) {
+    await rm(temporary, { recursive: true, force: true })
+    if (['ENOTEMPTY', 'EEXIST'].includes((error as NodeJS.ErrnoException).code ?? '')) return false
+    throw error
+  }
+}
+
+async function writeDurably(path: string, text: string) {
+  await using file = await open(path, 'w')
+  await file.writeFile(text)
+  await file.sync()
+}
+
+async function syncFolder(path: string) {
+  await using folder = await open(path, 'r')
+  await folder.sync()
+}

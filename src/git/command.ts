@@ -1,0 +1,76 @@
+type Rules = {
+  /** Moves refs, so it must not run against the shared empty repository. */
+  readonly writes: boolean
+  /** Knows `--end-of-options`; where it does not, an argument that starts with `-` is refused. */
+  readonly endOfOptions: boolean
+  /** Takes pathspecs after `--`. */
+  readonly paths?: true
+}
+
+/** Subcommands this server may run, and what must be known to run each one safely. */
+const commands = {
+  archive: { writes: false, endOfOptions: true, paths: true },
+  blame: { writes: false, endOfOptions: false, paths: true },
+  'cat-file': { writes: false, endOfOptions: true },
+  'commit-graph': { writes: true, endOfOptions: false },
+  'commit-tree': { writes: true, endOfOptions: false },
+  'count-objects': { writes: false, endOfOptions: false },
+  diff: { writes: false, endOfOptions: true, paths: true },
+  'diff-tree': { writes: false, endOfOptions: true, paths: true },
+  'fast-import': { writes: true, endOfOptions: false },
+  fetch: { writes: true, endOfOptions: true },
+  'for-each-ref': { writes: false, endOfOptions: false },
+  fsck: { writes: false, endOfOptions: false },
+  grep: { writes: false, endOfOptions: true, paths: true },
+  'hash-object': { writes: true, endOfOptions: false },
+  'index-pack': { writes: true, endOfOptions: false },
+  'ls-remote': { writes: false, endOfOptions: true },
+  'ls-tree': { writes: false, endOfOptions: false },
+  'merge-base': { writes: false, endOfOptions: false },
+  'merge-tree': { writes: true, endOfOptions: false },
+  mktree: { writes: true, endOfOptions: false },
+  mktag: { writes: true, endOfOptions: false },
+  'multi-pack-index': { writes: true, endOfOptions: false },
+  'pack-objects': { writes: true, endOfOptions: false },
+  'pack-refs': { writes: true, endOfOptions: false },
+  'patch-id': { writes: false, endOfOptions: false },
+  prune: { writes: true, endOfOptions: false },
+  'range-diff': { writes: false, endOfOptions: false },
+  'receive-pack': { writes: true, endOfOptions: false },
+  repack: { writes: true, endOfOptions: false },
+  'rev-list': { writes: false, endOfOptions: true, paths: true },
+  'rev-parse': { writes: false, endOfOptions: true },
+  'symbolic-ref': { writes: true, endOfOptions: false },
+  'unpack-objects': { writes: true, endOfOptions: false },
+  'update-ref': { writes: true, endOfOptions: false },
+  'upload-pack': { writes: false, endOfOptions: false },
+  version: { writes: false, endOfOptions: false },
+} as const satisfies Record<string, Rules>
+
+export type Subcommand = keyof typeof commands
+
+/** `flags` are ours, word by word; `args` and `paths` may hold user text, and are never taken for a flag. */
+export type GitArgs = {
+  readonly flags?: readonly `-${string}`[]
+  readonly args?: readonly string[]
+  /** Literal pathspecs, put after `--`. */
+  readonly paths?: readonly string[]
+}
+
+export const writesRepository = (subcommand: Subcommand): boolean => commands[subcommand].writes
+
+/**
+ * The words after `git`. Throws when an argument could be read as an option, or holds a NUL, which would cut it short:
+ * both are bugs of the caller, who should have validated the text.
+ */
+export function argvFor(subcommand: Subcommand, { flags = [], args = [], paths }: GitArgs): string[] {
+  const rules: Rules = commands[subcommand]
+  if (paths !== undefined && !rules.paths) throw new Error(`git ${subcommand} takes no paths`)
+  const separator = rules.endOfOptions && args.length > 0 ? ['--end-of-options'] : []
+  if (!rules.endOfOptions && args.some((arg) => arg.startsWith('-'))) {
+    throw new Error(`git ${subcommand}: an argument looks like an option`)
+  }
+  const words = [subcommand, ...flags, ...separator, ...args, ...(paths === undefined ? [] : ['--', ...paths])]
+  if (words.some((word) => word.includes('\0'))) throw new Error(`git ${subcommand}: an argument holds a NUL`)
+  return words
+}

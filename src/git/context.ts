@@ -1,0 +1,16 @@
+import type { LRUCache } from 'lru-cache'
+import type { HelperPool } from './helper-pool.ts'
+import type { Runner } from './runner/client.ts'
+
+/** What is remembered about objects; immutable, so it is never wrong, only forgotten. */
+export type Cache = LRUCache<string, object>
+
+/** What the repositories of one server process share: `Git` provides it. */
+export type GitContext = {
+  readonly runner: Runner
+  readonly helpers: HelperPool
+  readonly helperTimeoutMs: number
+  readonly cache: Cache
+  /** An empty repository that stands in for those that do not exist, so that every read has git's own answer for them. */
+  emptyDir(): Promise<string>
+}

@@ -1,0 +1,96 @@
+import { randomUUID } from 'node:crypto'
+import { mkdir, mkdtemp, rename, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { dirname, join, resolve } from 'node:path'
+import { LRUCache } from 'lru-cache'
+import { Failure } from '../kernel/failure.ts'
+import { createBareRepository } from './bare-repository.ts'
+import type { Cache, GitContext } from './context.ts'
+import { HelperPool } from './helper-pool.ts'
+import { branchRef } from './ref-name.ts'
+import { Repository } from './repository.ts'
+import type { Runner } from './runner/client.ts'
+
+export type GitOptions = {
+  /** Memory for parsed objects of all repositories. Default 64 MiB. */
+  cacheBytes?: number
+  /** Long-lived git processes of this server process, over all repositories. Default 64. */
+  maxHelpers?: number
+  /** After how long without a question a helper ends. Default 30 s. */
+  helperIdleMs?: number
+  /** How long a helper may be silent before it counts as dead. Default 30 s. */
+  helperTimeoutMs?: number
+}
+
+/** Everything that runs git, for one server process. Does not own the runner connection it is given. */
+export class Git implements GitContext {
+  readonly runner: Runner
+  readonly helpers: HelperPool
+  readonly helperTimeoutMs: number
+  readonly cache: Cache
+  readonly #open = new LRUCache<string, Repository>({ max: 10_000 })
+  #emptyDir: Promise<string> | undefined
+
+  constructor(runner: Runner, options: GitOptions = {}) {
+    this.runner = runner
+    this.helpers = new HelperPool({ max: options.maxHelpers ?? 64, idleMs: options.helperIdleMs ?? 30_000 })
+    this.helperTimeoutMs = options.helperTimeoutMs ?? 30_000
+    this.cache = new LRUCache({ maxSize: options.cacheBytes ?? 64 * 1024 * 1024 })
+  }
+
+  /**
+   * The repository in the directory `gitDir`. Costs nothing: no process, no disk. One that does not exist reads as an
+   * empty one, until `ensureRepository` makes it. A path must not be used again for another repository, unless
+   * `removeRepository` of this very object removed the first.
+   */
+  open(gitDir: string): Repository {
+    const path = resolve(gitDir)
+    const known = this.#open.get(path)
+    if (known) return known
+    const repo = new Repository(this, path)
+    this.#open.set(path, repo)
+    return repo
+  }
+
+  /**
+   * Makes an empty bare repository unless there is one: no process, about a millisecond. Safe to run twice and at once.
+   * `defaultBranch` must be a valid branch name; it only counts for a new repository. True when it was made.
+   */
+  async ensureRepository(gitDir: string, { defaultBranch }: { defaultBranch: string }): Promise<boolean> {
+    const path = resolve(gitDir)
+    if (branchRef(defaultBranch) === undefined)
+      throw new Failure('invalid', 'The default branch is not a valid branch name')
+    if (await this.open(path).exists()) return false
+    await mkdir(dirname(path), { recursive: true })
+    return createBareRepository(path, defaultBranch)
+  }
+
+  /** Removes the repository and what is remembered of it: renamed away first, so it is gone at once. Absent is fine. */
+  async removeRepository(gitDir: string): Promise<void> {
+    const path = resolve(gitDir)
+    const doomed = `${path}.${randomUUID()}.removed`
+    this.#open.delete(path)
+    await rename(path, doomed).catch((error: NodeJS.ErrnoException) => {
+      if (error.code !== 'ENOENT') throw error
+    })
+    await this.helpers.close(`${path}\0`)
+    await rm(doomed, { recursive: true, force: true })
+  }
+
+  emptyDir(): Promise<string> {
+    this.#emptyDir ??= (async () => {
+      const folder = await mkdtemp(join(tmpdir(), 'stithy-empty-'))
+      await createBareRepository(join(folder, 'empty.git'), 'main')
+      return join(folder, 'empty.git')
+    })()
+    return this.#emptyDir
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.helpers[Symbol.asyncDispose]()
+    this.cache.clear()
+    this.#open.clear()
+    const empty = await this.#emptyDir?.catch(() => undefined)
+    if (empty !== undefined) await rm(join(empty, '..'), { recursive: true, force: true })
+  }
+}

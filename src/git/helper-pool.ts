@@ -1,0 +1,74 @@
+import type { Helper } from './helper.ts'
+
+type Member = { helper: Helper; usedAt: number }
+
+/** Keeps a bounded number of helpers alive over all repositories; the idle ones end, longest unused first. */
+export class HelperPool {
+  readonly #max: number
+  readonly #idleMs: number
+  /** In order of use. */
+  readonly #members = new Map<string, Member>()
+  readonly #closing = new Set<Promise<void>>()
+  readonly #sweeper: NodeJS.Timeout
+
+  constructor({ max, idleMs }: { max: number; idleMs: number }) {
+    this.#max = max
+    this.#idleMs = idleMs
+    this.#sweeper = setInterval(() => this.#sweep(), Math.max(10, idleMs / 4)).unref()
+  }
+
+  get size(): number {
+    return this.#members.size
+  }
+
+  /** The helper called `key`, made when there is none. */
+  take(key: string, make: () => Helper): Helper {
+    const found = this.#members.get(key)
+    if (found) {
+      this.#members.delete(key)
+      this.#members.set(key, found)
+      found.usedAt = performance.now()
+      return found.helper
+    }
+    this.trim(this.#max - 1)
+    const helper = make()
+    this.#members.set(key, { helper, usedAt: performance.now() })
+    return helper
+  }
+
+  /**
+   * Ends idle helpers until at most `max` are left. Busy ones are never ended, so a burst over more repositories than
+   * `max` goes over the bound until they answer.
+   */
+  trim(max: number = this.#max): void {
+    for (const [key, { helper }] of this.#members) {
+      if (this.#members.size <= max) return
+      if (!helper.busy) this.#end(key, helper)
+    }
+  }
+
+  /** Ends the helpers whose key starts with `prefix`. Resolves when their processes are gone. */
+  async close(prefix = ''): Promise<void> {
+    for (const [key, { helper }] of [...this.#members]) if (key.startsWith(prefix)) this.#end(key, helper)
+    await Promise.all(this.#closing)
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    clearInterval(this.#sweeper)
+    await this.close()
+  }
+
+  #sweep() {
+    const before = performance.now() - this.#idleMs
+    for (const [key, { helper, usedAt }] of this.#members) {
+      if (usedAt > before) return
+      if (!helper.busy) this.#end(key, helper)
+    }
+  }
+
+  #end(key: string, helper: Helper) {
+    this.#members.delete(key)
+    const closing = helper.close().finally(() => this.#closing.delete(closing))
+    this.#closing.add(closing)
+  }
+}

@@ -1,0 +1,146 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { Failure } from '../kernel/failure.ts'
+import { type ObjectType, objectInfo } from './cat-file.ts'
+import { GitError } from './git-error.ts'
+import { nullOid, type Oid } from './oid.ts'
+import type { RefName } from './ref-name.ts'
+import type { Repository } from './repository.ts'
+
+/** `to: null` deletes. `from` is what the ref must be now; leave it out to not care. */
+export type RefUpdate = { readonly name: RefName; readonly to: Oid | null; readonly from?: Oid | 'absent' }
+
+const attempts = 5
+
+/**
+ * Moves refs, all or none, through `git update-ref --stdin`, which takes every lock before any write: one process.
+ * Returns `stale`, having moved nothing, when some ref is not where `from` says it should be. Throws
+ * `Failure('conflict')` when a new name runs into an existing one (`a` and `a/b`), `Failure('unprocessable')` when `to`
+ * is no object of the repository.
+ */
+export async function updateRefs(repo: Repository, updates: readonly RefUpdate[]): Promise<'moved' | 'stale'> {
+  if (updates.length === 0) return 'moved'
+  const steps = updates.map(({ name, to, from }) => {
+    const old = from === 'absent' ? nullOid : (from ?? '')
+    return to === null ? `delete ${name}\0${old}\0` : `update ${name}\0${to}\0${old}\0`
+  })
+  const input = `start\0${steps.join('')}prepare\0commit\0`
+  for (let attempt = 1; ; attempt++) {
+    try {
+      await repo.run('update-ref', { flags: ['--no-deref', '-z', '--stdin'], input, timeoutMs: 120_000 })
+      return 'moved'
+    } catch (error) {
+      if (!(error instanceof GitError)) throw error
+      // Outcomes are read from the state of the repository, not from git's English.
+      if (await isStale(repo, updates)) return 'stale'
+      await explain(repo, updates)
+      // What is left is a lock that somebody else held for too long.
+      if (attempt === attempts)
+        throw new Failure('unavailable', 'The reference is being changed by somebody else', { cause: error })
+      await sleep(20 * attempt * Math.random())
+    }
+  }
+}
+
+/** Where a ref points, an annotated tag not followed; `undefined` when there is none. One round trip, no process. */
+export async function readRef(repo: Repository, name: RefName): Promise<Oid | undefined> {
+  return (await objectInfo(await repo.objects(), name))?.oid
+}
+
+/** As `readRef`, for several in one round trip; answers in the order of `names`. */
+export async function readRefs(repo: Repository, names: readonly RefName[]): Promise<(Oid | undefined)[]> {
+  const objects = await repo.objects()
+  return Promise.all(names.map(async (name) => (await objectInfo(objects, name))?.oid))
+}
+
+export type Ref = {
+  readonly name: RefName
+  readonly oid: Oid
+  readonly type: ObjectType
+  /** What an annotated tag stands for in the end; for other refs, `oid` again. */
+  readonly target: Oid
+}
+
+export type RefOrder = 'name' | '-name' | 'updated' | '-updated' | 'version' | '-version'
+
+const sortKeys = {
+  name: '--sort=refname',
+  '-name': '--sort=-refname',
+  updated: '--sort=creatordate',
+  '-updated': '--sort=-creatordate',
+  version: '--sort=version:refname',
+  '-version': '--sort=-version:refname',
+} as const satisfies Record<RefOrder, string>
+
+export type RefFilters = {
+  /** Default `name`. Ties are broken by name. */
+  order?: RefOrder
+  limit?: number
+  /** Only refs from which this commit can be reached. */
+  containing?: Oid
+  /** Only refs whose commit can be reached from this one: branches that are merged. */
+  mergedInto?: Oid
+}
+
+/**
+ * Refs at or below each of `prefixes` (`refs/heads/`), in the order asked for. One `for-each-ref` process; time grows
+ * with the number of refs, and with `containing` also with the history.
+ */
+export async function listRefs(
+  repo: Repository,
+  prefixes: string | readonly string[],
+  filters: RefFilters = {},
+): Promise<Ref[]> {
+  const args = [prefixes].flat()
+  if (args.some((prefix) => !/^refs\/[^\x00-\x20~^:?*[\\\x7f]*$/.test(prefix)))
+    throw new Error('a prefix starts with refs/ and holds no pattern')
+  const { stdout } = await repo.run('for-each-ref', {
+    flags: [
+      '--format=%(refname) %(objectname) %(objecttype) %(*objectname)',
+      // The last key given is the first compared.
+      '--sort=refname',
+      sortKeys[filters.order ?? 'name'],
+      ...(filters.limit === undefined ? [] : [`--count=${Math.max(1, Math.trunc(filters.limit))}` as const]),
+      ...(filters.containing === undefined ? [] : [`--contains=${filters.containing}` as const]),
+      ...(filters.mergedInto === undefined ? [] : [`--merged=${filters.mergedInto}` as const]),
+    ],
+    args,
+    maxOutputBytes: 512 * 1024 * 1024,
+  })
+  return stdout
+    .toString('utf8')
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => {
+      const [name, oid, type, peeled] = line.split(' ') as [RefName, Oid, ObjectType, Oid | '']
+      return { name, oid, type, target: peeled === '' || peeled === undefined ? oid : peeled }
+    })
+}
+
+async function isStale(repo: Repository, updates: readonly RefUpdate[]) {
+  const expected = updates.filter(({ from }) => from !== undefined)
+  const now = await readRefs(
+    repo,
+    expected.map(({ name }) => name),
+  )
+  return expected.some(({ from }, index) => (now[index] ?? 'absent') !== from)
+}
+
+/** Throws when the update can never work, whoever holds a lock. */
+async function explain(repo: Repository, updates: readonly RefUpdate[]) {
+  const objects = await repo.objects()
+  const going = new Set(updates.filter(({ to }) => to === null).map(({ name }) => name))
+  for (const { name, to } of updates) {
+    if (to === null) continue
+    if (!(await objectInfo(objects, to))) throw new Failure('unprocessable', `The object ${to} does not exist`)
+    const parts = name.split('/')
+    const above = parts.slice(3).map((_, index) => parts.slice(0, index + 3).join('/') as RefName)
+    const inWay = [
+      ...(await readRefs(repo, above)).flatMap((oid, index) =>
+        oid && !going.has(above[index]!) ? [above[index]!] : [],
+      ),
+      ...(await listRefs(repo, `${name}/`, { limit: 1 })).map((ref) => ref.name),
+    ]
+    if (inWay[0] !== undefined)
+      throw new Failure('conflict', `The reference ${name} cannot be created while ${inWay[0]} exists`)
+  }
+}

@@ -1,0 +1,72 @@
+import type { Socket } from 'node:net'
+import { Duplex } from 'node:stream'
+import type { Exit } from './protocol.ts'
+
+/**
+ * A running git process: writable is its stdin, readable its stdout, with back-pressure from end to end. How it went
+ * is told by `done`, never by the stream: reading ends when the child has closed its output, however it died.
+ */
+export class Child extends Duplex {
+  /** Resolves when the process has ended. Rejects with a `Failure('unavailable')` when the runner was lost. */
+  readonly done: Promise<Exit>
+  readonly pid: number
+  /** The other end of the child's file descriptor 3, when it was asked for. */
+  readonly channel: Socket | undefined
+  readonly #socket: Socket
+  readonly #kill: (signal: NodeJS.Signals) => void
+
+  constructor(options: {
+    socket: Socket
+    channel: Socket | undefined
+    pid: number
+    done: Promise<Exit>
+    kill(signal: NodeJS.Signals): void
+  }) {
+    super({ readableHighWaterMark: 256 * 1024, writableHighWaterMark: 256 * 1024, autoDestroy: true })
+    this.#socket = options.socket
+    this.#kill = options.kill
+    this.channel = options.channel
+    this.pid = options.pid
+    this.done = options.done
+    let over = false
+    const ended = () => {
+      if (over) return
+      over = true
+      if (!this.destroyed) this.push(null)
+      // The child has closed its input, too: both are one connection.
+      this.#socket.end()
+    }
+    this.#socket.on('data', (chunk) => this.push(chunk) || this.#socket.pause())
+    this.#socket.on('end', ended)
+    // A child that leaves input unread makes the kernel report a reset after the last byte of output: that is an end, too.
+    this.#socket.on('error', ended)
+    this.#socket.on('close', ended)
+    this.#socket.pause()
+  }
+
+  /** Signals the child and its children; `done` still tells the end. */
+  kill(signal: NodeJS.Signals = 'SIGTERM'): void {
+    this.#kill(signal)
+  }
+
+  override _read(): void {
+    this.#socket.resume()
+  }
+
+  override _write(chunk: Buffer, _encoding: BufferEncoding, done: (error?: Error | null) => void): void {
+    // A child that stopped reading is no error of the writer: its exit code says what was wrong.
+    if (!this.#socket.writable) return done()
+    this.#socket.write(chunk, () => done())
+  }
+
+  override _final(done: (error?: Error | null) => void): void {
+    if (!this.#socket.writable) return done()
+    this.#socket.end(() => done())
+  }
+
+  override _destroy(error: Error | null, done: (error?: Error | null) => void): void {
+    this.#socket.destroy()
+    this.channel?.destroy()
+    done(error)
+  }
+}

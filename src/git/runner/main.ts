@@ -1,0 +1,215 @@
+import { spawn } from 'node:child_process'
+import { rmSync } from 'node:fs'
+import { createServer, type Socket } from 'node:net'
+import { availableParallelism } from 'node:os'
+import {
+  type ClientNotice,
+  type Exit,
+  type Greeting,
+  lineSplitter,
+  type RunnerNotice,
+  type RunRequest,
+} from './protocol.ts'
+import { FairQueue } from './queue.ts'
+
+/**
+ * The runner: a small process that owns every git child, because `spawn` blocks its caller for longer the larger the
+ * caller's heap is. It never touches a child's bytes: it hands over the connection itself and drops its own copy.
+ */
+
+const maxStderrBytes = 64 * 1024
+const killGraceMs = 2_000
+const maxGreetingBytes = 1024 * 1024
+
+type Client = { send(notice: RunnerNotice): void; env: Record<string, string>; jobs: Map<number, Job> }
+type Job = RunRequest & {
+  client: Client
+  data: Socket
+  channel?: Socket
+  pid?: number
+  timers: NodeJS.Timeout[]
+  timedOut: boolean
+  ending: boolean
+}
+
+const clients = new Map<string, Client>()
+const lanes = {
+  short: new FairQueue<Job>(Math.max(4, availableParallelism() * 2), 2_000, start),
+  transfer: new FairQueue<Job>(128, 1_000, start),
+  helper: new FairQueue<Job>(1_024, 0, start),
+}
+
+const server = createServer({ allowHalfOpen: true }, (socket) => {
+  socket.on('error', () => socket.destroy())
+  let head = ''
+  const onData = (chunk: Buffer) => {
+    head += chunk.toString('utf8')
+    const end = head.indexOf('\n')
+    if (end < 0 && head.length < maxGreetingBytes) return
+    socket.off('data', onData)
+    if (end < 0) return socket.destroy()
+    try {
+      greet(JSON.parse(head.slice(0, end)) as Greeting, socket, head.slice(end + 1))
+    } catch {
+      socket.destroy()
+    }
+  }
+  socket.on('data', onData)
+})
+
+function greet(greeting: Greeting, socket: Socket, rest: string) {
+  if (greeting.kind === 'control') return attach(greeting.client, greeting.env, socket, rest)
+  const client = clients.get(greeting.client)
+  if (!client || rest !== '') return socket.destroy()
+  // Nothing more is read here; `spawn` also stops the handle before it hands the descriptor over.
+  socket.pause()
+  if (greeting.kind === 'extra') {
+    const job = client.jobs.get(greeting.id)
+    if (!job?.extra || job.channel) return socket.destroy()
+    job.channel = socket
+    return enqueue(job)
+  }
+  const job: Job = { ...greeting, client, data: socket, timers: [], timedOut: false, ending: false }
+  client.jobs.set(job.id, job)
+  if (!job.extra) enqueue(job)
+}
+
+function attach(name: string, env: Record<string, string>, socket: Socket, rest: string) {
+  socket.setEncoding('utf8')
+  const client: Client = {
+    env,
+    jobs: new Map(),
+    send: (notice) => void (socket.writable && socket.write(`${JSON.stringify(notice)}\n`)),
+  }
+  clients.set(name, client)
+  const onLine = lineSplitter((line) => {
+    const { kill, signal } = JSON.parse(line) as ClientNotice
+    const job = client.jobs.get(kill)
+    if (job) end(job, signal)
+  })
+  if (rest) onLine(rest)
+  socket.on('data', onLine)
+  socket.on('end', () => socket.end())
+  socket.on('close', () => {
+    clients.delete(name)
+    for (const job of [...client.jobs.values()]) end(job, 'SIGTERM')
+  })
+  client.send({ ready: true, pid: process.pid })
+}
+
+function enqueue(job: Job) {
+  if (!lanes[job.lane].add(job)) refuse(job, 'too many git processes are waiting', true)
+}
+
+function refuse(job: Job, reason: string, busy = false) {
+  job.client.jobs.delete(job.id)
+  job.data.destroy()
+  job.channel?.destroy()
+  job.client.send({ id: job.id, refused: reason, busy })
+}
+
+function start(job: Job) {
+  const release = () => lanes[job.lane].release()
+  // The client may have gone while the job waited.
+  if (!job.client.jobs.has(job.id)) return queueMicrotask(release)
+  // libuv makes only descriptors 0 to 2 blocking, and the shell that reads the channel needs it blocking, too.
+  const handle = (job.channel as (Socket & { _handle?: { setBlocking?(on: boolean): void } }) | undefined)?._handle
+  handle?.setBlocking?.(true)
+  let child: ReturnType<typeof spawn>
+  try {
+    child = spawn('git', job.argv, {
+      env: { ...job.client.env, ...job.env },
+      cwd: '/',
+      // Its own process group: a signal reaches the children of git as well.
+      detached: true,
+      stdio: [job.stdin ? job.data : 'ignore', job.data, 'pipe', ...(job.channel ? [job.channel] : [])],
+    })
+  } catch (error) {
+    queueMicrotask(release)
+    return refuse(job, String(error))
+  }
+  child.on('error', (error) => {
+    if (child.pid !== undefined) return
+    release()
+    refuse(job, error.message)
+  })
+  job.data.destroy()
+  job.channel?.destroy()
+  if (child.pid === undefined) return
+  job.pid = child.pid
+  job.client.send({ id: job.id, started: child.pid })
+  if (job.timeoutMs > 0) {
+    job.timers.push(
+      setTimeout(() => {
+        job.timedOut = true
+        end(job, 'SIGTERM')
+      }, job.timeoutMs),
+    )
+  }
+  const stderr = collect(child.stderr!)
+  child.on('exit', (code, signal) => {
+    for (const timer of job.timers) clearTimeout(timer)
+    // A child that was ended may leave children of its own; the group outlives its leader.
+    if (signal !== null || job.ending) signalGroup(child.pid!, 'SIGKILL')
+    let told = false
+    const tell = () => {
+      if (told) return
+      told = true
+      clearTimeout(late)
+      const exit: Exit = { code, signal, stderr: stderr.text(), timedOut: job.timedOut }
+      job.client.jobs.delete(job.id)
+      job.client.send({ id: job.id, exit })
+      release()
+    }
+    // Somebody may still hold stderr open; the notice does not wait for them.
+    const late = setTimeout(tell, 500)
+    child.on('close', tell)
+  })
+}
+
+function collect(stream: NodeJS.ReadableStream) {
+  const kept: Buffer[] = []
+  let size = 0
+  stream.on('data', (chunk: Buffer) => {
+    if (size < maxStderrBytes) kept.push(chunk.subarray(0, maxStderrBytes - size))
+    size += chunk.length
+  })
+  return { text: () => Buffer.concat(kept).toString('utf8') }
+}
+
+function end(job: Job, signal: NodeJS.Signals) {
+  if (job.pid === undefined) {
+    lanes[job.lane].remove(job)
+    return refuse(job, 'ended before it started')
+  }
+  const { pid } = job
+  job.ending = true
+  signalGroup(pid, signal)
+  if (signal !== 'SIGKILL') job.timers.push(setTimeout(() => signalGroup(pid, 'SIGKILL'), killGraceMs))
+}
+
+function signalGroup(pid: number, signal: NodeJS.Signals) {
+  try {
+    process.kill(-pid, signal)
+  } catch {
+    // The group has gone already.
+  }
+}
+
+function shutDown() {
+  for (const client of clients.values()) {
+    for (const { pid } of client.jobs.values()) if (pid !== undefined) signalGroup(pid, 'SIGKILL')
+  }
+  process.exit(0)
+}
+
+const socketPath = process.argv[2]
+if (socketPath === undefined) throw new Error('usage: main.ts <socket path>')
+process.title = 'stithy git runner'
+// Both ways a parent can go: it closes the channel, or it asks.
+process.on('disconnect', shutDown)
+process.on('SIGTERM', shutDown)
+process.on('SIGINT', () => {})
+// What an earlier runner left behind when it was killed.
+rmSync(socketPath, { force: true })
+server.listen(socketPath, () => process.send?.({ listening: socketPath }))
