@@ -3,7 +3,7 @@ import type { Caller } from '../access/actor.ts'
 import type { Database, Db } from '../db/db.ts'
 import type { Git } from '../git/git.ts'
 import type { Runner } from '../git/runner/client.ts'
-import type { SettingsReader } from '../settings/store.ts'
+import type { Settings } from '../settings/settings.ts'
 import type { Plan } from './params/plan.ts'
 import type { Site } from './site.ts'
 
@@ -14,7 +14,8 @@ export type Ctx = {
   readonly transaction: Database['transaction']
   readonly git: Git
   readonly runner: Runner
-  readonly settings: SettingsReader
+  /** As they were when the request, job or session began. */
+  readonly settings: Settings
   readonly site: Site
   readonly plan: Plan
   readonly log: Logger

@@ -1,9 +1,11 @@
-import { type TSchema, type TUnion, type TNull, Type } from 'typebox'
+import { type TNull, type TSchema, type TUnion, Type } from 'typebox'
+import type { Tier } from './params/plan.ts'
 
 /** Fields of records. Parameters have their own constructors in `params/types.ts`. */
 
 /** A value that may be missing: shown as null. */
-export const nullable = <S extends TSchema>(schema: S): TUnion<[S, TNull]> => Type.Union([schema, Type.Null()])
+export const nullable = <S extends TSchema>(schema: S, options: { description?: string; tier?: Tier } = {}): TUnion<[S, TNull]> =>
+  Type.Union([schema, Type.Null()], options)
 
 export const timestamp = (description?: string) =>
   Type.String({ format: 'date-time', ...(description !== undefined && { description }) })

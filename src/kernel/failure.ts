@@ -13,6 +13,8 @@ export type FailureKind =
   | 'precondition_failed'
   /** Another way of paging is needed. */
   | 'paging_refused'
+  /** Somebody has as many as he may have. */
+  | 'limit_reached'
   | 'rate_limited'
   | 'unavailable'
 

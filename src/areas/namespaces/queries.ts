@@ -61,7 +61,7 @@ const membersCount = (actor: Actor): Sql => sql`case when n.kind = 'group' and (
 const select = (actor: Actor): Sql => sql`select ${columns}, ${level(actor)} as level, ${membersCount(actor)} as members_count from namespaces n`
 
 /** Those in which the caller has some level, all for administrators. */
-export const namespacesOf = (actor: Actor, filters: { search?: string; owned_only?: boolean }): List => ({
+export const namespacesOf = (actor: Actor, filters: { search?: string; owned_only: boolean }): List => ({
   type: 'Namespace',
   select: select(actor),
   from: sql`from namespaces n`,

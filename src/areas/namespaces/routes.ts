@@ -1,6 +1,6 @@
-import { Type } from 'typebox'
 import { endpoint } from '../../api/endpoint.ts'
 import { fetchPage } from '../../api/page.ts'
+import { Flag, Optional, Params, Text } from '../../api/params/types.ts'
 import { notFound } from '../../kernel/failure.ts'
 import { instance } from '../instance/subject.ts'
 import { Namespace } from './entity.ts'
@@ -13,9 +13,9 @@ export const namespaceRoutes = [
     summary: 'List namespaces of the caller; all for administrators',
     subject: instance,
     allow: 'use',
-    params: Type.Object({
-      search: Type.Optional(Type.String({ description: 'Part of the name or path' })),
-      owned_only: Type.Optional(Type.Boolean({ description: 'Only those the caller owns' })),
+    params: Params({
+      search: Optional(Text({ description: 'Part of the name or path' })),
+      owned_only: Flag({ default: false, description: 'Only those the caller owns' }),
     }),
     paged: true,
     returns: Namespace,
@@ -28,7 +28,7 @@ export const namespaceRoutes = [
     summary: 'One namespace, by id or full path',
     subject: instance,
     allow: 'use',
-    params: Type.Object({ id: Type.String({ description: 'Id or full path' }) }),
+    params: Params({ id: Text({ description: 'Id or full path' }) }),
     returns: Namespace,
     async handle({ params, ctx }) {
       const actor = ctx.actor!

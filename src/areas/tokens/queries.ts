@@ -1,7 +1,9 @@
+import type { Actor } from '../../access/actor.ts'
 import type { Scope } from '../../access/scopes.ts'
+import type { List } from '../../api/page.ts'
 import type { Db, Tx } from '../../db/db.ts'
 import { notify } from '../../db/notifications.ts'
-import { type Sql, sql } from '../../db/sql.ts'
+import { containing, raw, sql } from '../../db/sql.ts'
 import type { DateOnly, Timestamp } from '../../db/types.ts'
 
 export type TokenRow = {
@@ -43,9 +45,6 @@ export async function revokeToken(tx: Tx, id: number): Promise<boolean> {
   await notify(tx, 'actors')
   return changed > 0
 }
-
-export const findToken = (db: Db, condition: Sql): Promise<TokenRow | undefined> =>
-  db.row<TokenRow>(sql`${tokenSelect} where ${condition}`)
 
 /** A credential with its account: all that authentication asks. */
 export type CredentialRow = {
@@ -98,3 +97,32 @@ export const touchToken = (db: Db, tokenId: number): Promise<number> =>
       update access_tokens set last_used_at = now()
       where id = ${tokenId} and (last_used_at is null or last_used_at < now() - interval '10 minutes') returning user_id)
     update users set last_activity_on = current_date from used where users.id = used.user_id and last_activity_on is distinct from current_date`)
+
+/** The caller's own tokens, or everybody's for administrators. */
+export const tokenList = (
+  actor: Actor,
+  filters: { user_id?: number; state?: 'active' | 'inactive'; revoked?: boolean; search?: string },
+): List => ({
+  type: 'PersonalAccessToken',
+  select: tokenSelect,
+  from: sql`from access_tokens t`,
+  where: [
+    raw('not t.impersonation'),
+    ...(actor.admin ? [] : [sql`t.user_id = ${actor.id}`]),
+    ...(filters.user_id === undefined ? [] : [sql`t.user_id = ${filters.user_id}`]),
+    ...(filters.state === undefined
+      ? []
+      : [sql`(not t.revoked and (t.expires_at is null or t.expires_at > current_date)) = ${filters.state === 'active'}`]),
+    ...(filters.revoked === undefined ? [] : [sql`t.revoked = ${filters.revoked}`]),
+    ...(filters.search ? [sql`t.name ilike ${containing(filters.search)}`] : []),
+  ],
+  order: [{ by: raw('t.id'), direction: 'asc' }],
+  keyset: { direction: 'asc' },
+})
+
+/** One token that the caller may manage: his own, or any for administrators. */
+export const findManagedToken = (db: Db, actor: Actor, id: number): Promise<TokenRow | undefined> =>
+  db.row<TokenRow>(sql`${tokenSelect} where t.id = ${id} and (${actor.admin} or t.user_id = ${actor.id})`)
+
+export const getToken = (db: Db, id: number): Promise<TokenRow | undefined> =>
+  db.row<TokenRow>(sql`${tokenSelect} where t.id = ${id}`)

@@ -1,0 +1,275 @@
+import type { Caller } from '../../access/actor.ts'
+import { levels, visibilities } from '../../access/levels.ts'
+import type { Db, Tx } from '../../db/db.ts'
+import { empty, raw, type Sql, sql } from '../../db/sql.ts'
+import type { DateOnly, Timestamp } from '../../db/types.ts'
+import { projectLevel, projectWhere } from '../access-index/queries.ts'
+import { userReferenceJson, type UserReferenceRow } from '../users/queries.ts'
+import type { FeatureLevels } from './features.ts'
+import type { ProjectSettings } from './settings.ts'
+
+/** What every operation on a project needs, with the caller's level: one probe of each index. */
+export type ProjectRow = FeatureLevels & {
+  id: number
+  namespace_id: number
+  full_path: string
+  path: string
+  name: string
+  visibility: number
+  archived: boolean
+  default_branch: string | null
+  import_status: 'none' | 'scheduled' | 'started' | 'finished' | 'failed'
+  repository_storage: string
+  updated_at: Timestamp
+  /** Null without any. */
+  level: number | null
+}
+
+const featureColumns = raw(
+  'p.issues_access_level, p.repository_access_level, p.merge_requests_access_level, p.builds_access_level, p.wiki_access_level, p.snippets_access_level, p.pages_access_level, p.forking_access_level',
+)
+
+const columns = sql`p.id, p.namespace_id, p.full_path, p.path, p.name, p.visibility, p.archived, p.default_branch, p.import_status, p.repository_storage, p.updated_at, ${featureColumns}`
+
+const levelOf = (caller: Caller): Sql =>
+  caller === null ? raw('null::smallint') : projectLevel(caller.id, raw('p.id'), raw('p.namespace_id'))
+
+/** By number, or by full path in any case; an old path leads to what was renamed. */
+const named = (idOrPath: number | string): { join: Sql; condition: Sql } =>
+  typeof idOrPath === 'number'
+    ? { join: empty, condition: sql`p.id = ${idOrPath}` }
+    : { join: raw('join routes r on r.project_id = p.id'), condition: sql`r.path_key = lower(${idOrPath})` }
+
+/** One statement. Projects that are being removed are not found. */
+export function findProject(db: Db, caller: Caller, idOrPath: number | string): Promise<ProjectRow | undefined> {
+  const { join, condition } = named(idOrPath)
+  return db.row<ProjectRow>(sql`select ${columns}, ${levelOf(caller)} as level from projects p ${join} where ${condition} and not p.deleting`)
+}
+
+type Membership = { access_level: number; notification_level: number }
+
+/** Everything the full record shows. */
+export type ProjectRecordRow = ProjectRow & {
+  description: string | null
+  creator_id: number | null
+  topics: string[]
+  avatar: string | null
+  star_count: number
+  forks_count: number
+  open_issues_count: number
+  import_error: string | null
+  runners_token: string
+  settings: Partial<ProjectSettings>
+  readme_path: string | null
+  license_path: string | null
+  license_key: string | null
+  created_at: Timestamp
+  last_activity_at: Timestamp
+  marked_for_deletion_on: DateOnly | null
+  namespace_name: string
+  namespace_path: string
+  namespace_kind: 'user' | 'group'
+  namespace_full_path: string
+  namespace_full_name: string
+  namespace_parent_id: number | null
+  namespace_avatar: string | null
+  owner: (UserReferenceRow & { created_at: Timestamp }) | null
+  has_repository: boolean
+  project_member: Membership | null
+  group_member: Membership | null
+  shared_with_groups: {
+    group_id: number
+    group_name: string
+    group_full_path: string
+    group_access_level: number
+    expires_at: DateOnly | null
+  }[]
+  forked_from: ForkSource | null
+  /** Only when asked for. */
+  statistics?: ProjectStatistics | null
+  custom_attributes?: { key: string; value: string }[]
+}
+
+export type ForkSource = {
+  id: number
+  description: string | null
+  name: string
+  path: string
+  full_path: string
+  namespace_full_name: string
+  default_branch: string | null
+  topics: string[]
+  created_at: Timestamp
+  last_activity_at: Timestamp
+  avatar: string | null
+  star_count: number
+  forks_count: number
+  readme_path: string | null
+  visibility: number
+}
+
+export type ProjectStatistics = {
+  commit_count: number
+  repository_size: number
+  wiki_size: number
+  lfs_objects_size: number
+  job_artifacts_size: number
+  packages_size: number
+}
+
+export type RecordOptions = {
+  statistics?: boolean
+  customAttributes?: boolean
+  /** The highest membership among the group and its ancestors rather than that of the group itself. */
+  inheritedMembership?: boolean
+}
+
+const iso = (column: string): Sql => raw(`to_char(${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`)
+
+/** Projects the caller may know about: SQL twin of `projectPolicy.read_project`. */
+export function visibleProjects(caller: Caller): Sql {
+  if (caller === null) return sql`p.visibility = ${visibilities.public}`
+  if (caller.admin) return raw('true')
+  const open = caller.external ? visibilities.public : visibilities.internal
+  return sql`(p.visibility >= ${open} or ${projectWhere(caller, levels.guest, raw('p.id'), raw('p.namespace_id'))})`
+}
+
+const membership = (caller: Caller, condition: Sql): Sql =>
+  caller === null
+    ? raw('null::json')
+    : sql`(select json_build_object('access_level', m.access_level, 'notification_level', m.notification_level) from members m
+        where m.user_id = ${caller.id} and ${condition} and (m.expires_at is null or m.expires_at > current_date)
+        order by m.access_level desc limit 1)`
+
+/** `select … from projects p …` for full records, a page or one: one statement whatever the number. */
+export const recordSelect = (caller: Caller, options: RecordOptions): Sql => sql`
+  select ${columns}, ${levelOf(caller)} as level, p.description, p.creator_id, p.topics, p.avatar, p.star_count, p.forks_count,
+    p.open_issues_count, p.import_error, p.runners_token, p.settings, p.readme_path, p.license_path, p.license_key,
+    p.created_at, p.last_activity_at, p.marked_for_deletion_on,
+    n.name as namespace_name, n.path as namespace_path, n.kind as namespace_kind, n.full_path as namespace_full_path,
+    n.full_name as namespace_full_name, n.parent_id as namespace_parent_id, n.avatar as namespace_avatar,
+    case when n.kind = 'user' then
+      (select (${userReferenceJson('u')})::jsonb || jsonb_build_object('created_at', ${iso('u.created_at')}) from users u where u.id = n.owner_id)
+    end as owner,
+    p.default_branch is not null as has_repository,
+    ${membership(caller, raw('m.project_id = p.id'))} as project_member,
+    case when n.kind = 'group' then ${membership(
+      caller,
+      options.inheritedMembership ? raw('m.namespace_id = any(n.traversal_ids)') : raw('m.namespace_id = n.id'),
+    )} end as group_member,
+    coalesce((select json_agg(json_build_object('group_id', g.id, 'group_name', g.name, 'group_full_path', g.full_path,
+        'group_access_level', l.group_access, 'expires_at', l.expires_at) order by l.id)
+      from project_group_links l join namespaces g on g.id = l.group_id where l.project_id = p.id), '[]') as shared_with_groups,
+    case when p.forked_from_project_id is not null then ${forkSource(caller)} end as forked_from
+    ${options.statistics ? raw(`, (select to_json(s) from project_statistics s where s.project_id = p.id) as statistics`) : empty}
+    ${
+      options.customAttributes
+        ? raw(
+            `, coalesce((select json_agg(json_build_object('key', a.key, 'value', a.value) order by a.id) from custom_attributes a where a.project_id = p.id), '[]') as custom_attributes`,
+          )
+        : empty
+    }
+  from projects p join namespaces n on n.id = p.namespace_id`
+
+/** What a fork shows of its source, if the caller may know about that. */
+function forkSource(caller: Caller): Sql {
+  // The alias `p` is the source in here, so that the twin of read_project applies to it.
+  return sql`(select json_build_object('id', p.id, 'description', p.description, 'name', p.name, 'path', p.path, 'full_path', p.full_path,
+      'namespace_full_name', n.full_name, 'default_branch', p.default_branch, 'topics', p.topics, 'created_at', ${iso('p.created_at')},
+      'last_activity_at', ${iso('p.last_activity_at')}, 'avatar', p.avatar, 'star_count', p.star_count, 'forks_count', p.forks_count,
+      'readme_path', p.readme_path, 'visibility', p.visibility)
+    from (select p.forked_from_project_id as source_id) as fork join projects p on p.id = fork.source_id
+    join namespaces n on n.id = p.namespace_id where not p.deleting and ${visibleProjects(caller)})`
+}
+
+export function findProjectRecord(
+  db: Db,
+  caller: Caller,
+  idOrPath: number | string,
+  options: RecordOptions = {},
+): Promise<ProjectRecordRow | undefined> {
+  const { join, condition } = named(idOrPath)
+  return db.row<ProjectRecordRow>(
+    sql`${recordSelect(caller, { inheritedMembership: true, ...options })} ${join} where ${condition} and not p.deleting`,
+  )
+}
+
+export type NewProject = FeatureLevels & {
+  namespaceId: number
+  creatorId: number
+  name: string
+  path: string
+  fullPath: string
+  description: string | null
+  visibility: number
+  topics: readonly string[]
+  settings: Partial<ProjectSettings>
+  runnersToken: string
+}
+
+export const insertProject = async (tx: Tx, project: NewProject): Promise<number> =>
+  (await tx.row<{ id: number }>(sql`
+    with made as (
+      insert into projects (namespace_id, creator_id, name, path, full_path, description, visibility, topics, settings, runners_token,
+        issues_access_level, repository_access_level, merge_requests_access_level, builds_access_level, wiki_access_level,
+        snippets_access_level, pages_access_level, forking_access_level)
+      values (${project.namespaceId}, ${project.creatorId}, ${project.name}, ${project.path}, ${project.fullPath},
+        ${project.description}, ${project.visibility}, ${project.topics}, ${JSON.stringify(project.settings)}::jsonb, ${project.runnersToken},
+        ${project.issues_access_level}, ${project.repository_access_level}, ${project.merge_requests_access_level},
+        ${project.builds_access_level}, ${project.wiki_access_level}, ${project.snippets_access_level},
+        ${project.pages_access_level}, ${project.forking_access_level})
+      returning id),
+    counted as (insert into project_statistics (project_id) select id from made)
+    select id from made`))!.id
+
+/** The creator's own membership, beside what his group gives him. */
+export const insertProjectMember = (tx: Tx, projectId: number, userId: number, level: number): Promise<number> =>
+  tx.run(sql`insert into members (project_id, user_id, access_level, created_by_id) values (${projectId}, ${userId}, ${level}, ${userId})`)
+
+/** How many projects lie in somebody's personal namespace. */
+export const countPersonalProjects = async (db: Db, userId: number): Promise<number> =>
+  (await db.row<{ count: number }>(sql`
+    select count(*) as count from projects p join namespaces n on n.id = p.namespace_id where n.owner_id = ${userId} and not p.deleting`))!.count
+
+/** Columns that an edit may set; absent ones stay. */
+export type ProjectChanges = Partial<
+  FeatureLevels & {
+    name: string
+    path: string
+    full_path: string
+    description: string | null
+    visibility: number
+    default_branch: string
+    topics: readonly string[]
+    archived: boolean
+  }
+> & { settings?: Partial<ProjectSettings> }
+
+const editable = new Set([
+  'name', 'path', 'full_path', 'description', 'visibility', 'default_branch', 'topics', 'archived',
+  'issues_access_level', 'repository_access_level', 'merge_requests_access_level', 'builds_access_level', 'wiki_access_level',
+  'snippets_access_level', 'pages_access_level', 'forking_access_level',
+])
+
+export function updateProject(tx: Tx, id: number, { settings, ...columns }: ProjectChanges): Promise<number> {
+  let assignments = sql`updated_at = now()`
+  for (const [name, value] of Object.entries(columns)) {
+    if (!editable.has(name)) throw new Error(`not a column to edit: ${name}`)
+    assignments = sql`${assignments}, ${raw(name)} = ${value}`
+  }
+  if (settings && Object.keys(settings).length > 0)
+    assignments = sql`${assignments}, settings = settings || ${JSON.stringify(settings)}::jsonb`
+  return tx.run(sql`update projects set ${assignments} where id = ${id}`)
+}
+
+/** Locks the project against other edits until the transaction ends. */
+export const lockProject = (tx: Tx, id: number): Promise<ProjectRow | undefined> =>
+  tx.row<ProjectRow>(sql`select ${columns}, null as level from projects p where p.id = ${id} and not p.deleting for update`)
+
+/** From here on nobody finds it; a job removes it for good. */
+export const markDeleting = (tx: Tx, id: number): Promise<number> =>
+  tx.run(sql`update projects set deleting = true, updated_at = now() where id = ${id} and not deleting`)
+
+/** Puts it away for `days`, read-only. */
+export const markForDeletion = (tx: Tx, id: number): Promise<number> =>
+  tx.run(sql`update projects set archived = true, marked_for_deletion_on = coalesce(marked_for_deletion_on, current_date), updated_at = now() where id = ${id}`)

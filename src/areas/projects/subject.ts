@@ -1,0 +1,67 @@
+import { Type } from 'typebox'
+import type { Facts } from '../../access/policy.ts'
+import { projectPolicy } from '../../access/project-policy.ts'
+import type { Ctx } from '../../api/ctx.ts'
+import { subject } from '../../api/endpoint.ts'
+import { findProject, findProjectRecord, type ProjectRecordRow, type ProjectRow, type RecordOptions } from './queries.ts'
+
+export type ProjectSubject = ProjectRow & { readonly facts: Facts }
+export type ProjectRecordSubject = ProjectRecordRow & { readonly facts: Facts }
+
+/** What rules on a project look at. */
+export const projectFacts = (row: ProjectRow): Facts => ({
+  visibility: row.visibility,
+  level: row.level ?? 0,
+  features: {
+    issues: row.issues_access_level,
+    repository: row.repository_access_level,
+    merge_requests: row.merge_requests_access_level,
+    builds: row.builds_access_level,
+    wiki: row.wiki_access_level,
+    snippets: row.snippets_access_level,
+  },
+  flags: { archived: row.archived },
+})
+
+/**
+ * How a path names a project: digits are its id; anything else must hold a slash to be a full path. A `.json` after
+ * the id, as some clients send, changes nothing.
+ */
+export function projectName(id: string): number | string | undefined {
+  const digits = /^(\d{1,15})(\.json)?$/.exec(id)
+  if (digits) return Number(digits[1])
+  return id.includes('/') ? id : undefined
+}
+
+const params = Type.Object({ id: Type.String({ description: 'Id or full path of the project' }) })
+
+export async function loadProject(id: string, ctx: Ctx): Promise<ProjectSubject | undefined> {
+  const name = projectName(id)
+  const row = name === undefined ? undefined : await findProject(ctx.db, ctx.actor, name)
+  return row && Object.assign(row, { facts: projectFacts(row) })
+}
+
+/** A project with what most operations need. One statement. */
+export const project = subject({
+  what: 'Project',
+  params,
+  policy: projectPolicy,
+  visible: 'read_project',
+  load: ({ id }, ctx) => loadProject(id, ctx),
+})
+
+/** All that the record of one project may show; the entity leaves out what was not asked for or may not be seen. */
+export const recordOptions = (ctx: Ctx): RecordOptions => ({ statistics: true, customAttributes: ctx.actor?.admin === true })
+
+/** A project with all that its record shows. One statement. */
+export const projectRecord = subject({
+  what: 'Project',
+  params,
+  policy: projectPolicy,
+  visible: 'read_project',
+  async load({ id }, ctx): Promise<ProjectRecordSubject | undefined> {
+    const name = projectName(id)
+    const row = name === undefined ? undefined : await findProjectRecord(ctx.db, ctx.actor, name, recordOptions(ctx))
+    return row && Object.assign(row, { facts: projectFacts(row) })
+  },
+})

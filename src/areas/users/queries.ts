@@ -1,0 +1,187 @@
+import type { Caller } from '../../access/actor.ts'
+import type { Direction, List } from '../../api/page.ts'
+import type { Db, Tx } from '../../db/db.ts'
+import { raw, type Sql, sql } from '../../db/sql.ts'
+import type { DateOnly, Timestamp } from '../../db/types.ts'
+import { fuzzy } from '../../db/fuzzy.ts'
+
+/** What is shown of a person wherever he appears in another record. */
+export type UserReferenceRow = {
+  id: number
+  username: string
+  name: string
+  email: string
+  state: 'active' | 'blocked' | 'ldap_blocked' | 'deactivated'
+  avatar: string | null
+}
+
+export type UserRow = UserReferenceRow & {
+  kind: 'human' | 'ghost' | 'bot'
+  admin: boolean
+  external: boolean
+  can_create_group: boolean
+  private_profile: boolean
+  projects_limit: number
+  bio: string | null
+  location: string | null
+  public_email: string
+  skype: string
+  linkedin: string
+  twitter: string
+  website_url: string
+  organization: string | null
+  job_title: string
+  theme_id: number
+  color_scheme_id: number
+  note: string | null
+  shared_runners_minutes_limit: number | null
+  extra_shared_runners_minutes_limit: number | null
+  created_at: Timestamp
+  updated_at: Timestamp
+  confirmed_at: Timestamp | null
+  last_sign_in_at: Timestamp | null
+  current_sign_in_at: Timestamp | null
+  last_sign_in_ip: string | null
+  current_sign_in_ip: string | null
+  last_activity_on: DateOnly | null
+  identities: { provider: string; extern_uid: string; saml_provider_id: number | null }[]
+}
+
+/** Columns of `UserReferenceRow`, of the users row named `u`. */
+export const userReference = raw('u.id, u.username, u.name, u.email, u.state, u.avatar')
+
+/** The same as one JSON value, for records that carry a person inside. */
+export const userReferenceJson = (alias: string): Sql =>
+  raw(
+    `json_build_object('id', ${alias}.id, 'username', ${alias}.username, 'name', ${alias}.name, 'email', ${alias}.email, 'state', ${alias}.state, 'avatar', ${alias}.avatar)`,
+  )
+
+const columns = sql`${userReference}, u.kind, u.admin, u.external, u.can_create_group, u.private_profile, u.projects_limit,
+  u.bio, u.location, u.public_email, u.skype, u.linkedin, u.twitter, u.website_url, u.organization, u.job_title, u.theme_id,
+  u.color_scheme_id, u.note, u.shared_runners_minutes_limit, u.extra_shared_runners_minutes_limit, u.created_at, u.updated_at,
+  u.confirmed_at, u.last_sign_in_at, u.current_sign_in_at, u.last_sign_in_ip, u.current_sign_in_ip, u.last_activity_on,
+  coalesce((select json_agg(json_build_object('provider', i.provider, 'extern_uid', i.extern_uid, 'saml_provider_id', i.saml_provider_id) order by i.id)
+    from identities i where i.user_id = u.id), '[]') as identities`
+
+export const findUser = (db: Db, id: number): Promise<UserRow | undefined> =>
+  db.row<UserRow>(sql`select ${columns} from users u where u.id = ${id}`)
+
+export const findUserByName = (db: Db, username: string): Promise<UserRow | undefined> =>
+  db.row<UserRow>(sql`select ${columns} from users u where lower(u.username) = lower(${username})`)
+
+export type UserFilters = {
+  search?: string
+  username?: string
+  active?: boolean
+  blocked?: boolean
+  external?: boolean
+  extern_uid?: string
+  provider?: string
+  created_before?: Date
+  created_after?: Date
+  order_by?: 'id' | 'name' | 'username' | 'created_at' | 'updated_at'
+  sort?: Direction
+}
+
+const orderColumns = {
+  id: raw('u.id'),
+  name: raw('u.name'),
+  username: raw('u.username'),
+  created_at: raw('u.created_at'),
+  updated_at: raw('u.updated_at'),
+}
+
+/** Best match first: exact name, exact user name, exact e-mail, then the rest by name. */
+const byMatch = (text: string): Sql => sql`case
+  when lower(u.name) = lower(${text}) then 0 when lower(u.username) = lower(${text}) then 1
+  when lower(u.email) = lower(${text}) then 2 else 3 end`
+
+/** People. Filters that only administrators may use are dropped before this. */
+export function listUsers(_caller: Caller, filters: UserFilters): List {
+  const { search, username, extern_uid, provider, order_by, sort } = filters
+  const where: Sql[] = []
+  if (username !== undefined) where.push(sql`lower(u.username) = lower(${username})`)
+  if (search !== undefined)
+    where.push(
+      search.trim() === '' ? raw('false') : sql`(${fuzzy(search, ['u.name', 'u.username'])} or lower(u.email) = lower(${search.trim()}))`,
+    )
+  if (filters.active) where.push(raw(`u.state = 'active' and u.kind <> 'ghost'`))
+  if (filters.blocked) where.push(raw(`u.state in ('blocked', 'ldap_blocked')`))
+  if (filters.external !== undefined) where.push(sql`u.external = ${filters.external}`)
+  if (filters.created_before) where.push(sql`u.created_at < ${filters.created_before}`)
+  if (filters.created_after) where.push(sql`u.created_at > ${filters.created_after}`)
+  if (extern_uid !== undefined && provider !== undefined)
+    where.push(
+      sql`exists (select from identities i where i.user_id = u.id and i.provider = ${provider} and lower(i.extern_uid) = lower(${extern_uid}))`,
+    )
+  const byId = order_by === 'id' || (order_by === undefined && search === undefined)
+  const direction = sort ?? 'desc'
+  return {
+    type: 'User',
+    select: sql`select ${columns} from users u`,
+    from: sql`from users u`,
+    where,
+    order: byId
+      ? [{ by: raw('u.id'), direction }]
+      : order_by === undefined
+        ? [
+            { by: byMatch(search!.trim()), direction: 'asc' },
+            { by: raw('u.name'), direction: 'asc' },
+            { by: raw('u.id'), direction: 'desc' },
+          ]
+        : [
+            { by: orderColumns[order_by], direction },
+            { by: raw('u.id'), direction: 'desc' },
+          ],
+    keyset: byId ? { direction } : undefined,
+  }
+}
+
+export type NewUser = {
+  username: string
+  name: string
+  email: string
+  passwordDigest: string
+  admin: boolean
+  external: boolean
+  can_create_group: boolean
+  projects_limit: number
+  private_profile: boolean
+  confirmed: boolean
+  bio: string | null
+  location: string | null
+  public_email: string
+  skype: string
+  linkedin: string
+  twitter: string
+  website_url: string
+  organization: string | null
+  job_title: string
+  note: string | null
+  theme_id: number
+  color_scheme_id: number
+  shared_runners_minutes_limit: number | null
+  extra_shared_runners_minutes_limit: number | null
+}
+
+export const insertUser = async (tx: Tx, user: NewUser): Promise<number> =>
+  (await tx.row<{ id: number }>(sql`
+    insert into users (username, name, email, password_digest, admin, external, can_create_group, projects_limit, private_profile,
+      confirmed_at, bio, location, public_email, skype, linkedin, twitter, website_url, organization, job_title, note, theme_id,
+      color_scheme_id, shared_runners_minutes_limit, extra_shared_runners_minutes_limit)
+    values (${user.username}, ${user.name}, ${user.email}, ${user.passwordDigest}, ${user.admin}, ${user.external},
+      ${user.can_create_group}, ${user.projects_limit}, ${user.private_profile}, case when ${user.confirmed} then now() end,
+      ${user.bio}, ${user.location}, ${user.public_email}, ${user.skype}, ${user.linkedin}, ${user.twitter}, ${user.website_url},
+      ${user.organization}, ${user.job_title}, ${user.note}, ${user.theme_id}, ${user.color_scheme_id},
+      ${user.shared_runners_minutes_limit}, ${user.extra_shared_runners_minutes_limit})
+    returning id`))!.id
+
+export const insertIdentity = (tx: Tx, userId: number, provider: string, externUid: string): Promise<number> =>
+  tx.run(sql`insert into identities (user_id, provider, extern_uid) values (${userId}, ${provider}, ${externUid})`)
+
+/** The highest level somebody has anywhere; 0 without any. */
+export const highestRole = async (db: Db, userId: number): Promise<number> =>
+  (await db.row<{ level: number }>(sql`
+    select greatest(coalesce((select max(a.level) from group_access a join namespaces n on n.id = a.group_id and n.kind = 'group'
+        where a.user_id = ${userId} and a.expires_on > current_date), 0),
+      coalesce((select max(level) from project_access where user_id = ${userId} and expires_on > current_date), 0)) as level`))!.level

@@ -1,0 +1,165 @@
+import { randomBytes } from 'node:crypto'
+import { as, endpoint, variants } from '../../api/endpoint.ts'
+import { fetchPage } from '../../api/page.ts'
+import { Flag, Id, Nullable, OneOf, Optional, Params, Text, Timestamp, Whole } from '../../api/params/types.ts'
+import { forbidden, invalidFields, notFound } from '../../kernel/failure.ts'
+import { instance } from '../instance/subject.ts'
+import { CurrentUser, User, UserAdmin, UserListItem } from './entity.ts'
+import { digestPassword } from './password.ts'
+import { findUser, highestRole, listUsers } from './queries.ts'
+import { createUser, passwordComplaints } from './service.ts'
+import { user } from './subject.ts'
+
+const profileText = (description: string) => Optional(Nullable(Text({ description })))
+const minutes = (description: string) => Optional(Nullable(Whole({ minimum: 0, tier: 'starter', description })))
+
+export const userRoutes = [
+  endpoint({
+    method: 'GET',
+    path: '/user',
+    summary: 'The caller',
+    scopes: ['read_user'],
+    subject: instance,
+    allow: 'use',
+    returns: variants(CurrentUser, UserAdmin),
+    async handle({ ctx }) {
+      const row = await findUser(ctx.db, ctx.actor!.id)
+      if (!row) throw notFound('User')
+      return as(row.admin ? UserAdmin : CurrentUser, row)
+    },
+  }),
+
+  endpoint({
+    method: 'GET',
+    path: '/users',
+    summary: 'List users',
+    scopes: ['read_user'],
+    subject: instance,
+    allow: 'browse',
+    params: Params(
+      {
+        search: Optional(Text({ description: 'Part of the name or user name, or the whole e-mail address' })),
+        username: Optional(Text({ description: 'The user name, in any case' })),
+        active: Optional(Flag({ description: 'Only active people' })),
+        blocked: Optional(Flag({ description: 'Only blocked people' })),
+        external: Optional(Flag({ description: 'Only external people; administrators' })),
+        extern_uid: Optional(Text({ description: 'Account at `provider`; administrators' })),
+        provider: Optional(Text({ description: 'Provider of `extern_uid`; administrators' })),
+        created_before: Optional(Timestamp({ description: 'Administrators' })),
+        created_after: Optional(Timestamp({ description: 'Administrators' })),
+        order_by: Optional(OneOf(['id', 'name', 'username', 'created_at', 'updated_at'], { description: 'Administrators' })),
+        sort: Optional(OneOf(['asc', 'desc'], { description: 'Administrators' })),
+      },
+      { allOrNone: ['extern_uid', 'provider'] },
+    ),
+    paged: true,
+    returns: variants(UserListItem, UserAdmin),
+    async handle({ params, page, ctx }) {
+      const { actor } = ctx
+      const hidden = ctx.settings.restricted_visibility_levels.includes('public')
+      if (!actor && (params.username === undefined || hidden)) throw forbidden('Not authorized to access /api/v4/users')
+      if (actor?.admin) return as(UserAdmin, await fetchPage(ctx.db, listUsers(actor, params), page))
+      if (params.external !== undefined || params.extern_uid !== undefined) throw forbidden()
+      const { search, username, active, blocked } = params
+      const open = {
+        ...(search !== undefined && { search }),
+        ...(username !== undefined && { username }),
+        ...(active !== undefined && { active }),
+        ...(blocked !== undefined && { blocked }),
+      }
+      return as(UserListItem, await fetchPage(ctx.db, listUsers(actor, open), page))
+    },
+  }),
+
+  endpoint({
+    method: 'GET',
+    path: '/users/:id',
+    summary: 'One user',
+    scopes: ['read_user'],
+    subject: user,
+    allow: 'read_user',
+    returns: variants(User, UserAdmin),
+    handle: async ({ subject, ctx }) =>
+      ctx.actor?.admin
+        ? as(UserAdmin, { ...subject, highest_role: await highestRole(ctx.db, subject.id) })
+        : as(User, subject),
+  }),
+
+  endpoint({
+    method: 'POST',
+    path: '/users',
+    summary: 'Create a user',
+    subject: instance,
+    allow: 'administer',
+    params: Params(
+      {
+        email: Text({ description: 'E-mail address, of one person only' }),
+        username: Text({ description: 'Also the path of the personal namespace' }),
+        name: Text({ description: 'Name' }),
+        password: Optional(Text({ description: 'Password' })),
+        reset_password: Optional(Flag({ description: 'The person chooses a password by mail' })),
+        force_random_password: Optional(Flag({ description: 'A password nobody knows' })),
+        skype: profileText('Skype'),
+        linkedin: profileText('LinkedIn'),
+        twitter: profileText('Twitter'),
+        website_url: profileText('Web site'),
+        organization: profileText('Organisation'),
+        job_title: profileText('Job title'),
+        bio: profileText('About the person'),
+        location: profileText('Place'),
+        public_email: profileText('E-mail address shown to all; must be his own'),
+        note: Optional(Nullable(Text({ tier: 'starter', description: 'For administrators' }))),
+        projects_limit: Optional(Whole({ minimum: 0, description: 'Personal projects he may have' })),
+        extern_uid: Optional(Text({ description: 'Account at `provider`' })),
+        provider: Optional(Text({ description: 'Provider of `extern_uid`' })),
+        admin: Flag({ default: false, description: 'Administrator' }),
+        can_create_group: Optional(Flag({ description: 'May create top-level groups' })),
+        skip_confirmation: Flag({ default: false, description: 'The address counts as confirmed' }),
+        external: Optional(Flag({ description: 'External' })),
+        private_profile: Optional(Nullable(Flag({ description: 'Hides what he does' }))),
+        theme_id: Whole({ default: 1, minimum: 1, description: 'Colours of the pages' }),
+        color_scheme_id: Whole({ default: 1, minimum: 1, description: 'Colours of code' }),
+        shared_runners_minutes_limit: minutes('Minutes on shared runners'),
+        extra_shared_runners_minutes_limit: minutes('Further minutes on shared runners'),
+      },
+      { atLeastOneOf: ['password', 'reset_password', 'force_random_password'], allOrNone: ['extern_uid', 'provider'] },
+    ),
+    returns: UserAdmin,
+    async handle({ params, ctx }) {
+      const external = params.external ?? ctx.settings.user_default_external
+      const chosen = params.force_random_password || params.reset_password ? undefined : params.password
+      const complaints = chosen === undefined ? [] : passwordComplaints(chosen, ctx.settings.minimum_password_length)
+      if (complaints.length > 0) throw invalidFields({ password: complaints })
+      const publicEmail = params.public_email ?? ''
+      if (publicEmail !== '' && publicEmail.toLowerCase() !== params.email.toLowerCase())
+        throw invalidFields({ public_email: ['is not an email you own'] })
+      return createUser(
+        ctx,
+        {
+          ...params,
+          passwordDigest: await digestPassword(chosen ?? randomBytes(24).toString('base64url')),
+          external,
+          can_create_group: params.can_create_group ?? !external,
+          projects_limit: params.projects_limit ?? (external ? 0 : ctx.settings.default_projects_limit),
+          private_profile: params.private_profile ?? false,
+          confirmed: params.skip_confirmation,
+          bio: params.bio ?? null,
+          location: params.location ?? null,
+          organization: params.organization ?? null,
+          job_title: params.job_title ?? '',
+          note: params.note ?? null,
+          public_email: publicEmail,
+          skype: params.skype ?? '',
+          linkedin: params.linkedin ?? '',
+          twitter: params.twitter ?? '',
+          website_url: params.website_url ?? '',
+          shared_runners_minutes_limit: params.shared_runners_minutes_limit ?? null,
+          extra_shared_runners_minutes_limit: params.extra_shared_runners_minutes_limit ?? null,
+        },
+        params.extern_uid !== undefined && params.provider !== undefined
+          ? { provider: params.provider, externUid: params.extern_uid }
+          : undefined,
+      )
+    },
+  }),
+]

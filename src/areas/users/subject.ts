@@ -1,0 +1,38 @@
+import { Type } from 'typebox'
+import type { Facts } from '../../access/policy.ts'
+import { userPolicy } from '../../access/user-policy.ts'
+import { subject } from '../../api/endpoint.ts'
+import { Id, Params } from '../../api/params/types.ts'
+import { findUser, findUserByName, type UserRow } from './queries.ts'
+import type { Ctx } from '../../api/ctx.ts'
+
+export type UserSubject = UserRow & { facts: Facts }
+
+/** People are public unless the `public` visibility is restricted: then they are for those who signed in. */
+const factsOf = (row: UserRow, ctx: Ctx): Facts => ({
+  visibility: ctx.settings.restricted_visibility_levels.includes('public') ? 10 : 20,
+  level: 0,
+  features: {},
+  flags: { self: ctx.actor?.id === row.id },
+})
+
+const withFacts = (row: UserRow | undefined, ctx: Ctx): UserSubject | undefined => row && { ...row, facts: factsOf(row, ctx) }
+
+/** A person by number. */
+export const user = subject({
+  what: 'User',
+  params: Params({ id: Id({ description: 'Id of the user' }) }),
+  policy: userPolicy,
+  visible: 'read_user',
+  load: async ({ id }, ctx) => withFacts(await findUser(ctx.db, id), ctx),
+})
+
+/** A person by number (digits only) or name, in any case. */
+export const userByIdOrName = subject({
+  what: 'User',
+  params: Type.Object({ user_id: Type.String({ description: 'Id or user name' }) }),
+  policy: userPolicy,
+  visible: 'read_user',
+  load: async ({ user_id }, ctx) =>
+    withFacts(await (/^\d{1,15}$/.test(user_id) ? findUser(ctx.db, Number(user_id)) : findUserByName(ctx.db, user_id)), ctx),
+})
