@@ -12,7 +12,8 @@ const commands = {
   archive: { writes: false, endOfOptions: true, paths: true },
   blame: { writes: false, endOfOptions: false, paths: true },
   'cat-file': { writes: false, endOfOptions: true },
-  'commit-graph': { writes: true, endOfOptions: false },
+  // Verb and flags would otherwise stand in the wrong order.
+  'commit-graph write': { writes: true, endOfOptions: false },
   'commit-tree': { writes: true, endOfOptions: false },
   'count-objects': { writes: false, endOfOptions: false },
   diff: { writes: false, endOfOptions: true, paths: true },
@@ -24,13 +25,13 @@ const commands = {
   grep: { writes: false, endOfOptions: true, paths: true },
   'hash-object': { writes: true, endOfOptions: false },
   'index-pack': { writes: true, endOfOptions: false },
+  log: { writes: false, endOfOptions: true, paths: true },
   'ls-remote': { writes: false, endOfOptions: true },
   'ls-tree': { writes: false, endOfOptions: false },
   'merge-base': { writes: false, endOfOptions: false },
   'merge-tree': { writes: true, endOfOptions: false },
   mktree: { writes: true, endOfOptions: false },
   mktag: { writes: true, endOfOptions: false },
-  'multi-pack-index': { writes: true, endOfOptions: false },
   'pack-objects': { writes: true, endOfOptions: false },
   'pack-refs': { writes: true, endOfOptions: false },
   'patch-id': { writes: false, endOfOptions: false },
@@ -70,7 +71,13 @@ export function argvFor(subcommand: Subcommand, { flags = [], args = [], paths }
   if (!rules.endOfOptions && args.some((arg) => arg.startsWith('-'))) {
     throw new Error(`git ${subcommand}: an argument looks like an option`)
   }
-  const words = [subcommand, ...flags, ...separator, ...args, ...(paths === undefined ? [] : ['--', ...paths])]
+  const words = [
+    ...subcommand.split(' '),
+    ...flags,
+    ...separator,
+    ...args,
+    ...(paths === undefined ? [] : ['--', ...paths]),
+  ]
   if (words.some((word) => word.includes('\0'))) throw new Error(`git ${subcommand}: an argument holds a NUL`)
   return words
 }

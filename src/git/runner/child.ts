@@ -14,6 +14,7 @@ export class Child extends Duplex {
   readonly channel: Socket | undefined
   readonly #socket: Socket
   readonly #kill: (signal: NodeJS.Signals) => void
+  #toError: ((exit: Exit) => Error | undefined) | undefined
 
   constructor(options: {
     socket: Socket
@@ -32,11 +33,11 @@ export class Child extends Duplex {
     const ended = () => {
       if (over) return
       over = true
-      if (!this.destroyed) this.push(null)
+      if (!this.destroyed) this.#finish()
       // The child has closed its input, too: both are one connection.
       this.#socket.end()
     }
-    this.#socket.on('data', (chunk) => this.push(chunk) || this.#socket.pause())
+    this.#socket.on('data', (chunk: Buffer) => this.push(chunk) || this.#socket.pause())
     this.#socket.on('end', ended)
     // A child that leaves input unread makes the kernel report a reset after the last byte of output: that is an end, too.
     this.#socket.on('error', ended)
@@ -44,9 +45,33 @@ export class Child extends Duplex {
     this.#socket.pause()
   }
 
+  /** Bytes that went either way so far. */
+  get movedBytes(): number {
+    return this.#socket.bytesRead + this.#socket.bytesWritten
+  }
+
   /** Signals the child and its children; `done` still tells the end. */
   kill(signal: NodeJS.Signals = 'SIGTERM'): void {
     this.#kill(signal)
+  }
+
+  /** From now on the stream ends with an error, not with an end, when the process fails: half an answer is none. */
+  failing(toError: (exit: Exit) => Error | undefined): this {
+    this.#toError = toError
+    return this
+  }
+
+  #finish() {
+    const toError = this.#toError
+    if (!toError) return this.push(null)
+    this.done.then(
+      (exit) => {
+        const error = toError(exit)
+        if (error) this.destroy(error)
+        else this.push(null)
+      },
+      (error) => this.destroy(error),
+    )
   }
 
   override _read(): void {
@@ -55,16 +80,18 @@ export class Child extends Duplex {
 
   override _write(chunk: Buffer, _encoding: BufferEncoding, done: (error?: Error | null) => void): void {
     // A child that stopped reading is no error of the writer: its exit code says what was wrong.
-    if (!this.#socket.writable) return done()
-    this.#socket.write(chunk, () => done())
+    if (this.#socket.writable) this.#socket.write(chunk, () => done())
+    else done()
   }
 
   override _final(done: (error?: Error | null) => void): void {
-    if (!this.#socket.writable) return done()
-    this.#socket.end(() => done())
+    if (this.#socket.writable) this.#socket.end(() => done())
+    else done()
   }
 
   override _destroy(error: Error | null, done: (error?: Error | null) => void): void {
+    // Nobody reads it any more. Nothing happens when it has ended.
+    this.#kill('SIGTERM')
     this.#socket.destroy()
     this.channel?.destroy()
     done(error)

@@ -47,8 +47,8 @@ const server = createServer({ allowHalfOpen: true }, (socket) => {
     const end = head.indexOf('\n')
     if (end < 0 && head.length < maxGreetingBytes) return
     socket.off('data', onData)
-    if (end < 0) return socket.destroy()
     try {
+      // No newline: cut short here, and no JSON.
       greet(JSON.parse(head.slice(0, end)) as Greeting, socket, head.slice(end + 1))
     } catch {
       socket.destroy()

@@ -1,0 +1,132 @@
+import { type Commit, readCommits } from './commits.ts'
+import type { Oid } from './oid.ts'
+import { isTreePath } from './path-bytes.ts'
+import { remember } from './remember.ts'
+import type { Repository } from './repository.ts'
+
+export type HistoryFilters = {
+  /** Commits whose history is meant; `all`: every branch and tag. */
+  from: readonly Oid[] | 'all'
+  /** Leaves out these and what they reach: `from: [b], excluding: [a]` is `a..b`. */
+  excluding?: readonly Oid[]
+  /** Commits that touched this file or directory. */
+  path?: string
+  /** With `path`: across renames of that one file. */
+  follow?: boolean
+  /** By the committer's clock, both included. */
+  since?: Date
+  until?: Date
+  /** Part of the author's name or address, or of the message; case does not matter. Plain text, no pattern. */
+  author?: string
+  message?: string
+  firstParent?: boolean
+  merges?: 'only' | 'none'
+}
+
+export type HistoryPage = {
+  /** Default `time`: newest first as git walks. `topo`: no parent before its children, lines of history kept together. */
+  order?: 'time' | 'date' | 'author-date' | 'topo'
+  skip?: number
+  limit: number
+}
+
+const orderFlags = {
+  time: [],
+  date: ['--date-order'],
+  'author-date': ['--author-date-order'],
+  topo: ['--topo-order'],
+} as const
+
+/**
+ * Commits that pass the filters, read through the object cache. One `rev-list` process and one round trip. A path that
+ * cannot exist, or nothing to start from, gives none.
+ */
+export async function listCommits(repo: Repository, filters: HistoryFilters, page: HistoryPage): Promise<Commit[]> {
+  const commits = await readCommits(repo, await listCommitIds(repo, filters, page))
+  return commits.filter((commit) => commit !== undefined)
+}
+
+/** As `listCommits`, only the ids. */
+export async function listCommitIds(
+  repo: Repository,
+  filters: HistoryFilters,
+  { order = 'time', skip = 0, limit }: HistoryPage,
+): Promise<Oid[]> {
+  if (limit <= 0 || isEmpty(filters)) return []
+  const follow = filters.follow === true && filters.path !== undefined
+  const { stdout } = await repo.run(follow ? 'log' : 'rev-list', {
+    ...selection(filters),
+    flags: [
+      ...selection(filters).flags,
+      ...(follow ? (['--follow', '--format=%H', '--no-show-signature', '--no-decorate'] as const) : []),
+      ...orderFlags[order],
+      `--max-count=${Math.trunc(limit)}`,
+      `--skip=${Math.max(0, Math.trunc(skip))}`,
+    ],
+  })
+  return stdout
+    .toString('latin1')
+    .split('\n')
+    .filter((line) => line !== '') as Oid[]
+}
+
+/**
+ * How many commits pass the filters, counted to at most `atMost`. One `rev-list` process (with a commit-graph 12 ms for
+ * 23,000 commits), remembered unless it depends on refs.
+ */
+export async function countCommits(
+  repo: Repository,
+  filters: HistoryFilters,
+  { atMost }: { atMost?: number } = {},
+): Promise<number> {
+  if (isEmpty(filters)) return 0
+  const count = async () => {
+    const { flags, ...rest } = selection(filters)
+    const { stdout } = await repo.run('rev-list', {
+      ...rest,
+      flags: [...flags, '--count', ...(atMost === undefined ? [] : ([`--max-count=${Math.trunc(atMost)}`] as const))],
+    })
+    return { count: Number(stdout.toString('latin1')) }
+  }
+  if (filters.from === 'all') return (await count()).count
+  return (await remember(repo, `count ${atMost} ${JSON.stringify(filters)}`, count, () => 50)).count
+}
+
+/**
+ * The newest commit that left `path` as it is in `commit`; `undefined` when the path cannot exist. One `rev-list`
+ * process (20 ms on 23,000 commits with a commit-graph), remembered: neither can change.
+ */
+export async function lastCommitOfPath(repo: Repository, commit: Oid, path: string): Promise<Commit | undefined> {
+  const found = await remember(
+    repo,
+    `last ${commit}:${path}`,
+    async () => {
+      const [oid] = await listCommitIds(repo, { from: [commit], ...(path !== '' && { path }) }, { limit: 1 })
+      return { oid }
+    },
+    () => 100,
+  )
+  return found.oid && (await readCommits(repo, [found.oid]))[0]
+}
+
+const isEmpty = ({ from, path }: HistoryFilters) => from.length === 0 || (path !== undefined && !isTreePath(path))
+
+/** The filters in git's words. User text only ever stands behind a `=`, or after `--`. */
+function selection({ from, excluding = [], path, since, until, author, message, firstParent, merges }: HistoryFilters) {
+  const flags: `-${string}`[] = [
+    ...(from === 'all' ? (['--branches', '--tags'] as const) : []),
+    // Seconds since 1970: git's own date parser guesses.
+    ...(since ? ([`--max-age=${Math.ceil(since.getTime() / 1000)}`] as const) : []),
+    ...(until ? ([`--min-age=${Math.floor(until.getTime() / 1000)}`] as const) : []),
+    ...(author === undefined ? [] : ([`--author=${oneLine(author)}`] as const)),
+    ...(message === undefined ? [] : ([`--grep=${oneLine(message)}`] as const)),
+    ...(author === undefined && message === undefined ? [] : (['--fixed-strings', '--regexp-ignore-case'] as const)),
+    ...(firstParent ? (['--first-parent'] as const) : []),
+    ...(merges === 'only' ? (['--merges'] as const) : merges === 'none' ? (['--no-merges'] as const) : []),
+  ]
+  const args = [...(from === 'all' ? [] : from), ...excluding.map((oid) => `^${oid}`)]
+  return { flags, args, ...(path !== undefined && { paths: [path] }) }
+}
+
+/** Git reads the lines of a pattern as alternatives, and an empty one as "anything". */
+const oneLine = (text: string) => text.replaceAll(/[\n\r\0]+/g, ' ')

@@ -1,0 +1,39 @@
+/** The text of a commit or annotated tag: header lines, an empty line, the message. */
+export type ObjectText = {
+  /** Several `parent` or `mergetag` lines keep their order. A continued header (`gpgsig`) is joined with newlines. */
+  readonly headers: ReadonlyMap<string, readonly string[]>
+  readonly message: string
+}
+
+export function parseObjectText(content: Buffer): ObjectText {
+  const gap = content.indexOf('\n\n')
+  const head = gap < 0 ? content : content.subarray(0, gap)
+  const encoding = /^encoding (.*)$/m.exec(head.toString('latin1'))?.[1]
+  const decode = decoderOf(encoding)
+  const headers = new Map<string, string[]>()
+  let last: string[] | undefined
+  for (const line of decode(head).split('\n')) {
+    if (line.startsWith(' ')) {
+      if (last) last[last.length - 1] += `\n${line.slice(1)}`
+      continue
+    }
+    const space = line.indexOf(' ')
+    if (space < 0) continue
+    const key = line.slice(0, space)
+    last = headers.get(key) ?? []
+    last.push(line.slice(space + 1))
+    headers.set(key, last)
+  }
+  return { headers, message: gap < 0 ? '' : decode(content.subarray(gap + 2)) }
+}
+
+/** Commits may name their encoding; an unknown one reads as UTF-8, as git does. */
+function decoderOf(encoding: string | undefined): (bytes: Buffer) => string {
+  if (encoding === undefined || /^utf-?8$/i.test(encoding)) return (bytes) => bytes.toString('utf8')
+  try {
+    const decoder = new TextDecoder(encoding)
+    return (bytes) => decoder.decode(bytes)
+  } catch {
+    return (bytes) => bytes.toString('utf8')
+  }
+}

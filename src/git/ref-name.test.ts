@@ -1,0 +1,107 @@
+import { spawnSync } from 'node:child_process'
+import { expect, test } from 'vitest'
+import { branchRef, isHiddenRef, parseRefName, tagRef } from './ref-name.ts'
+
+const accepted = (name: string, ...flags: string[]) =>
+  spawnSync('git', ['check-ref-format', ...flags, name]).status === 0
+
+const tails = [
+  ...[
+    'main',
+    'a/b',
+    'a/b/c',
+    'feature-1',
+    '-x',
+    'a-',
+    'HEAD',
+    '@',
+    'a@',
+    '@a',
+    'a@b',
+    '@{',
+    'a@{1}',
+    '{',
+    'a}',
+    'ü',
+    '日本',
+    '🐙',
+  ],
+  ...['.', '..', 'a..b', 'a.', '.a', 'a/.b', 'a./b', 'a.b', 'a.lock', 'a.lock/b', 'a.lockb', 'lock', '.lock', 'a.LOCK'],
+  ...[
+    'a b',
+    ' a',
+    'a ',
+    'a\tb',
+    'a\nb',
+    'a\x7fb',
+    'a\x01b',
+    'a~b',
+    'a^b',
+    'a:b',
+    'a?b',
+    'a*b',
+    'a[b',
+    'a]b',
+    'a\\b',
+    'a"b',
+    "a'b",
+    'a$b',
+    'a;b',
+    'a|b',
+    'a&b',
+    'a<b',
+    'a>b',
+    'a!b',
+    'a#b',
+    'a%b',
+  ],
+  ...[
+    '',
+    '/',
+    '/a',
+    'a/',
+    'a//b',
+    'refs/heads/x',
+    '--upload-pack=x',
+    '--',
+    'a,b',
+    'a=b',
+    '0'.repeat(40),
+    '\u00a0',
+    '\u2028',
+  ],
+]
+
+test.each(tails.map((tail) => [tail]))('refs/heads/%j is judged as git judges it', (tail) => {
+  expect(parseRefName(`refs/heads/${tail}`) !== undefined).toBe(accepted(`refs/heads/${tail}`))
+})
+
+test.each(tails.filter((tail) => !tail.includes('@{')).map((tail) => [tail]))(
+  'branch %j is judged as git judges it',
+  (tail) => {
+    expect(branchRef(tail) !== undefined).toBe(accepted(tail, '--branch'))
+  },
+)
+
+test.each([
+  'main',
+  'refs',
+  'refs/',
+  'HEAD',
+  'heads/main',
+  'refs/heads/\ud800',
+  `refs/heads/${'a'.repeat(256)}`,
+  `refs/heads/${'a/'.repeat(600)}b`,
+  'refs/heads/a\0b',
+])('%j is no full ref name we store', (name) => expect(parseRefName(name)).toBeUndefined())
+
+test('a tag may not look like an option', () => {
+  expect(tagRef('v1')).toBe('refs/tags/v1')
+  expect(tagRef('-v1')).toBeUndefined()
+})
+
+test('hidden refs are known by their first parts, not by their first letters', () => {
+  expect(isHiddenRef('refs/stithy/undo/1')).toBe(true)
+  expect(isHiddenRef('refs/stithy')).toBe(true)
+  expect(isHiddenRef('refs/stithy-notes/1')).toBe(false)
+})

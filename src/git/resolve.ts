@@ -1,0 +1,71 @@
+import { objectInfo } from './cat-file.ts'
+import type { Oid } from './oid.ts'
+import { isHiddenRef, isRefName, type RefName } from './ref-name.ts'
+import type { Repository } from './repository.ts'
+
+export type Revision = {
+  /** The commit. */
+  readonly oid: Oid
+  /** The ref that the text named; `undefined` when it was a commit id. `HEAD` for the default branch. */
+  readonly ref: RefName | 'HEAD' | undefined
+}
+
+export type ResolveOptions = {
+  /** Which of a branch and a tag of the same name is meant; the other still counts when there is only that. Default `tag`. */
+  prefer?: 'tag' | 'branch'
+  /** Consider nothing but this kind of ref. */
+  only?: 'tag' | 'branch'
+}
+
+/**
+ * The commit that a user's text names, tried in git's own order: a full commit id; `HEAD`; a full ref name; a tag, a
+ * branch; `heads/x`, `merge-requests/1/head`; at least four digits of a commit id, if they are unique. `undefined` when it names
+ * none. Nothing else of git's revision language gets through (`@{-1}`, `:/text`, `a..b`, `^{/…}`), and none of the
+ * server's hidden refs. One round trip, no process.
+ */
+export async function resolve(repo: Repository, text: string, options: ResolveOptions = {}): Promise<Oid | undefined> {
+  return (await findRevision(repo, text, options))?.oid
+}
+
+/** As `resolve`, for several in one round trip; answers in the order of `texts`. */
+export const resolveMany = (
+  repo: Repository,
+  texts: readonly string[],
+  options: ResolveOptions = {},
+): Promise<(Oid | undefined)[]> => Promise.all(texts.map((text) => resolve(repo, text, options)))
+
+/** As `resolve`, and says which ref it was. */
+export async function findRevision(
+  repo: Repository,
+  text: string,
+  options: ResolveOptions = {},
+): Promise<Revision | undefined> {
+  const candidates = candidatesOf(text, options)
+  if (candidates.length === 0) return undefined
+  const objects = await repo.objects()
+  const found = await Promise.all(candidates.map(({ spec }) => objectInfo(objects, `${spec}^{commit}`)))
+  const index = found.findIndex((info) => info !== undefined)
+  return index < 0 ? undefined : { oid: found[index]!.oid, ref: candidates[index]!.ref }
+}
+
+type Candidate = { spec: string; ref: Revision['ref'] }
+
+function candidatesOf(text: string, { prefer = 'tag', only }: ResolveOptions): Candidate[] {
+  const hex = /^[0-9a-f]{4,64}$/i.test(text)
+  const full = hex && (text.length === 40 || text.length === 64)
+  const byId = (wanted: boolean): Candidate[] => (wanted && !only ? [{ spec: text.toLowerCase(), ref: undefined }] : [])
+  const kinds = only ? [only] : prefer === 'tag' ? (['tag', 'branch'] as const) : (['branch', 'tag'] as const)
+  const names = [
+    ...(only ? [] : [text]),
+    ...kinds.map((kind) => (kind === 'tag' ? `refs/tags/${text}` : `refs/heads/${text}`)),
+    ...(only || !text.includes('/') ? [] : [`refs/${text}`]),
+  ]
+  return [
+    ...byId(full),
+    ...(text === 'HEAD' && !only ? [{ spec: 'HEAD', ref: 'HEAD' } as const] : []),
+    ...names
+      .filter((name) => isRefName(name) && !isHiddenRef(name))
+      .map((name) => ({ spec: name, ref: name as RefName })),
+    ...byId(hex && !full),
+  ]
+}

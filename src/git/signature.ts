@@ -1,0 +1,33 @@
+/** Who did something and when, as a commit or tag records it. */
+export type Signature = {
+  readonly name: string
+  readonly email: string
+  /** Whole seconds since 1970. */
+  readonly seconds: number
+  /** East of UTC; the writer's clock, which only matters for display. */
+  readonly offsetMinutes: number
+}
+
+/** Reads `Ann <ann@example.com> 1700000000 +0100`. What is malformed reads as empty, or as 1970: old histories hold everything. */
+export function parseSignature(line: string): Signature {
+  const open = line.indexOf('<')
+  const close = line.lastIndexOf('>')
+  const when = /^ (-?\d{1,14}) ([+-])(\d{2})(\d{2})/.exec(line.slice(close + 1))
+  const sign = when?.[2] === '-' ? -1 : 1
+  return {
+    name: (open < 0 ? line : line.slice(0, open)).trim(),
+    email: open < 0 || close < open ? '' : line.slice(open + 1, close).trim(),
+    seconds: when ? Number(when[1]) : 0,
+    offsetMinutes: when ? sign * (Number(when[3]) * 60 + Number(when[4])) || 0 : 0,
+  }
+}
+
+/** `2026-01-31T09:30:00.000+01:00`: the instant in the writer's own zone. */
+export function formatSignatureTime({ seconds, offsetMinutes }: Signature): string {
+  const local = new Date((seconds + offsetMinutes * 60) * 1000)
+  const pad = (value: number) => String(value).padStart(2, '0')
+  const size = Math.abs(offsetMinutes)
+  // Beyond the years that JavaScript knows; git stores them without complaint.
+  const text = Number.isNaN(local.getTime()) ? '1970-01-01T00:00:00.000' : local.toISOString().slice(0, -1)
+  return `${text}${offsetMinutes < 0 ? '-' : '+'}${pad(Math.trunc(size / 60))}:${pad(size % 60)}`
+}

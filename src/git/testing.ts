@@ -1,0 +1,136 @@
+import { execFileSync } from 'node:child_process'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Git, type GitOptions } from './git.ts'
+import type { Oid } from './oid.ts'
+import { pathToBytes } from './path-bytes.ts'
+import type { Repository } from './repository.ts'
+import { Runner } from './runner/client.ts'
+import { type RunnerProcess, startRunner } from './runner/start.ts'
+
+/** Content, or an entry that is not made of content. `null` deletes. */
+export type TestFile =
+  | string
+  | Buffer
+  | null
+  | { mode: '100755' | '120000'; content: string }
+  | { mode: '160000'; oid: Oid }
+
+export type TestCommit = {
+  branch?: string
+  message?: string
+  seconds?: number
+  parents?: readonly Oid[]
+  author?: string
+}
+
+/** A runner, a connection to it, and a folder for repositories, for tests. */
+export class TestGit {
+  readonly folder: string
+  readonly process: RunnerProcess
+  readonly runner: Runner
+  readonly git: Git
+  #count = 0
+
+  private constructor(folder: string, process: RunnerProcess, runner: Runner, options: GitOptions) {
+    this.folder = folder
+    this.process = process
+    this.runner = runner
+    this.git = new Git(runner, options)
+  }
+
+  static async start(options: GitOptions = {}): Promise<TestGit> {
+    const folder = await mkdtemp(join(tmpdir(), 'stithy-git-'))
+    const process = await startRunner({ socketPath: join(folder, 'runner.sock') })
+    return new TestGit(folder, process, await Runner.connect(process.socketPath), options)
+  }
+
+  /** A new, empty repository. */
+  async repository(): Promise<TestRepository> {
+    const gitDir = join(this.folder, `${++this.#count}.git`)
+    await this.git.ensureRepository(gitDir, { defaultBranch: 'main' })
+    return new TestRepository(this.git.open(gitDir))
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.git[Symbol.asyncDispose]()
+    await this.runner[Symbol.asyncDispose]()
+    await this.process[Symbol.asyncDispose]()
+    await rm(this.folder, { recursive: true, force: true })
+  }
+}
+
+/** A repository that real git writes to, beside the code under test. */
+export class TestRepository {
+  readonly repo: Repository
+  #clock = 1_700_000_000
+
+  constructor(repo: Repository) {
+    this.repo = repo
+  }
+
+  get gitDir(): string {
+    return this.repo.gitDir
+  }
+
+  /** Runs real git on it; returns what it printed, without the last newline. */
+  git(...args: string[]): string {
+    return gitIn(this.gitDir, args)
+  }
+
+  /** A commit on a branch (`main`), on top of what is there unless `parents` says otherwise. One second later than the one before. */
+  commit(
+    files: Record<string, TestFile>,
+    { branch = 'main', message = 'Change', seconds, parents, author = 'Ann <ann@example.com>' }: TestCommit = {},
+  ): Oid {
+    const at = seconds ?? this.#clock++
+    const ref = `refs/heads/${branch}`
+    const tip = this.git('for-each-ref', '--format=%(objectname)', ref)
+    const from = parents ?? (tip === '' ? [] : [tip])
+    const parts: (string | Buffer)[] = [
+      `commit ${ref}\nauthor ${author} ${at} +0100\ncommitter Cid <cid@example.com> ${at} +0000\n${data(message)}`,
+      ...from.map((oid, index) => `${index === 0 ? 'from' : 'merge'} ${oid}\n`),
+    ]
+    for (const [path, file] of Object.entries(files)) {
+      if (file === null) parts.push('D ', quoted(path), '\n')
+      else if (typeof file === 'string' || Buffer.isBuffer(file))
+        parts.push('M 100644 inline ', quoted(path), '\n', ...dataParts(file))
+      else if ('oid' in file) parts.push(`M ${file.mode} ${file.oid} `, quoted(path), '\n')
+      else parts.push(`M ${file.mode} inline `, quoted(path), '\n', ...dataParts(file.content))
+    }
+    gitIn(
+      this.gitDir,
+      ['fast-import', '--quiet', '--force'],
+      Buffer.concat(parts.map((part) => Buffer.from(part as string))),
+    )
+    return this.git('rev-parse', ref) as Oid
+  }
+}
+
+/** The environment of a test's own git: nothing of the developer's. */
+export const testEnv = {
+  PATH: process.env['PATH'],
+  HOME: '/nonexistent',
+  GIT_CONFIG_NOSYSTEM: '1',
+  GIT_AUTHOR_NAME: 'Ann',
+  GIT_AUTHOR_EMAIL: 'ann@example.com',
+  GIT_COMMITTER_NAME: 'Ann',
+  GIT_COMMITTER_EMAIL: 'ann@example.com',
+}
+
+export const gitIn = (directory: string, args: readonly string[], input: Buffer | string = ''): string =>
+  execFileSync('git', ['-C', directory, ...args], {
+    input,
+    env: testEnv,
+    encoding: 'utf8',
+    maxBuffer: 1024 ** 3,
+    stdio: ['pipe', 'pipe', 'pipe'],
+  }).replace(/\n$/, '')
+
+const dataParts = (content: string | Buffer) => [`data ${Buffer.byteLength(content)}\n`, content, '\n']
+const data = (text: string) => `data ${Buffer.byteLength(text)}\n${text}\n`
+
+/** A path in the quotes of fast-import, every odd byte as octal digits. */
+const quoted = (path: string) =>
+  `"${[...pathToBytes(path)].map((byte) => (byte > 0x20 && byte < 0x7f && byte !== 0x22 && byte !== 0x5c ? String.fromCharCode(byte) : `\\${byte.toString(8).padStart(3, '0')}`)).join('')}"`

@@ -1,0 +1,113 @@
+import { access, constants } from 'node:fs/promises'
+import type { Duplex } from 'node:stream'
+import { fileURLToPath } from 'node:url'
+import { Failure } from '../kernel/failure.ts'
+import { settingsEnv } from './environment.ts'
+import type { Repository } from './repository.ts'
+import type { Child } from './runner/child.ts'
+import type { Exit } from './runner/protocol.ts'
+import { converse, type PushRequest, type Verdict } from './verdict.ts'
+
+export type TransferOptions = {
+  /** Only the list of refs: the answer to `GET info/refs`, without the service line that HTTP puts before it. */
+  advertise?: boolean
+  /** One request, one answer (smart HTTP), rather than a conversation (SSH). */
+  statelessRpc?: boolean
+  /** The `Git-Protocol` header or variable as the client sent it; what is not understood is ignored. */
+  protocol?: string | undefined
+  /** Ends the transfer when no byte went either way for so long. Default 10 minutes. */
+  idleMs?: number
+  /** Default 6 hours. */
+  timeoutMs?: number
+}
+
+export type Transfer = {
+  /** Write the client's bytes, end it after the last; read git's. Destroying it ends the process. */
+  readonly stream: Duplex
+  /** How it went. A refused push is code 0 (or 1, by protocol): the client is told in the stream. */
+  readonly done: Promise<Exit>
+}
+
+const hooks = fileURLToPath(new URL('./hooks', import.meta.url))
+
+/**
+ * Serves a fetch or clone: one `upload-pack` process with constant memory on our side. A repository that does not exist
+ * serves as an empty one.
+ */
+export async function uploadPack(repo: Repository, options: TransferOptions = {}): Promise<Transfer> {
+  const child = await repo.git.runner.start(['upload-pack', '--strict', ...modeFlags(options), await repo.readDir()], {
+    owner: repo.gitDir,
+    ...runOptions(options),
+    env: protocolEnv(options.protocol),
+  })
+  return { stream: child, done: watched(child, options.idleMs) }
+}
+
+export type ReceiveOptions = TransferOptions & {
+  /** Decides on the push while its objects are in quarantine. Not asked for an advertisement. */
+  onVerdict(request: PushRequest): Promise<Verdict>
+  /** Refuses a pack of more than this, with a message to the client. */
+  maxInputBytes?: number | undefined
+}
+
+/**
+ * Serves a push: `receive-pack` with quarantine. `onVerdict` runs once, after git has checked the objects and before any
+ * ref moves; refs then move all or none only if the client asked for it (`--atomic`). An error of `onVerdict` refuses the push and rejects
+ * `done`. The repository must exist. One process, and one small shell for the hook.
+ */
+export async function receivePack(
+  repo: Repository,
+  { onVerdict, maxInputBytes, ...options }: ReceiveOptions,
+): Promise<Transfer> {
+  if (!(await repo.exists())) throw new Failure('unprocessable', 'The repository does not exist')
+  // Git takes a hook it may not execute for none, and would let everything through.
+  await access(`${hooks}/pre-receive`, constants.X_OK)
+  const settings = [
+    ['core.hooksPath', hooks],
+    ...(maxInputBytes === undefined
+      ? []
+      : [['receive.maxInputSize', String(Math.max(1, Math.trunc(maxInputBytes)))] as const]),
+  ] as const
+  const child = await repo.git.runner.start(['receive-pack', ...modeFlags(options), repo.gitDir], {
+    owner: repo.gitDir,
+    ...runOptions(options),
+    extra: true,
+    env: { ...protocolEnv(options.protocol), ...settingsEnv(settings) },
+  })
+  const conversation = converse(child.channel!, repo, onVerdict)
+  const done = watched(child, options.idleMs).then(async (exit) => {
+    const { error } = await conversation
+    if (error !== undefined) throw error
+    return exit
+  })
+  // The edge may only look at the stream.
+  done.catch(() => {})
+  return { stream: child, done }
+}
+
+const modeFlags = ({ advertise, statelessRpc }: TransferOptions) => [
+  ...(statelessRpc || advertise ? ['--stateless-rpc'] : []),
+  ...(advertise ? ['--http-backend-info-refs'] : []),
+]
+
+const runOptions = ({ advertise, timeoutMs = 6 * 60 * 60_000 }: TransferOptions) =>
+  ({ lane: 'transfer', stdin: !advertise, timeoutMs }) as const
+
+/** The header is a list of `key=value` joined by colons, of which only the version means anything to git. */
+const protocolEnv = (header: string | undefined): Record<string, string> => {
+  const version =
+    header?.length !== undefined && header.length < 256 ? /(?:^|:)(version=[012])(?:$|:)/.exec(header)?.[1] : undefined
+  return version === undefined ? {} : { GIT_PROTOCOL: version }
+}
+
+/** Ends a transfer in which nothing moves: a client that went to sleep would hold its process for hours. */
+function watched(child: Child, idleMs = 10 * 60_000): Promise<Exit> {
+  let moved = child.movedBytes
+  const timer = setInterval(() => {
+    if (child.movedBytes === moved) child.kill()
+    moved = child.movedBytes
+  }, idleMs).unref()
+  const done = child.done.finally(() => clearInterval(timer))
+  done.catch(() => {})
+  return done
+}

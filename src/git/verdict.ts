@@ -1,0 +1,102 @@
+import type { Socket } from 'node:net'
+import { Inbox } from './inbox.ts'
+import { type Oid, parseOid } from './oid.ts'
+import { parseRefName, type RefName } from './ref-name.ts'
+import type { QuarantinedRepository, Repository } from './repository.ts'
+
+/** One ref of a push. `from: null`: it is new; `to: null`: it goes. */
+export type PushedUpdate = { readonly name: RefName; readonly from: Oid | null; readonly to: Oid | null }
+
+export type PushRequest = {
+  readonly updates: readonly PushedUpdate[]
+  /** As the client gave them with `-o`; any text. */
+  readonly pushOptions: readonly string[]
+  /** The repository as it would be: reads the objects of the push, too. Only for as long as the verdict is open. */
+  readonly quarantine: QuarantinedRepository
+}
+
+/** `messages` are lines the client prints behind `remote: `, with either outcome. */
+export type Verdict = { readonly ok: boolean; readonly messages?: readonly string[] }
+
+const maxRequestBytes = 64 * 1024 * 1024
+
+/**
+ * The server's side of `hooks/pre-receive`: reads what is pushed, asks `decide`, and answers. A `decide` that throws, and
+ * anything that is not understood, refuses the push. Resolves when the conversation is over, with the error of `decide`
+ * if there was one.
+ */
+export async function converse(
+  channel: Socket,
+  repo: Repository,
+  decide: (request: PushRequest) => Promise<Verdict>,
+): Promise<{ error?: unknown }> {
+  try {
+    const request = await readRequest(channel)
+    // The client had nothing to push, or nothing that git let through: there is nobody to answer.
+    if (!request) return {}
+    const { objectDir, ...rest } = request
+    await using quarantine = repo.inQuarantine(objectDir)
+    const verdict = await decide({ ...rest, quarantine })
+    const lines = (verdict.messages ?? []).flatMap((message) => message.split(/\r?\n/))
+    // Git would pass on control characters to the terminal of whoever pushes.
+    const text = lines.map((line) => `:${line.replaceAll(/[\x00-\x08\x0b-\x1f\x7f]/g, '?')}\n`).join('')
+    // Helpers hold files of the quarantine open: they end before git moves it.
+    await quarantine[Symbol.asyncDispose]()
+    channel.write(`${text}${verdict.ok === true ? 'ok' : 'no'}\n`)
+    return {}
+  } catch (error) {
+    if (channel.writable) channel.write('no\n')
+    // A push that was given up on is told by the exit.
+    return ['ECONNRESET', 'EPIPE', 'ERR_STREAM_PREMATURE_CLOSE'].includes((error as NodeJS.ErrnoException).code ?? '')
+      ? {}
+      : { error }
+  } finally {
+    channel.end()
+  }
+}
+
+type Request = Omit<PushRequest, 'quarantine'> & { objectDir: string }
+
+/** Lines of `<word> <length> <bytes>`, up to `end`. `undefined` when the channel ends before. */
+async function readRequest(channel: Socket): Promise<Request | undefined> {
+  const inbox = new Inbox()
+  const updates: PushedUpdate[] = []
+  const pushOptions: string[] = []
+  let objectDir: string | undefined
+  let received = 0
+  const next = () => {
+    const wordEnd = inbox.indexOf(0x20)
+    const lengthEnd = wordEnd < 0 ? -1 : inbox.indexOf(0x20, wordEnd + 1)
+    if (lengthEnd < 0) return undefined
+    const [word, length] = inbox.peek(lengthEnd).toString('latin1').split(' ') as [string, string]
+    const size = Number(length)
+    if (!Number.isSafeInteger(size) || size < 0) throw new Error('the hook said something else')
+    if (inbox.size < lengthEnd + 1 + size + 1) return undefined
+    inbox.skip(lengthEnd + 1)
+    const value = inbox.take(size).toString('utf8')
+    inbox.skip(1)
+    return { word, value }
+  }
+  for await (const chunk of channel.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
+    received += chunk.length
+    if (received > maxRequestBytes) throw new Error('the push names too many refs')
+    inbox.push(chunk)
+    for (let line = next(); line; line = next()) {
+      if (line.word === 'quarantine') objectDir = line.value
+      else if (line.word === 'option') pushOptions.push(line.value)
+      else if (line.word === 'ref') updates.push(parseUpdate(line.value))
+      else if (line.word === 'end' && objectDir) return { updates, pushOptions, objectDir }
+      else throw new Error('the hook said something else')
+    }
+  }
+  return undefined
+}
+
+/** `<old> <new> <ref>` */
+function parseUpdate(line: string): PushedUpdate {
+  const [from = '', to = '', ...rest] = line.split(' ')
+  const name = parseRefName(rest.join(' '))
+  // Git has checked the name, but takes bytes that are no text: such a ref could not be named in any API.
+  if (!name) throw new Error('the push names a ref that is not valid UTF-8')
+  return { name, from: parseOid(from) ?? null, to: parseOid(to) ?? null }
+}
