@@ -2,7 +2,6 @@ import type { Logger } from 'pino'
 import type { Caller } from '../access/actor.ts'
 import type { Database, Db } from '../db/db.ts'
 import type { Git } from '../git/git.ts'
-import type { Runner } from '../git/runner/client.ts'
 import type { Settings } from '../settings/settings.ts'
 import type { Plan } from './params/plan.ts'
 import type { Site } from './site.ts'
@@ -13,7 +12,8 @@ export type Ctx = {
   readonly db: Db
   readonly transaction: Database['transaction']
   readonly git: Git
-  readonly runner: Runner
+  /** Folder of the repositories; areas/repositories/location.ts draws what lies below. */
+  readonly repositoriesDir: string
   /** As they were when the request, job or session began. */
   readonly settings: Settings
   readonly site: Site

@@ -1,0 +1,28 @@
+import type { Static, TObject } from 'typebox'
+import type { Ctx } from '../api/ctx.ts'
+import type { Tx } from '../db/db.ts'
+import { sql } from '../db/sql.ts'
+
+/** Work that happens later, once its transaction has committed, in the jobs process. */
+export type Job<I extends TObject = TObject> = {
+  readonly name: string
+  readonly input: I
+  /** Two pending jobs with the same key become one. */
+  readonly key?: (input: Static<I>) => string
+  /** Jobs of the same queue run one after the other. */
+  readonly queue?: (input: Static<I>) => string
+  /** Attempts in all, with exponential back-off between them. */
+  readonly attempts: number
+  /** Runs by the clock, too, with this input: `minute hour day month weekday`, UTC. */
+  readonly every?: { readonly cron: string; readonly input: Static<I> }
+  /** May run more than once with the same input: write it so that this does no harm. */
+  run(input: Static<I>, ctx: Ctx): Promise<void>
+}
+
+export const job = <I extends TObject>(j: Job<I>): Job<I> => j
+
+/** Queues a job as part of the transaction: if that rolls back, the job never existed. */
+export const enqueue = <I extends TObject>(tx: Tx, j: Job<I>, input: Static<I>, delayMs = 0): Promise<number> =>
+  tx.run(sql`select graphile_worker.add_job(${j.name}, payload := ${JSON.stringify(input)}::json,
+    queue_name := ${j.queue?.(input) ?? null}, run_at := now() + make_interval(secs => ${delayMs / 1000}::double precision),
+    job_key := ${j.key?.(input) ?? null}, max_attempts := ${j.attempts})`)

@@ -1,0 +1,47 @@
+import { Logger, parseCronItems, type Runner, run } from 'graphile-worker'
+import pg from 'pg'
+import type { Logger as Pino } from 'pino'
+import { Value } from 'typebox/value'
+import type { Ctx } from '../api/ctx.ts'
+import { connectionOptions } from '../db/connection.ts'
+import type { Job } from './job.ts'
+
+export type JobRunnerOptions = {
+  databaseUrl: string
+  jobs: readonly Job<any>[]
+  /** A context for each job, of nobody. */
+  open: () => Promise<Ctx>
+  log: Pino
+  concurrency?: number
+}
+
+/** Runs queued jobs until it is stopped; those under way are then finished or handed back. */
+export async function startJobs({ databaseUrl, jobs, open, log, concurrency = 4 }: JobRunnerOptions): Promise<Runner> {
+  const pool = new pg.Pool({ ...connectionOptions(databaseUrl, 'jobs'), max: concurrency + 2, statement_timeout: 0 })
+  pool.on('error', (error) => log.warn({ err: error }, 'a connection of the job runner broke'))
+  const runner = await run({
+    pgPool: pool,
+    concurrency,
+    noHandleSignals: true,
+    pollInterval: 1000,
+    logger: new Logger(() => (level, message) => log[level === 'warning' ? 'warn' : level === 'error' ? 'error' : 'debug'](message)),
+    taskList: Object.fromEntries(
+      jobs.map((job) => [
+        job.name,
+        async (payload: unknown) => {
+          const began = performance.now()
+          if (!Value.Check(job.input, payload)) throw new Error(`${job.name}: not its input: ${JSON.stringify(payload)}`)
+          await job.run(payload, await open())
+          log.info({ job: job.name, input: payload, duration_ms: Math.round(performance.now() - began) }, 'job done')
+        },
+      ]),
+    ),
+    parsedCronItems: parseCronItems(
+      jobs.flatMap((job) =>
+        job.every ? [{ task: job.name, match: job.every.cron, payload: job.every.input, options: { maxAttempts: job.attempts } }] : [],
+      ),
+    ),
+  })
+  runner.promise.finally(() => pool.end()).catch(() => {})
+  return runner
+}
