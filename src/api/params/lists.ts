@@ -8,7 +8,7 @@ import type { ParamSchema } from './schema.ts'
  * of the list. `emptyMeansNothing`: a blank element (`ids[]=`, the one way a form has to send an empty list) is dropped.
  */
 export function listReader(schema: ParamSchema, readElement: Reader, emptyMeansNothing: boolean): Reader {
-  const { blank, split, single, minItems, maxItems } = schema
+  const { blank, split, single, atMostOne, minItems, maxItems } = schema
   return (raw, reading, path) => {
     const elements = toElements(raw, split, single)
     if (elements === undefined) return isInvalid
@@ -25,10 +25,15 @@ export function listReader(schema: ParamSchema, readElement: Reader, emptyMeansN
       values.push(value)
     }
     if (reading.complaints.length > complaintsBefore) return isRefusedInPart
+    if (atMostOne === true && values.length > 1) return allowsOne(values)
     if (blank === false && values.length === 0) return isEmpty
     return minItems !== undefined && values.length < minItems ? hasNoValidValue : values
   }
 }
+
+/** The one complaint that repeats what was sent; cut, because that may be megabytes. */
+const allowsOne = (values: readonly unknown[]): Complaint =>
+  new Complaint(`allows one value, but found ${values.length}: ${values.slice(0, 10).join(', ').slice(0, 1000)}`)
 
 function toElements(raw: RawValue, split: 'comma' | undefined, single: boolean | undefined): RawValue[] | undefined {
   if (split === 'comma') return splitCommas(raw)
