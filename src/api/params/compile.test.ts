@@ -278,6 +278,8 @@ describe('D1-ARRAY-HASH-NAMES', () => {
     ['a comma list', labels, { labels: ' a, b,,c ' }, { labels: ['a', 'b', 'c'] }],
     ['a list of comma lists', labels, { labels: ['a,b', ' c'] }, { labels: ['a', 'b', 'c'] }],
     ['an empty comma list', labels, { labels: [''] }, { labels: [] }],
+    ['more commas than any list has', labels, { labels: ','.repeat(1_000_000) }, 'labels is invalid'],
+    ['a list of such', labels, { labels: ['a', ','.repeat(10_000)] }, 'labels is invalid'],
     ['a number for a comma list', labels, { labels: 5 }, { labels: ['5'] }],
     ['a hash for a comma list', labels, { labels: { a: 'b' } }, 'labels is invalid'],
     ['one for a list', names, { name: 'ann' }, { name: ['ann'] }],
@@ -313,6 +315,9 @@ describe('D1-ARRAY-HASH-NAMES', () => {
     ],
     ['a file in a free hash', anything, { override: { a: file } }, 'override is invalid'],
     ['NUL deep in a free hash', anything, { override: { a: [['\0']] } }, 'override is invalid'],
+    ['an endless free hash', anything, { override: { a: Array(200_000).fill(1) } }, 'override is invalid'],
+    ['an endless list', ids, { ids: Array(200_000).fill(1) }, 'ids does not have a valid value'],
+    ['a free hash of words', Params({ h: Hash(OneOf(['a'])) }), { h: { x: 'b' } }, 'h does not have a valid value'],
     [
       'a bottomless free hash',
       anything,
