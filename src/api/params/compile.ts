@@ -127,7 +127,7 @@ function singleReader(schema: ParamSchema, plan: Plan): Reader {
       return listOf(schema, plan)
     case 'object':
       if (schema.properties !== undefined) return objectReader(schema, plan)
-      return freeHashReader(readerOf(valuesOf(schema), plan))
+      return freeHashOf(schema, plan)
     case undefined:
       return readAnything
     default:
@@ -135,9 +135,14 @@ function singleReader(schema: ParamSchema, plan: Plan): Reader {
   }
 }
 
-/** TypeBox writes a record's values as `patternProperties`, people as `additionalProperties`. */
-const valuesOf = ({ additionalProperties, patternProperties }: ParamSchema): ParamSchema =>
-  additionalProperties ?? Object.values(patternProperties ?? {})[0] ?? {}
+function freeHashOf({ additionalProperties, patternProperties }: ParamSchema, plan: Plan): Reader {
+  // TypeBox writes a record's values as `patternProperties`, people as `additionalProperties`.
+  const values = additionalProperties ?? Object.values(patternProperties ?? {})[0] ?? {}
+  return freeHashReader(isAnything(values) ? undefined : readerOf(values, plan))
+}
+
+const isAnything = (schema: ParamSchema): boolean =>
+  schema.type === undefined && schema.anyOf === undefined && literals([schema]) === undefined
 
 function textualReader(schema: ParamSchema): Reader {
   if (schema.format === 'date-time') return readTimestamp

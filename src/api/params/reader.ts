@@ -15,9 +15,11 @@ export type Reading = {
 export type Reader = (raw: RawValue, reading: Reading, path: string) => unknown | Complaint
 
 /** Complaints kept of one request: a list with a million bad elements is answered like one with a hundred. */
-export const maximumComplaints = 100
+const maximumComplaints = 100
+
+/** Nothing more that is said will be heard, so nothing more need be read. */
+export const isFull = (reading: Reading): boolean => reading.complaints.length >= maximumComplaints
 
 export function complain(reading: Reading, path: string, complaint: Complaint): void {
-  if (complaint.text !== '' && reading.complaints.length < maximumComplaints)
-    reading.complaints.push(`${path} ${complaint.text}`)
+  if (complaint.text !== '' && !isFull(reading)) reading.complaints.push(`${path} ${complaint.text}`)
 }

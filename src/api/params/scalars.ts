@@ -1,4 +1,4 @@
-import { type Complaint, hasNoValidValue, isEmpty, isInvalid } from './complaint.ts'
+import { Complaint, hasNoValidValue, isEmpty, isInvalid } from './complaint.ts'
 import type { RawValue } from './raw.ts'
 
 const booleans = new Map<string, boolean>()
@@ -63,10 +63,15 @@ export type TextRules = {
   /** In UTF-16 units. */
   maxLength?: number | undefined
   pattern?: string | RegExp | undefined
+  filePath?: boolean | undefined
 }
 
-export function textReader({ blank, minLength, maxLength, pattern }: TextRules): (raw: RawValue) => string | Complaint {
-  if (blank === undefined && minLength === undefined && maxLength === undefined && pattern === undefined)
+const isNoFilePath = new Complaint('should be a valid file path')
+const climbs = /^\.$|(^|[/\\])\.\.([/\\]|$)|\n/
+
+export function textReader(rules: TextRules): (raw: RawValue) => string | Complaint {
+  const { blank, minLength, maxLength, pattern, filePath } = rules
+  if (Object.values({ blank, minLength, maxLength, pattern, filePath }).every((rule) => rule === undefined))
     return readText
   const refusesBlank = blank === false || (minLength !== undefined && minLength > 0)
   const shape = pattern === undefined ? undefined : new RegExp(pattern)
@@ -76,6 +81,7 @@ export function textReader({ blank, minLength, maxLength, pattern }: TextRules):
     if (refusesBlank && text.trim() === '') return isEmpty
     if (minLength !== undefined && text.length < minLength) return hasNoValidValue
     if (maxLength !== undefined && text.length > maxLength) return hasNoValidValue
+    if (filePath === true && climbs.test(text)) return isNoFilePath
     return shape === undefined || shape.test(text) ? text : hasNoValidValue
   }
 }

@@ -29,6 +29,10 @@ export type ParamSchema = TSchema & {
   split?: 'comma'
   /** `true`: one value stands for a list of one. */
   single?: boolean
+  /** `true`: a list for the sake of its spelling; more than one value is refused. */
+  atMostOne?: boolean
+  /** `true`: text that must not climb out of a folder. */
+  filePath?: boolean
   /** `true`: a date may be given as a date-time, of which the day is kept. */
   dateTime?: boolean
   /** Replaces `is invalid` and `does not have a valid value` of a union. */

@@ -40,6 +40,10 @@ export const Text = <const O extends TextOptions>(options?: O): Defaulted<TUnsaf
 export const Filled = <const O extends Omit<TextOptions, 'blank'>>(options?: O): Defaulted<TUnsafe<string>, O> =>
   made({ type: 'string', blank: false }, options)
 
+/** Path of a file within a repository: no `..`, not a line break. Whether git takes it is for git to say. */
+export const FilePath = <const O extends Omit<TextOptions, 'pattern'>>(options?: O): Defaulted<TUnsafe<string>, O> =>
+  made({ type: 'string', filePath: true }, options)
+
 /** true, 1, on, t, y, yes and their opposites. */
 export const Flag = <const O extends ParamOptions<boolean>>(options?: O): Defaulted<TUnsafe<boolean>, O> =>
   made({ type: 'boolean' }, options)
@@ -50,7 +54,7 @@ export type BoundedOptions = ParamOptions<number> & { minimum?: number; maximum?
 export const Whole = <const O extends BoundedOptions>(options?: O): Defaulted<TUnsafe<number>, O> =>
   made({ type: 'integer' }, options)
 
-/** Number of a row. One that cannot exist is looked up in vain rather than refused, as far as the database counts. */
+/** Number of a row. Zero and negative numbers are looked up in vain rather than refused. */
 export const Id = <const O extends ParamOptions<number>>(options?: O): Defaulted<TUnsafe<number>, O> =>
   made({ type: 'integer' }, options)
 
@@ -123,6 +127,8 @@ export type ListOptions<T> = ParamOptions<T[]> & {
   blank?: false
   /** `true`: one value stands for a list of one. */
   single?: boolean
+  /** `true`: `assignee_username allows one value, but found 2: a, b`. */
+  atMostOne?: boolean
   maxItems?: number
 }
 
@@ -175,7 +181,7 @@ export const Nullable = <S extends TSchema, const O extends ParamOptions<Static<
 export const Optional = <S extends TSchema>(schema: S): TOptional<S> => Type.Optional(schema) as unknown as TOptional<S>
 
 /** A declaration: `Type.Object` whose rules may only name its own parameters. */
-export function Params<const P extends TProperties>(
+export function Params<P extends TProperties>(
   properties: P,
   options: ParamRules<Extract<keyof P, string>> & { description?: string } = {},
 ): TObject<P> {

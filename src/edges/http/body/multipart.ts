@@ -76,9 +76,15 @@ class MultipartForm {
         stream.resume()
         reject(error)
       }
-      parser.on('error', (cause) =>
-        this.#fail(new ParameterError('message body does not match declared format', { cause })),
-      )
+      let isEmpty = true
+      stream.once('data', () => {
+        isEmpty = false
+      })
+      parser.on('error', (cause) => {
+        // Compat: clients that name the type also when they have nothing to send.
+        if (isEmpty) resolve()
+        else this.#fail(new ParameterError('message body does not match declared format', { cause }))
+      })
       parser.on('partsLimit', () => this.#fail(new ParameterError('too many parameters')))
       parser.on('file', (name, part, filename, _encoding, type) => this.#receivePart(name, part, filename, type))
       parser.on('finish', resolve)

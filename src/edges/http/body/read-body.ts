@@ -40,7 +40,7 @@ export async function readBody(source: BodySource): Promise<ParsedBody> {
   // Compat: a body that does not say what it is has always been read as a form.
   const isForm = contentType === 'application/x-www-form-urlencoded' || contentType === ''
   if (!isForm && !isJson(contentType)) {
-    if (!hasBody(body, headers)) return withoutFiles(emptyHash())
+    if (!announcesBody(body, headers)) return withoutFiles(emptyHash())
     if (body instanceof Readable) body.resume()
     if (readsOnly(source.method)) return withoutFiles(emptyHash())
     throw new UnsupportedContentType(contentType)
@@ -63,7 +63,7 @@ const readsOnly = (method: string): boolean => method === 'GET' || method === 'H
 const oneValue = (header: string | readonly string[] | undefined): string | undefined =>
   typeof header === 'string' ? header : header?.[0]
 
-function hasBody(body: Readable | Buffer, headers: BodySource['headers']): boolean {
+function announcesBody(body: Readable | Buffer, headers: BodySource['headers']): boolean {
   if (Buffer.isBuffer(body)) return body.length > 0
   return headers['transfer-encoding'] !== undefined || Number(oneValue(headers['content-length']) ?? 0) > 0
 }
