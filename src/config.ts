@@ -1,9 +1,7 @@
 import { availableParallelism } from 'node:os'
 import { join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
-
-export const plans = ['free', 'starter', 'premium', 'ultimate'] as const
-export type Plan = (typeof plans)[number]
+import { type Plan, plans } from './kernel/plan.ts'
 
 export const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const
 export type LogLevel = (typeof logLevels)[number]

@@ -3,7 +3,7 @@ import type { Caller } from '../access/actor.ts'
 import type { Database, Db } from '../db/db.ts'
 import type { Git } from '../git/git.ts'
 import type { Settings } from '../settings/settings.ts'
-import type { Plan } from './params/plan.ts'
+import type { Plan } from '../kernel/plan.ts'
 import type { Site } from './site.ts'
 
 /** Who is calling and what they may reach. One per request, job or SSH session. */

@@ -6,8 +6,8 @@ import type { Timestamp } from '../db/types.ts'
 import type { Ctx } from './ctx.ts'
 import type { Entity } from './entity.ts'
 import type { Page, Paged } from './page.ts'
-import type { ParamsOf } from './params/types.ts'
-import type { Tier } from './params/plan.ts'
+import type { ParamsOf } from './params/params-of.ts'
+import type { Tier } from '../kernel/plan.ts'
 
 /** A thing an endpoint acts on: how the path names it, how it is loaded, which abilities exist on it. */
 export type Subject<T extends { readonly facts: Facts }, A extends string, P extends TObject> = {
@@ -17,7 +17,7 @@ export type Subject<T extends { readonly facts: Facts }, A extends string, P ext
   readonly params: P
   readonly policy: Policy<A>
   /** The ability without which the subject is reported as missing rather than forbidden. */
-  readonly visible: A
+  readonly visible: NoInfer<A>
   /** One statement: the row with the caller's facts. */
   load(params: Static<P>, ctx: Ctx): Promise<T | undefined>
 }

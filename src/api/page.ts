@@ -8,8 +8,10 @@ export type Page = {
   readonly page: number
   /** 1 to 100. */
   readonly perPage: number
-  /** Continue after an id rather than count pages. */
+  /** Continue after (or, descending, before) an id rather than count pages. */
   readonly keyset: boolean
+  readonly idAfter?: number
+  readonly idBefore?: number
 }
 
 /** One page of rows, in order. */
@@ -53,9 +55,18 @@ const offsetRefused = (type: string) =>
     `Offset pagination has a maximum allowed offset of ${maximumOffset} for requests that return objects of type ${type}. Remaining records can be retrieved using keyset pagination.`,
   )
 
+/** Where a keyset page begins. The order by id has the id first. */
+const cursor = (list: List, { idAfter, idBefore }: Page): Sql[] => {
+  const id = list.order[0]!.by
+  return [
+    ...(idAfter === undefined ? [] : [sql`${id} > ${idAfter}`]),
+    ...(idBefore === undefined ? [] : [sql`${id} < ${idBefore}`]),
+  ]
+}
+
 /** Rows and count of one page: two statements on one round trip; one with keyset. */
 export async function fetchPage<Row>(db: Db, list: List, page: Page): Promise<Paged<Row>> {
-  const where = and(list.where)
+  const where = and([...list.where, ...(page.keyset ? cursor(list, page) : [])])
   const order = list.order.map(({ by, direction }) => (direction === 'asc' ? sql`${by} asc` : sql`${by} desc`))
   const body = sql`${list.select} where ${where} order by ${order.reduce((all, one) => sql`${all}, ${one}`)}`
   // One more than asked for tells whether there is a next page.

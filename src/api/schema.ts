@@ -1,5 +1,5 @@
 import { type TNull, type TSchema, type TUnion, Type } from 'typebox'
-import type { Tier } from './params/plan.ts'
+import type { Tier } from '../kernel/plan.ts'
 
 /** Fields of records. Parameters have their own constructors in `params/types.ts`. */
 

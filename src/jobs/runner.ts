@@ -38,7 +38,7 @@ export async function startJobs({ databaseUrl, jobs, open, log, concurrency = 4 
     ),
     parsedCronItems: parseCronItems(
       jobs.flatMap((job) =>
-        job.every ? [{ task: job.name, match: job.every.cron, payload: job.every.input, options: { maxAttempts: job.attempts } }] : [],
+        job.every ? [{ task: job.name, match: job.every.cron, payload: job.every.input as Record<string, unknown>, options: { maxAttempts: job.attempts } }] : [],
       ),
     ),
   })

@@ -39,7 +39,7 @@ export const Settings = Type.Object({
 export type Settings = Static<typeof Settings>
 
 const defaults = Object.fromEntries(
-  Object.entries(Settings.properties).map(([name, schema]) => [name, (schema as { default: unknown }).default]),
+  Object.entries(Settings.properties).map(([name, schema]) => [name, (schema as unknown as { default: unknown }).default]),
 ) as Settings
 
 /** The stored values over the defaults. */

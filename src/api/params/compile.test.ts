@@ -379,7 +379,7 @@ describe('D1-TIER-OFFER', () => {
   )
 
   test.for([
-    ['core', {}],
+    ['free', {}],
     ['starter', { weight: 1 }],
     ['premium', { weight: 1 }],
     ['ultimate', { weight: 1, epic_id: 2 }],
@@ -388,7 +388,7 @@ describe('D1-TIER-OFFER', () => {
   })
 
   test('a rule over unknown names alone holds', () => {
-    expect(compileParams(schema, { plan: 'core' })({})).toEqual({})
+    expect(compileParams(schema, { plan: 'free' })({})).toEqual({})
   })
 })
 

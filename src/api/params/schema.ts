@@ -1,5 +1,5 @@
 import type { TSchema } from 'typebox'
-import type { Tier } from './plan.ts'
+import type { Tier } from '../../kernel/plan.ts'
 
 /**
  * The JSON-schema keywords that conversion understands, and ours beside them (`blank`, `split`, `single`,

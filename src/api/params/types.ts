@@ -8,7 +8,7 @@ import {
   type TUnsafe,
   Type,
 } from 'typebox'
-import type { Tier } from './plan.ts'
+import type { Tier } from '../../kernel/plan.ts'
 import type { ParamRules } from './schema.ts'
 import type { UploadedFile } from './uploaded-file.ts'
 

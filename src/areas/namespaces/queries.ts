@@ -103,3 +103,7 @@ export async function insertUserNamespace(tx: Tx, userId: number, username: stri
 
 /** 20 characters, as clients expect of a registration token. */
 export const newRunnersToken = (): string => randomBytes(15).toString('base64url')
+
+/** Somebody's own space, as the caller sees it. */
+export const personalNamespaceOf = (db: Db, actor: Actor, userId: number): Promise<NamespaceWithLevel | undefined> =>
+  db.row<NamespaceWithLevel>(sql`${select(actor)} where n.owner_id = ${userId}`)

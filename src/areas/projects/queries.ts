@@ -273,3 +273,20 @@ export const markDeleting = (tx: Tx, id: number): Promise<number> =>
 /** Puts it away for `days`, read-only. */
 export const markForDeletion = (tx: Tx, id: number): Promise<number> =>
   tx.run(sql`update projects set archived = true, marked_for_deletion_on = coalesce(marked_for_deletion_on, current_date), updated_at = now() where id = ${id}`)
+
+/** A project that is being removed. */
+export const findDeleting = (db: Db, id: number): Promise<{ id: number; repository_storage: string } | undefined> =>
+  db.row(sql`select id, repository_storage from projects where id = ${id} and deleting`)
+
+export const deleteProjectRow = (tx: Tx, id: number): Promise<number> => tx.run(sql`delete from projects where id = ${id} and deleting`)
+
+/** Projects put away at least `days` ago. */
+export async function dueForRemoval(db: Db, days: number): Promise<number[]> {
+  const rows = await db.rows<{ id: number }>(sql`
+    select id from projects where marked_for_deletion_on <= current_date - ${days}::integer and not deleting order by id limit 1000`)
+  return rows.map(({ id }) => id)
+}
+
+/** The kind of namespace a project lies in. */
+export const namespaceKindOf = async (db: Db, id: number): Promise<'user' | 'group'> =>
+  (await db.row<{ kind: 'user' | 'group' }>(sql`select n.kind from projects p join namespaces n on n.id = p.namespace_id where p.id = ${id}`))?.kind ?? 'group'

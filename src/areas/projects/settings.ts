@@ -75,5 +75,5 @@ export const settingDefaults: ProjectSettings = {
 const names = Object.keys(settingParams) as (keyof ProjectSettings)[]
 
 /** Those of the given parameters that are settings. */
-export const settingsAmong = (params: Partial<Stored>): Partial<Stored> =>
+export const settingsAmong = (params: Readonly<Record<string, unknown>>): Partial<ProjectSettings> =>
   Object.fromEntries(names.filter((name) => params[name] !== undefined).map((name) => [name, params[name]]))

@@ -329,3 +329,10 @@ create table project_languages (
   primary key (project_id, name)
 );
 create index project_languages_name on project_languages (lower(name), project_id);
+
+-- Requests of each caller in the current period, while a limit is on. Lost in a crash, which harms nobody.
+create unlogged table rate_counters (
+  key text primary key,
+  period bigint not null,
+  hits integer not null
+);

@@ -94,6 +94,14 @@ export class Runner {
   }
 
   /** Ends every child of this process and closes the connection. */
+  /** Runs `git version` to its end: rejects when the runner or git cannot. */
+  async ping(): Promise<void> {
+    const child = await this.start(['version'], { timeoutMs: 3000 })
+    child.resume()
+    const { code } = await child.done
+    if (code !== 0) throw new Failure('unavailable', 'git does not run')
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     this.#disposed = true
     const link = await this.#link?.catch(() => undefined)

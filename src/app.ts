@@ -1,0 +1,103 @@
+import { mkdir } from 'node:fs/promises'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { pino } from 'pino'
+import type { Caller } from './access/actor.ts'
+import type { Ctx } from './api/ctx.ts'
+import { siteAt } from './api/site.ts'
+import { endpoints, jobs } from './areas/index.ts'
+import { TokenAuthenticator } from './areas/tokens/authenticate.ts'
+import type { Config } from './config.ts'
+import { openDatabase } from './db/database.ts'
+import { Notifications } from './db/notifications.ts'
+import type { Doors } from './edges/http/doors.ts'
+import { createHttpServer } from './edges/http/server.ts'
+import { systemDoor } from './edges/http/system.ts'
+import { Git } from './git/git.ts'
+import { Runner } from './git/runner/client.ts'
+import { startJobs } from './jobs/runner.ts'
+import { SettingsStore } from './settings/store.ts'
+
+/** What the primary process has started for all others. */
+export type Services = { readonly databaseUrl: string; readonly runnerSocket: string }
+
+/** Parts that tests replace. */
+export type Overrides = Pick<Doors, 'onAnswer'>
+
+export interface App extends AsyncDisposable {
+  /** Serves HTTP. Resolves with the port. */
+  listen(): Promise<number>
+  /** Runs queued jobs until `stop`. */
+  runJobs(): Promise<void>
+  /** A context without a request: for jobs, commands and tests. */
+  open(caller: Caller): Promise<Ctx>
+  /** Takes nothing new, lets what is under way finish for so long, then ends it. */
+  stop(graceMs: number): Promise<void>
+}
+
+/** Builds everything in order; disposing ends it in reverse. The one place where parts meet. */
+export async function createApp(config: Config, services: Services, overrides: Overrides = {}): Promise<App> {
+  await using stack = new AsyncDisposableStack()
+  const log = pino({ level: config.logLevel, base: { pid: process.pid } }, pino.destination({ sync: false, minLength: 4096 }))
+  const flushing = setInterval(() => log.flush(), 1000).unref()
+  stack.defer(() => {
+    clearInterval(flushing)
+    log.flush()
+  })
+
+  const db = stack.use(openDatabase(services.databaseUrl))
+  const notifications = stack.use(new Notifications(services.databaseUrl))
+  const settings = new SettingsStore(db, notifications)
+  const authenticator = new TokenAuthenticator(db, notifications)
+  await notifications.connect()
+
+  const runner = stack.use(await Runner.connect(services.runnerSocket))
+  const git = stack.use(new Git(runner))
+
+  const site = siteAt(config.externalUrl, config.sshPort)
+  const repositoriesDir = join(config.dataDir, 'repositories')
+  const uploadsDir = join(config.dataDir, 'tmp', 'uploads')
+  await mkdir(uploadsDir, { recursive: true })
+
+  const open = async (caller: Caller, remoteAddress?: string): Promise<Ctx> => ({
+    actor: caller,
+    db,
+    transaction: db.transaction,
+    git,
+    repositoriesDir,
+    settings: await settings.get(),
+    site,
+    plan: config.plan,
+    log,
+    remoteAddress,
+  })
+
+  const doors: Doors = { db, settings, authenticator, plan: config.plan, siteUrl: site.url, uploadsDir, log, open, ...overrides }
+  const http = createHttpServer(endpoints, doors, [systemDoor({ db, runner, dataDir: config.dataDir })])
+  stack.defer(() => http.close())
+
+  let stopJobs: (() => Promise<void>) | undefined
+  const resources = stack.move()
+  return {
+    async listen() {
+      await http.listen({ host: config.http.host, port: config.http.port })
+      return (http.server.address() as AddressInfo).port
+    },
+    async runJobs() {
+      const running = await startJobs({ databaseUrl: services.databaseUrl, jobs, open: () => open(null), log })
+      stopJobs = () => running.stop()
+    },
+    open: (caller) => open(caller),
+    async stop(graceMs) {
+      const hurry = setTimeout(() => http.server.closeAllConnections(), graceMs)
+      await Promise.all([http.close(), stopJobs?.()])
+      clearTimeout(hurry)
+      await resources.disposeAsync()
+    },
+    [Symbol.asyncDispose]: async () => {
+      await stopJobs?.()
+      http.server.closeAllConnections()
+      await resources.disposeAsync()
+    },
+  }
+}

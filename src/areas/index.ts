@@ -1,0 +1,20 @@
+import type { Endpoint } from '../api/endpoint.ts'
+import type { Job } from '../jobs/job.ts'
+import { namespaceRoutes } from './namespaces/routes.ts'
+import { removeMarkedProjects, removeProject } from './projects/jobs.ts'
+import { projectRoutes } from './projects/routes.ts'
+import { tokenRoutes } from './tokens/routes.ts'
+import { userRoutes } from './users/routes.ts'
+import { versionRoutes } from './version/routes.ts'
+
+/** Every endpoint of the product. */
+export const endpoints: readonly Endpoint[] = [
+  ...namespaceRoutes,
+  ...projectRoutes,
+  ...tokenRoutes,
+  ...userRoutes,
+  ...versionRoutes,
+]
+
+/** Everything that happens later. */
+export const jobs: readonly Job<any>[] = [removeProject, removeMarkedProjects]

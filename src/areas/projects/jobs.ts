@@ -1,0 +1,34 @@
+import { Type } from 'typebox'
+import { enqueue, job } from '../../jobs/job.ts'
+import { projectRepositoryDir } from '../repositories/open.ts'
+import { deleteProjectRow, dueForRemoval, findDeleting, markDeleting } from './queries.ts'
+
+/** Takes away what a removed project had: first what lies on disk, then its rows, so that a crash leaves the rest to a second run. */
+export const removeProject = job({
+  name: 'remove_project',
+  input: Type.Object({ projectId: Type.Integer() }),
+  key: ({ projectId }) => `remove_project:${projectId}`,
+  attempts: 10,
+  async run({ projectId }, ctx) {
+    const project = await findDeleting(ctx.db, projectId)
+    if (!project) return
+    await ctx.git.removeRepository(projectRepositoryDir(ctx, project))
+    await ctx.transaction((tx) => deleteProjectRow(tx, projectId))
+  },
+})
+
+/** Removes projects that were put away long enough ago. */
+export const removeMarkedProjects = job({
+  name: 'remove_marked_projects',
+  input: Type.Object({}),
+  key: () => 'remove_marked_projects',
+  attempts: 3,
+  every: { cron: '20 * * * *', input: {} },
+  async run(_input, ctx) {
+    for (const projectId of await dueForRemoval(ctx.db, ctx.settings.deletion_adjourned_period))
+      await ctx.transaction(async (tx) => {
+        await markDeleting(tx, projectId)
+        await enqueue(tx, removeProject, { projectId })
+      })
+  },
+})

@@ -1,0 +1,242 @@
+import { allows } from '../../access/policy.ts'
+import { projectPolicy } from '../../access/project-policy.ts'
+import { levels, type Visibility, visibilities } from '../../access/levels.ts'
+import type { Ctx } from '../../api/ctx.ts'
+import { violatedUnique } from '../../db/violations.ts'
+import { emit } from '../../events/log.ts'
+import { Failure, forbidden, invalidFields, rowNotFound } from '../../kernel/failure.ts'
+import { enqueue } from '../../jobs/job.ts'
+import { planOffers } from '../../kernel/plan.ts'
+import { projectPlaced } from '../access-index/service.ts'
+import { mayCreateProjects } from '../namespaces/creation.ts'
+import { complaintsOf, pathFromName, projectNameComplaints, projectPathComplaints, taken, tooLong } from '../namespaces/names.ts'
+import {
+  claimRoute,
+  findNamespace,
+  lockNamespace,
+  type NamespaceWithLevel,
+  newRunnersToken,
+  personalNamespaceOf,
+  retireProjectRoute,
+} from '../namespaces/queries.ts'
+import { openForWriting, openRepository } from '../repositories/open.ts'
+import { branchRef } from '../../git/ref-name.ts'
+import { readRef } from '../../git/refs.ts'
+import { setDefaultBranch } from '../../git/head.ts'
+import { featureComplaints, featuresAmong, newFeatures } from './features.ts'
+import { removeProject } from './jobs.ts'
+import {
+  countPersonalProjects,
+  findProjectRecord,
+  insertProject,
+  insertProjectMember,
+  lockProject,
+  markDeleting,
+  markForDeletion,
+  type ProjectChanges,
+  type ProjectRecordRow,
+  updateProject,
+} from './queries.ts'
+import { recordOptions, type ProjectSubject } from './subject.ts'
+import { settingsAmong } from './settings.ts'
+
+const longestDescription = 2000
+
+const descriptionComplaints = (description: string | null | undefined): string[] =>
+  [...(description ?? '')].length > longestDescription ? [tooLong(longestDescription)] : []
+
+/** Sorted, without blanks and duplicates. */
+const topicsOf = (names: readonly string[]): string[] =>
+  [...new Set(names.map((name) => name.trim()).filter((name) => name !== ''))].sort()
+
+function visibilityComplaints(ctx: Ctx, visibility: Visibility, namespace: { kind: string; visibility: number }): string[] {
+  if (ctx.settings.restricted_visibility_levels.includes(visibility) && !ctx.actor?.admin)
+    return [`${visibility} has been restricted by your Stithy administrator`]
+  const limit = Object.entries(visibilities).find(([, level]) => level === namespace.visibility)?.[0]
+  // Personal namespaces do not bound what lies in them.
+  if (namespace.kind === 'group' && visibilities[visibility] > namespace.visibility)
+    return [`${visibility} is not allowed in a ${limit} group.`]
+  return []
+}
+
+export type ProjectInput = Readonly<Record<string, unknown>> & {
+  name?: string
+  path?: string
+  description?: string | null
+  visibility?: Visibility
+  tag_list?: string[]
+  topics?: string[]
+}
+
+/** A project in a namespace where the caller may make some; `owner` is whose own the default namespace is. */
+export async function createProject(
+  ctx: Ctx,
+  input: ProjectInput & { namespace_id?: number },
+  ownerId: number,
+): Promise<ProjectRecordRow> {
+  const actor = ctx.actor!
+  const namespace =
+    input.namespace_id === undefined
+      ? await personalNamespaceOf(ctx.db, actor, ownerId)
+      : await findNamespace(ctx.db, actor, input.namespace_id)
+  if (!namespace || !(mayCreateProjects(actor, namespace) || (actor.admin && namespace.kind === 'user')))
+    throw invalidFields({ namespace: ['is not valid'] })
+  await requireRoom(ctx, namespace)
+
+  const name = input.name ?? input.path!
+  const path = input.path ?? pathFromName(name)
+  const visibility = input.visibility ?? ctx.settings.default_project_visibility
+  const features = { ...newFeatures(visibility === 'private'), ...featuresAmong(input) }
+  const complaints = complaintsOf({
+    name: projectNameComplaints(name),
+    path: projectPathComplaints(path),
+    description: descriptionComplaints(input.description),
+    visibility_level: visibilityComplaints(ctx, visibility, namespace),
+    ...featureComplaints(features),
+  })
+  if (complaints) throw invalidFields(complaints)
+
+  const id = await ctx
+    .transaction(async (tx) => {
+      const held = await lockNamespace(tx, namespace.id)
+      if (!held) throw invalidFields({ namespace: ['is not valid'] })
+      const projectId = await insertProject(tx, {
+        ...features,
+        namespaceId: held.id,
+        creatorId: ownerId,
+        name,
+        path,
+        fullPath: `${held.full_path}/${path}`,
+        description: input.description ?? null,
+        visibility: visibilities[visibility],
+        topics: topicsOf([...(input.tag_list ?? []), ...(input.topics ?? [])]),
+        settings: settingsAmong(input),
+        runnersToken: newRunnersToken(),
+      })
+      if (!(await claimRoute(tx, `${held.full_path}/${path}`, { projectId }))) throw invalidFields({ path: [taken] })
+      await insertProjectMember(tx, projectId, ownerId, levels.maintainer)
+      // Nobody else can depend on a project that is not committed: the access lock is not needed.
+      await projectPlaced(tx, projectId)
+      await emit(tx, {
+        kind: 'project_created',
+        projectId,
+        actorId: actor.id,
+        payload: { name, full_path: `${held.full_path}/${path}`, visibility },
+      })
+      return projectId
+    })
+    .catch(asTaken)
+  return getRecord(ctx, id)
+}
+
+function asTaken(error: unknown): never {
+  if (violatedUnique(error) === 'projects_name') throw invalidFields({ name: [taken] })
+  throw error
+}
+
+/** Personal projects are counted; those of groups are not. */
+async function requireRoom(ctx: Ctx, namespace: NamespaceWithLevel): Promise<void> {
+  const actor = ctx.actor!
+  if (namespace.kind !== 'user' || namespace.owner_id !== actor.id) return
+  if (actor.projectsLimit > 0 && (await countPersonalProjects(ctx.db, actor.id)) < actor.projectsLimit) return
+  throw new Failure(
+    'limit_reached',
+    actor.projectsLimit === 0
+      ? 'Personal project creation is not allowed. Please contact your administrator with questions'
+      : `Your project limit is ${actor.projectsLimit} projects! Please contact your administrator to increase it`,
+  )
+}
+
+export async function getRecord(ctx: Ctx, id: number): Promise<ProjectRecordRow> {
+  const row = await findProjectRecord(ctx.db, ctx.actor, id, recordOptions(ctx))
+  if (!row) throw rowNotFound()
+  const { statistics: _, custom_attributes: __, ...record } = row
+  return record
+}
+
+/** Changes what is given. Renames keep the old path as a redirect. */
+export async function editProject(ctx: Ctx, project: ProjectSubject, input: ProjectInput & { default_branch?: string }): Promise<ProjectRecordRow> {
+  const { actor } = ctx
+  const may = (ability: 'rename_project' | 'change_visibility') => allows(projectPolicy[ability], actor, project.facts)
+  if (input.name !== undefined && input.name !== project.name && !may('rename_project')) throw forbidden()
+  if (input.visibility !== undefined && visibilities[input.visibility] !== project.visibility && !may('change_visibility'))
+    throw forbidden()
+
+  await ctx
+    .transaction(async (tx) => {
+      const held = await lockProject(tx, project.id)
+      const namespace = await lockNamespace(tx, project.namespace_id)
+      if (!held || !namespace) throw rowNotFound()
+      const features = featuresAmong(input)
+      const complaints = complaintsOf({
+        name: input.name === undefined ? [] : projectNameComplaints(input.name),
+        path: input.path === undefined ? [] : projectPathComplaints(input.path),
+        description: descriptionComplaints(input.description),
+        visibility_level:
+          input.visibility === undefined || visibilities[input.visibility] === held.visibility
+            ? []
+            : visibilityComplaints(ctx, input.visibility, namespace),
+        ...featureComplaints({ ...held, ...features }),
+      })
+      if (complaints) throw invalidFields(complaints)
+      const fullPath = input.path === undefined ? held.full_path : `${namespace.full_path}/${input.path}`
+      if (fullPath !== held.full_path) {
+        await retireProjectRoute(tx, held.id)
+        if (!(await claimRoute(tx, fullPath, { projectId: held.id }))) throw invalidFields({ path: [taken] })
+      }
+      const topics = input.topics ?? input.tag_list
+      const changes: ProjectChanges = {
+        ...features,
+        ...(input.name !== undefined && { name: input.name }),
+        ...(fullPath !== held.full_path && { path: input.path!, full_path: fullPath }),
+        ...(input.description !== undefined && { description: input.description }),
+        ...(input.visibility !== undefined && { visibility: visibilities[input.visibility] }),
+        ...(input.default_branch !== undefined && { default_branch: input.default_branch }),
+        ...(topics && { topics: topicsOf(topics) }),
+        settings: settingsAmong(input),
+      }
+      await updateProject(tx, held.id, changes)
+      // Last, so that a refusal above leaves HEAD alone. Should the commit fail, the next edit or push sets HEAD anew.
+      if (input.default_branch !== undefined) await moveHead(ctx, project, input.default_branch)
+      if (fullPath !== held.full_path)
+        await emit(tx, {
+          kind: 'project_renamed',
+          projectId: held.id,
+          actorId: actor!.id,
+          payload: { old_full_path: held.full_path, full_path: fullPath },
+        })
+      await emit(tx, { kind: 'project_updated', projectId: held.id, actorId: actor!.id, payload: { changed: Object.keys(input) } })
+    })
+    .catch(asTaken)
+  return getRecord(ctx, project.id)
+}
+
+async function moveHead(ctx: Ctx, project: ProjectSubject, branch: string): Promise<void> {
+  const ref = branchRef(branch)
+  const exists = ref !== undefined && (await readRef(openRepository(ctx, project), ref)) !== undefined
+  if (!exists) throw invalidFields({ base: [`Could not change HEAD: branch '${branch}' does not exist`] })
+  await setDefaultBranch(await openForWriting(ctx, project), branch)
+}
+
+/**
+ * Removes a project, or puts it away for the days of the setting: on plans that offer that, for projects of groups.
+ * Nobody finds a removed one from the moment of this commit; a job takes its data away.
+ */
+export async function deleteProject(ctx: Ctx, project: ProjectSubject, namespaceKind: 'user' | 'group'): Promise<void> {
+  const waits = planOffers(ctx.plan, 'premium') && ctx.settings.deletion_adjourned_period > 0 && namespaceKind === 'group'
+  await ctx.transaction(async (tx) => {
+    if (waits) {
+      await markForDeletion(tx, project.id)
+    } else {
+      await markDeleting(tx, project.id)
+      await enqueue(tx, removeProject, { projectId: project.id })
+    }
+    await emit(tx, {
+      kind: waits ? 'project_marked_for_deletion' : 'project_deleted',
+      projectId: project.id,
+      actorId: ctx.actor!.id,
+      payload: { full_path: project.full_path },
+    })
+  })
+}
+

@@ -1,0 +1,84 @@
+import type { Actor, Caller } from '../../access/actor.ts'
+import { reaches, type Scope } from '../../access/scopes.ts'
+import type { RawParams } from '../../api/params/raw.ts'
+import { accountRefusal, actorOf, type Refusal, type TokenAuthenticator } from '../../areas/tokens/authenticate.ts'
+import { findAccount } from '../../areas/tokens/queries.ts'
+import type { Db } from '../../db/db.ts'
+import { forbidden, notFound, unauthenticated } from '../../kernel/failure.ts'
+import { WireFailure } from './failures.ts'
+
+type Headers = Readonly<Record<string, string | string[] | undefined>>
+
+const one = (value: unknown): string | undefined => (typeof value === 'string' && value !== '' ? value : undefined)
+
+/** The token a request shows, wherever clients put one. */
+export function shownToken(headers: Headers, params: RawParams): string | undefined {
+  const bearer = /^bearer\s+(\S+)$/i.exec(one(headers['authorization']) ?? '')?.[1]
+  return one(headers['private-token']) ?? one(params['private_token']) ?? bearer ?? one(params['access_token'])
+}
+
+const invalidToken = (description: string): WireFailure =>
+  new WireFailure({
+    status: 401,
+    body: { error: 'invalid_token', error_description: description },
+    headers: { 'www-authenticate': `Bearer realm="The API", error="invalid_token", error_description="${description}"` },
+  })
+
+/** How each refusal of a credential reads. */
+export function refusal(reason: Refusal): Error {
+  switch (reason) {
+    case 'unknown':
+      return unauthenticated()
+    case 'expired':
+      return invalidToken('Token is expired. You can either do re-authorization or token refresh.')
+    case 'revoked':
+      return invalidToken('Token was revoked. You have to re-authorize from the user.')
+    case 'blocked':
+      return forbidden('Your account has been blocked.')
+    case 'deactivated':
+      return forbidden('Your account has been deactivated by your administrator. Please log back in to reactivate your account.')
+    case 'internal':
+      return forbidden('This action cannot be performed by internal users')
+  }
+}
+
+/** Who shows this token. A token that is not valid is refused even where nobody need be known. */
+export async function callerOf(token: string | undefined, authenticator: TokenAuthenticator): Promise<Caller> {
+  if (token === undefined) return null
+  const found = await authenticator.authenticate(token)
+  if ('refused' in found) throw refusal(found.refused)
+  return found.actor
+}
+
+const insufficientScope = (wanted: readonly Scope[]): WireFailure =>
+  new WireFailure({
+    status: 403,
+    body: {
+      error: 'insufficient_scope',
+      error_description: 'The request requires higher privileges than provided by the access token.',
+      scope: wanted.join(' '),
+    },
+  })
+
+/** Refuses a token that reaches none of the wanted scopes. Nobody known passes: the policy decides about him. */
+export function requireScope(caller: Caller, wanted: readonly Scope[]): void {
+  if (caller && !reaches(caller.scopes, wanted)) throw insufficientScope(wanted)
+}
+
+/** The user an administrator acts for, by the `sudo` parameter or header; `undefined` when nobody is named. */
+export async function sudoTarget(caller: Caller, headers: Headers, params: RawParams, db: Db): Promise<Actor | undefined> {
+  const raw = params['sudo']
+  const named = one(headers['sudo']) ?? (typeof raw === 'number' ? String(raw) : one(raw))
+  if (named === undefined) return undefined
+  if (!caller) throw unauthenticated()
+  if (!caller.admin) throw forbidden('Must be admin to use sudo')
+  if (caller.scopes === undefined)
+    throw forbidden('Must be authenticated using an OAuth or Personal Access Token to use sudo')
+  if (!caller.scopes.has('sudo')) throw insufficientScope(['sudo'])
+  // A NUL cannot be asked of the database.
+  const account = named.includes('\0') ? undefined : await findAccount(db, named)
+  if (!account) throw notFound(`User with ID or username '${named}'`)
+  const refused = accountRefusal(account)
+  if (refused) throw refusal(refused)
+  return actorOf(account)
+}

@@ -1,0 +1,24 @@
+import type { Logger } from 'pino'
+import type { Caller } from '../../access/actor.ts'
+import type { Ctx } from '../../api/ctx.ts'
+import type { TokenAuthenticator } from '../../areas/tokens/authenticate.ts'
+import type { Db } from '../../db/db.ts'
+import type { Plan } from '../../kernel/plan.ts'
+import type { SettingsReader } from '../../settings/store.ts'
+
+/** What the HTTP edge needs of the application. */
+export type Doors = {
+  readonly db: Db
+  readonly settings: SettingsReader
+  readonly authenticator: TokenAuthenticator
+  readonly plan: Plan
+  /** Where we are reached, without a slash at the end. */
+  readonly siteUrl: string
+  /** Folder for files of multipart forms. */
+  readonly uploadsDir: string
+  readonly log: Logger
+  /** A context for one request. */
+  open(caller: Caller, remoteAddress: string | undefined): Promise<Ctx>
+  /** Checks every answer against its declaration; tests set it. */
+  readonly onAnswer?: ((method: string, path: string, status: number, body: unknown) => void) | undefined
+}

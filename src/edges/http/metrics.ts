@@ -1,0 +1,28 @@
+import { AggregatorRegistry, collectDefaultMetrics, Counter, Histogram, register } from 'prom-client'
+
+const answers = new Counter({
+  name: 'stithy_http_requests_total',
+  help: 'Requests answered, by method and status',
+  labelNames: ['method', 'status'],
+})
+
+const durations = new Histogram({
+  name: 'stithy_http_request_duration_seconds',
+  help: 'Time to answer, by method',
+  labelNames: ['method'],
+  buckets: [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10, 60],
+})
+
+collectDefaultMetrics({ prefix: 'stithy_' })
+
+export function observeAnswer(method: string, status: number, seconds: number): void {
+  answers.inc({ method, status })
+  durations.observe({ method }, seconds)
+}
+
+/** Lets the primary process add up the figures of all workers. */
+export const shareMetrics = (): AggregatorRegistry<any> => new AggregatorRegistry()
+
+/** The figures of this process, for Prometheus. */
+export const ownMetrics = (): Promise<string> => register.metrics()
+export const metricsContentType: string = register.contentType

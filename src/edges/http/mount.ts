@@ -1,0 +1,216 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { type TObject, Type } from 'typebox'
+import type { Caller } from '../../access/actor.ts'
+import { allows, needsAccount } from '../../access/policy.ts'
+import type { Scope } from '../../access/scopes.ts'
+import type { Ctx } from '../../api/ctx.ts'
+import { type Endpoint, type RawBody, Variant } from '../../api/endpoint.ts'
+import { type Entity, presentAll } from '../../api/entity.ts'
+import type { Page, Paged } from '../../api/page.ts'
+import { compileParams, type ParamsReader } from '../../api/params/compile.ts'
+import type { RawParams } from '../../api/params/raw.ts'
+import { OneOf, Optional, Whole } from '../../api/params/types.ts'
+import { Failure, notFound, unauthenticated } from '../../kernel/failure.ts'
+import { isOffered } from '../../kernel/plan.ts'
+import { type Exchange, type Headers, sendBody, sendEmpty, sendJson, sendText } from './answer.ts'
+import { callerOf, requireScope, shownToken, sudoTarget } from './authenticate.ts'
+import { usualLimits } from './body/limits.ts'
+import { mergeRaw } from './body/merge.ts'
+import { type ParsedBody, readBody } from './body/read-body.ts'
+import { parseQuery } from './body/urlencoded.ts'
+import type { Doors } from './doors.ts'
+import { beginExchange } from './exchange.ts'
+import { answerFor } from './failures.ts'
+import { pageHeaders } from './page-headers.ts'
+import { exceedsRateLimit } from './rate-limit.ts'
+import { logAnswer } from './request-log.ts'
+
+export const apiPrefix = '/api/v4'
+
+/** Parameters of every list. What is out of range is brought into it, as it always was. */
+export const pagingParams = {
+  page: Whole({ default: 1, description: 'Number of the page, from 1' }),
+  per_page: Whole({ default: 20, description: 'Entries a page, at most 100' }),
+  pagination: Optional(OneOf(['legacy', 'keyset'], { description: '`keyset` continues after an id; for lists ordered by id' })),
+  id_after: Optional(Whole({ maximum: Number.MAX_SAFE_INTEGER, description: 'With keyset: ids greater than this' })),
+  id_before: Optional(Whole({ maximum: Number.MAX_SAFE_INTEGER, description: 'With keyset: ids less than this' })),
+}
+
+/** All parameters of an endpoint: of its subject, its own, and those of lists. */
+export function allParams(e: Endpoint): TObject {
+  const own: TObject = e.params ?? Type.Object({})
+  return {
+    ...own,
+    properties: { ...(e.paged ? pagingParams : {}), ...e.subject.params.properties, ...own.properties },
+  } as TObject
+}
+
+/** Scopes of which one is enough, in the order they are named to a caller who has none. */
+export const scopesFor = (e: Endpoint): readonly Scope[] =>
+  e.method === 'GET' ? ['api', 'read_api', ...(e.scopes ?? [])] : ['api', ...(e.scopes ?? [])]
+
+export const statusOf = (e: Endpoint): number => e.status ?? (e.returns === null ? 204 : e.method === 'POST' ? 201 : 200)
+
+const maximumPerPage = 100
+const usualPerPage = 20
+
+function pageOf(params: { page?: number; per_page?: number; pagination?: string; id_after?: number; id_before?: number }): Page {
+  const { page = 1, per_page = usualPerPage } = params
+  return {
+    page: Math.max(1, page),
+    perPage: per_page < 1 ? usualPerPage : Math.min(per_page, maximumPerPage),
+    keyset: params.pagination === 'keyset',
+    ...(params.id_after !== undefined && { idAfter: params.id_after }),
+    ...(params.id_before !== undefined && { idBefore: params.id_before }),
+  }
+}
+
+/** Serves the endpoints of the plan, HEAD included where there is GET. */
+export function mount(app: FastifyInstance, endpoints: readonly Endpoint[], doors: Doors): void {
+  for (const e of endpoints) {
+    if (!isOffered(e.tier, doors.plan)) continue
+    const serve = server(e, doors)
+    app.route({
+      method: e.method === 'GET' ? ['GET', 'HEAD'] : e.method,
+      url: apiPrefix + e.path,
+      handler(request, reply) {
+        reply.hijack()
+        return serve(request, reply)
+      },
+    })
+  }
+}
+
+type Served = { caller: Caller }
+
+function server(e: Endpoint, doors: Doors) {
+  const scopes = scopesFor(e)
+  const rule = e.subject.policy[e.allow]!
+  const visible = e.subject.policy[e.subject.visible]!
+  let read: ParamsReader<TObject> | undefined
+
+  return async function serve(request: FastifyRequest, reply: FastifyReply): Promise<void> {
+    const exchange = beginExchange(request.raw, reply.raw, doors.siteUrl)
+    const served: Served = { caller: null }
+    let body: ParsedBody | undefined
+    try {
+      const query = queryOf(request.raw.url!)
+      const queryParams = parseQuery(query)
+      let token = shownToken(request.raw.headers, queryParams)
+      served.caller = await callerOf(token, doors.authenticator)
+      const settings = await doors.settings.get()
+      const limited = await exceedsRateLimit(doors.db, settings, served.caller, request.ip)
+      if (limited) {
+        sendText(exchange, 429, 'Retry later\n', { 'content-type': 'text/plain', 'retry-after': limited.retryAfterSeconds })
+        return
+      }
+      if (hasBody(request)) {
+        body = await readBody({
+          method: e.method,
+          headers: request.raw.headers,
+          body: request.raw,
+          limits: { ...usualLimits, ...(e.bodyLimit !== undefined && { bytes: e.bodyLimit }), ...(served.caller ? {} : { files: 0 }) },
+          tmpDir: doors.uploadsDir,
+        })
+        if (token === undefined) {
+          token = shownToken({}, body.params)
+          served.caller = await callerOf(token, doors.authenticator)
+        }
+      }
+      const raw = mergeRaw(request.params as RawParams, body?.params ?? {}, queryParams)
+      const target = await sudoTarget(served.caller, request.raw.headers, raw, doors.db)
+      if (target) served.caller = target
+      else requireScope(served.caller, scopes)
+      read ??= compileParams(allParams(e), { plan: doors.plan })
+      const params = read(raw, e.method)
+      if (served.caller === null && needsAccount(rule)) throw unauthenticated()
+      const ctx = await doors.open(served.caller, request.ip)
+      const subject = await e.subject.load(params, ctx)
+      if (!subject || !allows(visible, ctx.actor, subject.facts)) throw notFound(e.subject.what)
+      if (!allows(rule, ctx.actor, subject.facts))
+        throw ctx.actor ? new Failure('forbidden', 'Forbidden') : unauthenticated()
+      if (e.changedAt) requireUnmodified(request.raw.headers['if-unmodified-since'], e.changedAt(subject))
+      const headers: Headers = {}
+      const page = pageOf(params)
+      const result = await e.handle({
+        subject,
+        params,
+        page,
+        ctx,
+        reply: {
+          header: (name, value) => {
+            headers[name.toLowerCase()] = value
+          },
+        },
+      })
+      await answer(e, exchange, ctx, result, page, headers, query, doors)
+    } catch (error) {
+      fail(exchange, error, doors)
+    } finally {
+      await body?.cleanup()
+      logAnswer(doors.log, exchange, served.caller)
+    }
+  }
+}
+
+async function answer(
+  e: Endpoint,
+  exchange: Exchange,
+  ctx: Ctx,
+  result: unknown,
+  page: Page,
+  headers: Headers,
+  query: string,
+  doors: Doors,
+): Promise<void> {
+  const status = statusOf(e)
+  if (e.returns === null) return sendEmpty(exchange, status, headers)
+  if ('raw' in e.returns) {
+    const { body, contentType, sizeBytes } = result as RawBody
+    const length = sizeBytes === undefined ? {} : { 'content-length': sizeBytes }
+    return sendBody(exchange, status, body, { 'content-type': contentType, ...length, ...headers })
+  }
+  const [shape, value] = result instanceof Variant ? [result.entity, result.result] : [e.returns as Entity<unknown>, result]
+  if (!e.paged) {
+    const [record] = await presentAll(shape, [value], ctx)
+    doors.onAnswer?.(e.method, e.path, status, record)
+    return sendJson(exchange, status, record, headers)
+  }
+  const paged = value as Paged<unknown>
+  const records = await presentAll(shape, paged.rows, ctx)
+  doors.onAnswer?.(e.method, e.path, status, records)
+  const url = doors.siteUrl + exchange.req.url!.split('?', 1)[0]
+  sendJson(exchange, status, records, { ...pageHeaders(url, query, paged, page), ...headers })
+}
+
+/** Answers a failure; what is no failure of the caller's is logged once, here. */
+export function fail(exchange: Exchange, error: unknown, { log }: Pick<Doors, 'log'>): void {
+  const { status, body, headers } = answerFor(error)
+  if (status === 500 && !exchange.req.destroyed)
+    log.error({ err: error, request_id: exchange.requestId, method: exchange.req.method, path: pathOf(exchange.req.url!) }, 'request failed')
+  if (exchange.res.headersSent) {
+    exchange.res.destroy()
+    return
+  }
+  // What is left of the body is not worth reading.
+  const close: Headers = exchange.req.complete ? {} : { connection: 'close' }
+  sendJson(exchange, status, body, { ...headers, ...close })
+}
+
+function requireUnmodified(header: string | undefined, changedAt: string): void {
+  const since = header === undefined ? Number.NaN : Date.parse(header)
+  // The header knows seconds only.
+  if (!Number.isNaN(since) && Math.floor(Date.parse(changedAt) / 1000) > Math.floor(since / 1000))
+    throw new Failure('precondition_failed', 'Precondition Failed')
+}
+
+const hasBody = ({ raw }: FastifyRequest): boolean =>
+  raw.headers['transfer-encoding'] !== undefined || (raw.headers['content-length'] ?? '0') !== '0'
+
+const queryOf = (url: string): string => {
+  const at = url.indexOf('?')
+  return at < 0 ? '' : url.slice(at + 1)
+}
+
+const pathOf = (url: string): string => url.split('?', 1)[0]!
+

@@ -1,0 +1,42 @@
+import type { Page, Paged } from '../../api/page.ts'
+
+export type PageHeaders = Record<string, string>
+
+/**
+ * Headers of one page. `url` is the absolute address of the list without its query; `query` is the query string as it
+ * came. Links carry every parameter, sorted, with `page` and `per_page` filled in.
+ */
+export function pageHeaders(url: string, query: string, { rows, total, hasNext, next }: Paged<unknown>, page: Page): PageHeaders {
+  const pairs = query.split('&').filter((pair) => pair !== '' && !/^(page|per_page)(=|$)/.test(pair))
+  const link = (relation: string, more: Record<string, string | number>, without?: RegExp) => {
+    const all = [...pairs.filter((pair) => !without?.test(pair)), ...Object.entries(more).map(([name, value]) => `${name}=${value}`)].sort()
+    return `<${url}?${all.join('&')}>; rel="${relation}"`
+  }
+  if (page.keyset) {
+    if (!next || rows.length === 0) return {}
+    const value = link('next', { [next.name]: next.id, per_page: page.perPage }, /^(id_after|id_before)(=|$)/)
+    // Compat: clients of the time read `Links`, later ones `Link`.
+    return { link: value, links: value }
+  }
+  const at = (relation: string, number: number) => link(relation, { page: number, per_page: page.perPage })
+  const last = total === undefined ? undefined : Math.max(1, Math.ceil(total / page.perPage))
+  const previous = page.page > 1 ? page.page - 1 : undefined
+  const following = hasNext ? page.page + 1 : undefined
+  const headers: PageHeaders = {
+    'x-page': String(page.page),
+    'x-per-page': String(page.perPage),
+    'x-next-page': following === undefined ? '' : String(following),
+    'x-prev-page': previous === undefined ? '' : String(previous),
+    link: [
+      ...(previous === undefined ? [] : [at('prev', previous)]),
+      ...(following === undefined ? [] : [at('next', following)]),
+      at('first', 1),
+      ...(last === undefined ? [] : [at('last', last)]),
+    ].join(', '),
+  }
+  if (total !== undefined) {
+    headers['x-total'] = String(total)
+    headers['x-total-pages'] = String(last)
+  }
+  return headers
+}

@@ -1,0 +1,22 @@
+import type { Logger } from 'pino'
+import type { Caller } from '../../access/actor.ts'
+import type { Exchange } from './answer.ts'
+import { observeAnswer } from './metrics.ts'
+
+/** One line a request. The query is left out: it may hold a token. */
+export function logAnswer(log: Logger, exchange: Exchange, caller: Caller): void {
+  const { req, res, requestId, began } = exchange
+  const seconds = (performance.now() - began) / 1000
+  observeAnswer(req.method!, res.statusCode, seconds)
+  log.info(
+    {
+      method: req.method,
+      path: req.url!.split('?', 1)[0],
+      status: res.statusCode,
+      duration_ms: Math.round(seconds * 1e6) / 1e3,
+      request_id: requestId,
+      ...(caller && { 'user.id': caller.id }),
+    },
+    'request',
+  )
+}

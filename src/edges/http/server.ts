@@ -1,0 +1,59 @@
+import { createServer, type IncomingMessage, type Server } from 'node:http'
+import Fastify, { type FastifyInstance } from 'fastify'
+import type { Endpoint } from '../../api/endpoint.ts'
+import { sendEmpty } from './answer.ts'
+import type { Doors } from './doors.ts'
+import { beginExchange, preflightHeaders } from './exchange.ts'
+import { oldVersion, unknownRoute, verbNotOffered } from './failures.ts'
+import { fail, mount } from './mount.ts'
+import { verbsByPath } from './verbs.ts'
+
+/** Compat: gitlab4j sends PATCH as POST with this header. */
+function overrideMethod(req: IncomingMessage): void {
+  const wanted = req.headers['x-http-method-override']
+  if (req.method === 'POST' && typeof wanted === 'string' && /^(PATCH|PUT|DELETE)$/i.test(wanted)) req.method = wanted.toUpperCase()
+}
+
+/** A door beside the API that has routes of its own: git, health, documentation. */
+export type Door = (app: FastifyInstance) => void
+
+/**
+ * The HTTP edge. Fastify routes on the raw path and keeps connections; bodies, answers and failures are ours.
+ * Not listening yet.
+ */
+export function createHttpServer(endpoints: readonly Endpoint[], doors: Doors, others: readonly Door[]): FastifyInstance {
+  const app = Fastify({
+    serverFactory: (handler): Server =>
+      createServer({ keepAliveTimeout: 72_000, requestTimeout: 0, headersTimeout: 30_000 }, (req, res) => {
+        overrideMethod(req)
+        handler(req, res)
+      }),
+    trustProxy: 'loopback',
+    routerOptions: { maxParamLength: 16_384, ignoreTrailingSlash: true },
+    exposeHeadRoutes: false,
+    forceCloseConnections: 'idle',
+    bodyLimit: Number.MAX_SAFE_INTEGER,
+    return503OnClosing: false,
+  })
+  // Bodies are read by whoever needs them, as streams.
+  app.removeAllContentTypeParsers()
+  app.addContentTypeParser('*', (_request, payload, done) => done(null, payload))
+
+  mount(app, endpoints, doors)
+  for (const door of others) door(app)
+
+  const offered = verbsByPath(endpoints)
+  app.setNotFoundHandler((request, reply) => {
+    reply.hijack()
+    const exchange = beginExchange(request.raw, reply.raw, doors.siteUrl)
+    if (request.method === 'OPTIONS') return sendEmpty(exchange, 204, preflightHeaders(request.raw))
+    const path = request.raw.url!.split('?', 1)[0]!
+    const verbs = offered(path)
+    fail(exchange, path.startsWith('/api/v3/') ? oldVersion() : verbs.length > 0 ? verbNotOffered(verbs) : unknownRoute(), doors)
+  })
+  app.setErrorHandler((error, request, reply) => {
+    reply.hijack()
+    fail(beginExchange(request.raw, reply.raw, doors.siteUrl), error, doors)
+  })
+  return app
+}

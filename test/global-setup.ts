@@ -1,0 +1,47 @@
+import { chmod, mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import pg from 'pg'
+import type { TestProject } from 'vitest/node'
+import { startEmbedded } from '../src/db/embedded/start.ts'
+import { migrate } from '../src/db/migrate.ts'
+import { startRunner } from '../src/git/runner/start.ts'
+
+declare module 'vitest' {
+  interface ProvidedContext {
+    /** A database server of our own; `database` is the migrated one that workers clone. */
+    postgres: { adminUrl: string; template: string }
+    runnerSocket: string
+  }
+}
+
+export const template = 'stithy_template'
+
+/** The same server, another database. */
+export function databaseAt(url: string, name: string): string {
+  const at = new URL(url)
+  at.pathname = `/${name}`
+  return at.toString()
+}
+
+/** One PostgreSQL and one git runner for the whole run; each worker clones the migrated database. */
+export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+  const folder = await mkdtemp(join(tmpdir(), 'stithy-test-'))
+  // The server runs as another user when we are root.
+  await chmod(folder, 0o755)
+  const postgres = await startEmbedded({ dataDir: folder, durability: 'none' })
+  const client = new pg.Client({ connectionString: postgres.url })
+  await client.connect()
+  await client.query(`create database ${template}`)
+  await client.end()
+  await migrate(databaseAt(postgres.url, template))
+  const runnerSocket = join(folder, 'runner.sock')
+  const runner = await startRunner({ socketPath: runnerSocket })
+  project.provide('postgres', { adminUrl: postgres.url, template })
+  project.provide('runnerSocket', runnerSocket)
+  return async () => {
+    await runner[Symbol.asyncDispose]()
+    await postgres.stop()
+    await rm(folder, { recursive: true, force: true })
+  }
+}
