@@ -28,7 +28,6 @@ const settings: Settings = [
   ['core.fsmonitor', 'false'],
   ['core.attributesFile', devNull],
   ['core.excludesFile', devNull],
-  ['uploadpack.packObjectsHook', ''],
   ['transfer.fsckObjects', 'true'],
   ['protocol.version', '2'],
   ['uploadpack.allowFilter', 'true'],

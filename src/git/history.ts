@@ -1,6 +1,6 @@
 import { type Commit, readCommits } from './commits.ts'
 import type { Oid } from './oid.ts'
-import { isTreePath } from './path-bytes.ts'
+import { isTreePath, pathToBytes } from './path-bytes.ts'
 import { remember } from './remember.ts'
 import type { Repository } from './repository.ts'
 
@@ -109,7 +109,9 @@ export async function lastCommitOfPath(repo: Repository, commit: Oid, path: stri
   return found.oid && (await readCommits(repo, [found.oid]))[0]
 }
 
-const isEmpty = ({ from, path }: HistoryFilters) => from.length === 0 || (path !== undefined && !isTreePath(path))
+/** A path that is no text and holds a newline cannot be said to git at all: it has no history here. */
+const isEmpty = ({ from, path }: HistoryFilters) =>
+  from.length === 0 || (path !== undefined && (!isTreePath(path) || (!path.isWellFormed() && path.includes('\n'))))
 
 /** The filters in git's words. User text only ever stands behind a `=`, or after `--`. */
 function selection({ from, excluding = [], path, since, until, author, message, firstParent, merges }: HistoryFilters) {
@@ -125,7 +127,11 @@ function selection({ from, excluding = [], path, since, until, author, message, 
     ...(merges === 'only' ? (['--merges'] as const) : merges === 'none' ? (['--no-merges'] as const) : []),
   ]
   const args = [...(from === 'all' ? [] : from), ...excluding.map((oid) => `^${oid}`)]
-  return { flags, args, ...(path !== undefined && { paths: [path] }) }
+  if (path === undefined) return { flags, args }
+  if (path.isWellFormed()) return { flags, args, paths: [path] }
+  // Words of a command line are text; bytes that are none go in through stdin.
+  flags.push('--stdin')
+  return { flags, args, input: Buffer.concat([Buffer.from('--\n'), pathToBytes(path), Buffer.from('\n')]) }
 }
 
 /** Git reads the lines of a pattern as alternatives, and an empty one as "anything". */

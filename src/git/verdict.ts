@@ -1,4 +1,5 @@
 import type { Socket } from 'node:net'
+import { join } from 'node:path'
 import { Inbox } from './inbox.ts'
 import { type Oid, parseOid } from './oid.ts'
 import { parseRefName, type RefName } from './ref-name.ts'
@@ -34,8 +35,9 @@ export async function converse(
     const request = await readRequest(channel)
     // The client had nothing to push, or nothing that git let through: there is nobody to answer.
     if (!request) return {}
+    // A push that only deletes brings no objects, and has no quarantine.
     const { objectDir, ...rest } = request
-    await using quarantine = repo.inQuarantine(objectDir)
+    await using quarantine = repo.inQuarantine(objectDir === '' ? join(repo.gitDir, 'objects') : objectDir)
     const verdict = await decide({ ...rest, quarantine })
     const lines = (verdict.messages ?? []).flatMap((message) => message.split(/\r?\n/))
     // Git would pass on control characters to the terminal of whoever pushes.
@@ -85,7 +87,7 @@ async function readRequest(channel: Socket): Promise<Request | undefined> {
       if (line.word === 'quarantine') objectDir = line.value
       else if (line.word === 'option') pushOptions.push(line.value)
       else if (line.word === 'ref') updates.push(parseUpdate(line.value))
-      else if (line.word === 'end' && objectDir) return { updates, pushOptions, objectDir }
+      else if (line.word === 'end' && objectDir !== undefined) return { updates, pushOptions, objectDir }
       else throw new Error('the hook said something else')
     }
   }

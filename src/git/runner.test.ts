@@ -1,0 +1,188 @@
+import { execFileSync } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { Runner } from './runner/client.ts'
+import { FairQueue } from './runner/queue.ts'
+import { startRunner } from './runner/start.ts'
+import { TestGit } from './testing.ts'
+import { checkGitVersion } from './version.ts'
+
+let world: TestGit
+beforeAll(async () => {
+  world = await TestGit.start()
+})
+afterAll(() => world[Symbol.asyncDispose]())
+
+/** Everything below a process, by id. Git's children are in groups of their own, but keep their parent. */
+const below = (pid: number): number[] => {
+  const rows = execFileSync('ps', ['-eo', 'pid=,ppid=,stat='], { encoding: 'utf8' })
+    .trim()
+    .split('\n')
+    .map((row) => row.trim().split(/\s+/))
+  const children = rows
+    .filter(([, parent, stat]) => Number(parent) === pid && !stat!.startsWith('Z'))
+    .map(([child]) => Number(child))
+  return children.flatMap((child) => [child, ...below(child)])
+}
+const isAlive = (pid: number) => {
+  try {
+    return !/^\d+ \(.*\) Z/.test(readFileSync(`/proc/${pid}/stat`, 'utf8'))
+  } catch {
+    return false
+  }
+}
+const until = async (condition: () => boolean) => {
+  for (let tries = 0; tries < 200 && !condition(); tries++) await sleep(20)
+  expect(condition()).toBe(true)
+}
+const output = async (argv: string[], runner = world.runner) => {
+  const child = await runner.start(argv)
+  return { text: Buffer.concat(await child.toArray()).toString(), exit: await child.done }
+}
+
+/** An alias of git's is the one way to a program of our choice: the runner starts nothing but git. */
+const shell = (script: string) => ['-c', `alias.sh=!${script}`, 'sh']
+
+test('a child says what it has to say and how it ended', async () => {
+  expect(await output(['version'])).toMatchObject({
+    text: expect.stringMatching(/^git version/),
+    exit: { code: 0, signal: null, stderr: '', timedOut: false },
+  })
+  expect(await output(shell('echo out; echo err >&2; exit 7'))).toMatchObject({
+    text: 'out\n',
+    exit: { code: 7, stderr: 'err\n' },
+  })
+  expect(await checkGitVersion(world.runner)).toMatch(/^2\.\d+/)
+})
+
+test('a child sees nothing of our environment', async () => {
+  process.env['STITHY_SECRET_TEST'] = 'secret'
+  const { text } = await output(shell('env'))
+  expect(text).toContain('GIT_TERMINAL_PROMPT=0')
+  expect(text).not.toContain('secret')
+})
+
+test('20 MB go in and come out as they were', async () => {
+  const bytes = Buffer.concat(
+    Array.from({ length: 640 * 1024 }, (_, n) => createHash('sha256').update(String(n)).digest()),
+  )
+  const child = await world.runner.start(shell('cat'), { stdin: true })
+  child.end(bytes)
+  expect(Buffer.concat(await child.toArray()).equals(bytes)).toBe(true)
+  expect(await child.done).toMatchObject({ code: 0 })
+})
+
+test('a reader that does not read makes the child wait', async () => {
+  const child = await world.runner.start(shell('head -c 50000000 /dev/zero; echo done >&2'))
+  await sleep(300)
+  expect(child.movedBytes).toBeLessThan(2_000_000)
+  child.resume()
+  expect(await child.done).toMatchObject({ stderr: 'done\n' })
+  expect(child.movedBytes).toBeGreaterThan(50_000_000)
+})
+
+test('a child that ends without reading its input is no error', async () => {
+  const child = await world.runner.start(shell('echo early'), { stdin: true })
+  child.end(Buffer.alloc(10_000_000))
+  expect(Buffer.concat(await child.toArray()).toString()).toBe('early\n')
+  expect(await child.done).toMatchObject({ code: 0 })
+})
+
+test('of endless complaints, 64 KiB are kept', async () => {
+  const { exit } = await output(shell('head -c 3000000 /dev/zero | tr "\\0" x >&2'))
+  expect(exit).toMatchObject({ code: 0, stderr: 'x'.repeat(64 * 1024) })
+})
+
+test('a stuck child and its children end at the deadline', async () => {
+  const child = await world.runner.start(shell('sleep 1000 & sleep 1000'), { timeoutMs: 200 })
+  child.resume()
+  await sleep(100)
+  const family = [child.pid, ...below(child.pid)]
+  expect(family.length).toBeGreaterThan(1)
+  expect(await child.done).toMatchObject({ timedOut: true, signal: 'SIGTERM' })
+  await until(() => !family.some(isAlive))
+})
+
+test('one that ignores the first signal gets the second', async () => {
+  const child = await world.runner.start(shell('trap "" TERM; while :; do sleep 0.1; done'), { timeoutMs: 100 })
+  child.resume()
+  expect(await child.done).toMatchObject({ timedOut: true, signal: 'SIGKILL' })
+  await until(() => !isAlive(child.pid))
+})
+
+test('a stream that is destroyed ends its child', async () => {
+  const child = await world.runner.start(shell('sleep 1000'))
+  child.destroy()
+  expect(await child.done).toMatchObject({ signal: 'SIGTERM' })
+})
+
+test('a client that goes takes its children with it, and leaves those of others', async () => {
+  const other = await Runner.connect(world.process.socketPath)
+  const [theirs, ours] = [await other.start(shell('sleep 1000')), await world.runner.start(shell('sleep 1000'))]
+  await other[Symbol.asyncDispose]()
+  await until(() => !isAlive(theirs.pid))
+  expect(isAlive(ours.pid)).toBe(true)
+  ours.destroy()
+  await ours.done
+})
+
+test('short children are bounded in number; helpers and transfers do not wait for them', async () => {
+  const stuck = Array.from({ length: 40 }, () => world.runner.start(shell('sleep 1000'), { owner: 'greedy' }))
+  await sleep(300)
+  expect(below(world.process.pid).length).toBeLessThan(40)
+  const helper = await world.runner.start(['version'], { lane: 'helper' })
+  expect(Buffer.concat(await helper.toArray()).toString()).toContain('git version')
+  const waiting = output(['version'])
+  // In the second free slot at the latest, before the 30 that `greedy` still has waiting.
+  for (const start of stuck.slice(0, 2)) (await start).kill('SIGKILL')
+  expect((await waiting).exit.code).toBe(0)
+  for (const start of stuck) (await start).kill('SIGKILL')
+  await until(() => below(world.process.pid).length === 0)
+})
+
+describe('a runner that is killed', () => {
+  test('rejects what is pending, leaves no child, and serves again once it is back', async () => {
+    const socketPath = `${world.folder}/second.sock`
+    const first = await startRunner({ socketPath })
+    await using runner = await Runner.connect(socketPath)
+    const child = await runner.start(shell('sleep 1000'))
+    child.resume()
+    process.kill(first.pid, 'SIGKILL')
+
+    await expect(child.done).rejects.toMatchObject({ name: 'Failure', kind: 'unavailable' })
+    await first.ended
+    await expect(runner.start(['version'])).rejects.toMatchObject({ kind: 'unavailable' })
+    await until(() => !isAlive(child.pid))
+
+    await using _second = await startRunner({ socketPath })
+    expect((await output(['version'], runner)).exit.code).toBe(0)
+  })
+
+  test('ends with its parent, and its children with it', async () => {
+    const socketPath = `${world.folder}/third.sock`
+    const started = await startRunner({ socketPath })
+    const runner = await Runner.connect(socketPath)
+    const child = await runner.start(shell('sleep 1000'))
+    child.done.catch(() => {})
+    await started[Symbol.asyncDispose]()
+    await until(() => !isAlive(started.pid) && !isAlive(child.pid))
+    await runner[Symbol.asyncDispose]()
+  })
+
+  test('says so when its socket path is too long', async () => {
+    await expect(startRunner({ socketPath: `/tmp/${'x'.repeat(110)}` })).rejects.toThrow('107 bytes')
+  })
+})
+
+test('the queue goes round its owners', () => {
+  const order: string[] = []
+  const queue = new FairQueue<{ owner: string; name: string }>(1, 10, ({ name }) => order.push(name))
+  const jobs = ['a1', 'a2', 'a3', 'b1', 'c1', 'b2'].map((name) => ({ owner: name[0]!, name }))
+  for (const job of jobs) expect(queue.add(job)).toBe(true)
+  expect(queue.remove(jobs[2]!)).toBe(true)
+  expect(queue.remove(jobs[0]!)).toBe(false)
+  for (let turn = 0; turn < 6; turn++) queue.release()
+  expect(order).toEqual(['a1', 'a2', 'b1', 'c1', 'b2'])
+})
