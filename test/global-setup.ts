@@ -29,7 +29,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
   const folder = await mkdtemp(join(tmpdir(), 'stithy-test-'))
   // The server runs as another user when we are root.
   await chmod(folder, 0o755)
-  const postgres = await startEmbedded({ dataDir: folder, durability: 'none' })
+  const postgres = await startEmbedded({ dataDir: folder, durability: 'none', log: () => {} })
   const client = new pg.Client({ connectionString: postgres.url })
   await client.connect()
   await client.query(`create database ${template}`)

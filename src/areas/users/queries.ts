@@ -185,3 +185,9 @@ export const highestRole = async (db: Db, userId: number): Promise<number> =>
     select greatest(coalesce((select max(a.level) from group_access a join namespaces n on n.id = a.group_id and n.kind = 'group'
         where a.user_id = ${userId} and a.expires_on > current_date), 0),
       coalesce((select max(level) from project_access where user_id = ${userId} and expires_on > current_date), 0)) as level`))!.level
+
+/** Whether anybody has an account. Others who make the first one wait until this transaction ends. */
+export async function anyUser(tx: Tx): Promise<boolean> {
+  await tx.run(sql`lock table users in share row exclusive mode`)
+  return (await tx.row(sql`select 1 from users limit 1`)) !== undefined
+}

@@ -1,0 +1,57 @@
+import { randomBytes } from 'node:crypto'
+import type { Config } from '../../config.ts'
+import { scopes } from '../../access/scopes.ts'
+import { openDatabase } from '../../db/database.ts'
+import { createToken } from '../tokens/service.ts'
+import { addUser } from './service.ts'
+import { digestPassword } from './password.ts'
+import { anyUser } from './queries.ts'
+
+export type RootCredentials = { username: string; password: string; token: string }
+
+/**
+ * Makes the first administrator, `root`, with a token of all scopes. `undefined` when there is somebody already.
+ * Passwords and tokens that the configuration does not give are random.
+ */
+export async function bootstrap(config: Pick<Config, 'root'>, databaseUrl: string): Promise<RootCredentials | undefined> {
+  await using db = openDatabase(databaseUrl, { readers: 1, writers: 1 })
+  const password = config.root.password ?? randomBytes(15).toString('base64url')
+  const passwordDigest = await digestPassword(password)
+  return db.transaction(async (tx) => {
+    if (await anyUser(tx)) return undefined
+    const userId = await addUser(tx, {
+      username: 'root',
+      name: 'Administrator',
+      email: 'admin@example.com',
+      passwordDigest,
+      admin: true,
+      external: false,
+      can_create_group: true,
+      projects_limit: 100_000,
+      private_profile: false,
+      confirmed: true,
+      bio: null,
+      location: null,
+      public_email: '',
+      skype: '',
+      linkedin: '',
+      twitter: '',
+      website_url: '',
+      organization: null,
+      job_title: '',
+      note: null,
+      theme_id: 1,
+      color_scheme_id: 1,
+      shared_runners_minutes_limit: null,
+      extra_shared_runners_minutes_limit: null,
+    })
+    const { token } = await createToken(tx, {
+      userId,
+      name: 'root',
+      scopes,
+      expiresAt: null,
+      ...(config.root.token !== undefined && { secret: config.root.token }),
+    })
+    return { username: 'root', password, token }
+  })
+}

@@ -1,0 +1,279 @@
+import { execFile } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import pg from 'pg'
+import { Agent, request } from 'undici'
+import { test as base, inject } from 'vitest'
+import { levels, type Level, type Visibility } from '../src/access/levels.ts'
+import { scopes as allScopes, type Scope } from '../src/access/scopes.ts'
+import { type App, createApp } from '../src/app.ts'
+import { bootstrap } from '../src/areas/users/bootstrap.ts'
+import { type Config, parseConfig } from '../src/config.ts'
+import { openDatabase } from '../src/db/database.ts'
+import type { Database } from '../src/db/db.ts'
+import type { Settings } from '../src/settings/settings.ts'
+import { saveSettings } from '../src/settings/store.ts'
+import { checkAnswer } from './answers.ts'
+import { databaseAt } from './global-setup.ts'
+
+const run = promisify(execFile)
+
+export type Answer = {
+  status: number
+  headers: Record<string, string | undefined>
+  text: string
+  /** The parsed body of a JSON answer. */
+  json: any
+}
+
+export type Sent = {
+  headers?: Record<string, string>
+  /** Sent as JSON. */
+  json?: unknown
+  /** Sent as it is. */
+  body?: string | Buffer | FormData
+}
+
+/** Somebody who talks to the service over HTTP, or nobody known. */
+export class Client {
+  readonly #origin: string
+  readonly id: number
+  readonly username: string
+  readonly token: string | undefined
+
+  constructor(origin: string, who?: { id: number; username: string; token: string }) {
+    this.#origin = origin
+    this.id = who?.id ?? 0
+    this.username = who?.username ?? ''
+    this.token = who?.token
+  }
+
+  /** `path` is below `/api/v4`, or absolute when it begins with `//`, as `//-/health`. */
+  async send(method: string, path: string, { headers = {}, json, body }: Sent = {}): Promise<Answer> {
+    const url = path.startsWith('//') ? this.#origin + path.slice(1) : `${this.#origin}/api/v4${path}`
+    const answer = await request(url, {
+      method: method as 'GET',
+      dispatcher: agent,
+      headers: {
+        ...(this.token !== undefined && { 'private-token': this.token }),
+        ...(json !== undefined && { 'content-type': 'application/json' }),
+        ...headers,
+      },
+      body: (json === undefined ? (body ?? null) : JSON.stringify(json)) as string | null,
+    })
+    const text = await answer.body.text()
+    return {
+      status: answer.statusCode,
+      headers: answer.headers as Answer['headers'],
+      text,
+      json: String(answer.headers['content-type']).startsWith('application/json') && text !== '' ? JSON.parse(text) : undefined,
+    }
+  }
+
+  get = (path: string, sent?: Sent) => this.send('GET', path, sent)
+  head = (path: string, sent?: Sent) => this.send('HEAD', path, sent)
+  post = (path: string, json: unknown = {}) => this.send('POST', path, { json })
+  put = (path: string, json: unknown = {}) => this.send('PUT', path, { json })
+  delete = (path: string, sent?: Sent) => this.send('DELETE', path, sent)
+}
+
+const agent = new Agent({ connections: 50, pipelining: 1 })
+
+export type TestGroup = { id: number; full_path: string; path: string }
+export type TestProject = TestGroup & { name: string; url: string; default_branch: string | null }
+
+let count = 0
+/** A name nobody else has: databases outlive tests. */
+export const unique = (word: string): string => `${word}-${process.pid.toString(36)}-${(++count).toString(36)}`
+
+/** The service with a database of its own, and makers of what tests need. */
+export class World {
+  readonly app: App
+  readonly config: Config
+  readonly origin: string
+  readonly db: Database
+  readonly databaseUrl: string
+  /** The first administrator. */
+  readonly root: Client
+  readonly anonymous: Client
+
+  private constructor(parts: { app: App; config: Config; origin: string; db: Database; databaseUrl: string; rootToken: string }) {
+    this.app = parts.app
+    this.config = parts.config
+    this.origin = parts.origin
+    this.db = parts.db
+    this.databaseUrl = parts.databaseUrl
+    this.root = new Client(parts.origin, { id: 1, username: 'root', token: parts.rootToken })
+    this.anonymous = new Client(parts.origin)
+  }
+
+  static async start(env: Record<string, string> = {}): Promise<World> {
+    const { adminUrl, template } = inject('postgres')
+    const name = `world_${process.pid}_${randomBytes(4).toString('hex')}`
+    const admin = new pg.Client({ connectionString: adminUrl })
+    await admin.connect()
+    await admin.query(`create database ${name} template ${template}`)
+    await admin.end()
+    const databaseUrl = databaseAt(adminUrl, name)
+    const dataDir = await mkdtemp(join(tmpdir(), 'stithy-world-'))
+    const port = await freePort()
+    const config = parseConfig({
+      STITHY_DATA_DIR: dataDir,
+      STITHY_HTTP_PORT: String(port),
+      STITHY_DATABASE_URL: databaseUrl,
+      STITHY_ROOT_TOKEN: 'root-token-for-tests',
+      STITHY_ROOT_PASSWORD: 'root-password-for-tests',
+      STITHY_LOG_LEVEL: 'error',
+      ...env,
+    })
+    await bootstrap(config, databaseUrl)
+    const app = await createApp(config, { databaseUrl, runnerSocket: inject('runnerSocket') }, { onAnswer: checkAnswer })
+    await app.listen()
+    return new World({
+      app,
+      config,
+      origin: `http://127.0.0.1:${port}`,
+      db: openDatabase(databaseUrl, { readers: 1, writers: 2 }),
+      databaseUrl,
+      rootToken: 'root-token-for-tests',
+    })
+  }
+
+  async user(attributes: Record<string, unknown> = {}): Promise<Client> {
+    const username = unique('user')
+    const made = await this.root.post('/users', {
+      username,
+      name: `Name of ${username}`,
+      email: `${username}@example.com`,
+      password: 'correct horse battery',
+      skip_confirmation: true,
+      ...attributes,
+    })
+    expectStatus(made, 201)
+    return this.as(made.json)
+  }
+
+  /** The same person with a token of these scopes. */
+  async as(who: { id: number; username: string }, scopes: readonly Scope[] = ['api']): Promise<Client> {
+    const made = await this.root.post(`/users/${who.id}/personal_access_tokens`, { name: 'test', scopes })
+    expectStatus(made, 201)
+    return new Client(this.origin, { id: who.id, username: who.username, token: made.json.token })
+  }
+
+  async group(
+    { visibility = 'private', parent, members = [], ...rest }: {
+      visibility?: Visibility
+      parent?: TestGroup
+      members?: readonly [Client, Level][]
+      [attribute: string]: unknown
+    } = {},
+    creator: Client = this.root,
+  ): Promise<TestGroup> {
+    const path = unique('group')
+    const made = await creator.post('/groups', { name: path, path, visibility, parent_id: parent?.id, ...rest })
+    expectStatus(made, 201)
+    for (const [member, level] of members)
+      expectStatus(await creator.post(`/groups/${made.json.id}/members`, { user_id: member.id, access_level: levels[level] }), 201)
+    return made.json
+  }
+
+  /** In a group of its own unless `group` is given; made by the first administrator. */
+  async project(
+    { visibility = 'private', group, members = [], ...rest }: {
+      visibility?: Visibility
+      group?: TestGroup
+      members?: readonly [Client, Level][]
+      [attribute: string]: unknown
+    } = {},
+  ): Promise<TestProject> {
+    const path = unique('project')
+    const namespace = group ?? (await this.group({ visibility }))
+    const made = await this.root.post('/projects', { name: path, path, visibility, namespace_id: namespace.id, ...rest })
+    expectStatus(made, 201)
+    for (const [member, level] of members)
+      expectStatus(await this.root.post(`/projects/${made.json.id}/members`, { user_id: member.id, access_level: levels[level] }), 201)
+    return {
+      id: made.json.id,
+      name: made.json.name,
+      path,
+      full_path: made.json.path_with_namespace,
+      default_branch: null,
+      url: `${this.origin}/${made.json.path_with_namespace}.git`,
+    }
+  }
+
+  /** The address of a project's repository with somebody's token in it. */
+  remote(project: TestProject, who: Client): string {
+    const at = new URL(project.url)
+    at.username = who.username
+    at.password = who.token ?? ''
+    return at.toString()
+  }
+
+  /** Changes settings of the installation; at once in this process. */
+  async settings(values: Partial<Settings>): Promise<void> {
+    await this.db.transaction((tx) => saveSettings(tx, values))
+    await new Promise((resolve) => setTimeout(resolve, 50))
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.app[Symbol.asyncDispose]()
+    await this.db[Symbol.asyncDispose]()
+    await rm(this.config.dataDir, { recursive: true, force: true })
+  }
+}
+
+export { allScopes }
+
+function expectStatus(answer: Answer, status: number): void {
+  if (answer.status !== status) throw new Error(`expected ${status}, got ${answer.status}: ${answer.text}`)
+}
+
+export function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const server = createServer()
+    server.once('error', reject)
+    server.listen(0, '127.0.0.1', () => {
+      const { port } = server.address() as { port: number }
+      server.close(() => resolve(port))
+    })
+  })
+}
+
+const gitEnv = {
+  ...process.env,
+  GIT_CONFIG_GLOBAL: '/dev/null',
+  GIT_CONFIG_NOSYSTEM: '1',
+  GIT_TERMINAL_PROMPT: '0',
+  GIT_AUTHOR_NAME: 'Test Author',
+  GIT_AUTHOR_EMAIL: 'author@example.com',
+  GIT_COMMITTER_NAME: 'Test Committer',
+  GIT_COMMITTER_EMAIL: 'committer@example.com',
+}
+
+/** Runs real git; resolves with what it printed, trimmed. Rejects, with its messages, when it fails. */
+export async function git(directory: string, ...args: string[]): Promise<string> {
+  const { stdout } = await run('git', args, { cwd: directory, env: gitEnv, maxBuffer: 64 * 1024 * 1024 })
+  return stdout.trim()
+}
+
+/** A temporary folder that goes away with the test. */
+export async function temporaryFolder(): Promise<{ path: string } & AsyncDisposable> {
+  const path = await mkdtemp(join(tmpdir(), 'stithy-work-'))
+  return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true }) }
+}
+
+let shared: Promise<World> | undefined
+
+/** A test with the worker's world: one application for all tests of a worker, so names must be unique. */
+export const test = base.extend<{ world: World }>({
+  // biome-ignore lint/correctness/noEmptyPattern: vitest wants a pattern here
+  world: async ({}, use) => {
+    shared ??= World.start()
+    await use(await shared)
+  },
+})
