@@ -78,7 +78,8 @@ type Shape<T extends { readonly facts: Facts }, A extends string, SP extends TOb
   /** Honours If-Unmodified-Since: when the subject last changed. */
   readonly changedAt?: (subject: T) => Timestamp
   readonly returns: R
-  handle(input: { subject: T; params: ParamsOf<SP> & ParamsOf<P>; page: Page; ctx: Ctx; reply: Reply }): Promise<Result<R, Paging>>
+  /** With `head` only headers are sent: one who sets an `etag` may then leave out what would stand in the body alone. */
+  handle(input: { subject: T; params: ParamsOf<SP> & ParamsOf<P>; page: Page; ctx: Ctx; reply: Reply; head: boolean }): Promise<Result<R, Paging>>
 }
 
 export type Endpoint = Shape<any, any, TObject, TObject, Returns, boolean>
