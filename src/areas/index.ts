@@ -1,17 +1,21 @@
 import type { Endpoint } from '../api/endpoint.ts'
 import type { Job } from '../jobs/job.ts'
+import { fileRoutes } from './files/routes.ts'
 import { namespaceRoutes } from './namespaces/routes.ts'
 import { removeMarkedProjects, removeProject } from './projects/jobs.ts'
 import { projectRoutes } from './projects/routes.ts'
 import { tokenRoutes } from './tokens/routes.ts'
+import { treeRoutes } from './trees/routes.ts'
 import { userRoutes } from './users/routes.ts'
 import { versionRoutes } from './version/routes.ts'
 
 /** Every endpoint of the product. */
 export const endpoints: readonly Endpoint[] = [
+  ...fileRoutes,
   ...namespaceRoutes,
   ...projectRoutes,
   ...tokenRoutes,
+  ...treeRoutes,
   ...userRoutes,
   ...versionRoutes,
 ]
