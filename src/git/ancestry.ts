@@ -38,7 +38,12 @@ export async function mergeBase(repo: Repository, ...commits: readonly [Oid, Oid
 export async function mergeBases(repo: Repository, ...commits: readonly [Oid, Oid, ...Oid[]]): Promise<readonly Oid[]> {
   const make = async () => {
     const { stdout } = await repo.run('merge-base', { flags: ['--all'], args: commits, accept: [0, 1] })
-    return { oids: stdout.toString('latin1').split('\n').filter((line) => line !== '') as Oid[] }
+    return {
+      oids: stdout
+        .toString('latin1')
+        .split('\n')
+        .filter((line) => line !== '') as Oid[],
+    }
   }
   return (await remember(repo, `merge-bases ${commits.join(' ')}`, make, ({ oids }) => 100 + 50 * oids.length)).oids
 }
