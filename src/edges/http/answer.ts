@@ -60,7 +60,8 @@ export function sendText(exchange: Exchange, status: number, text: string, heade
   } else {
     res.writeHead(status, allHeaders(exchange, { ...headers, 'content-length': Buffer.byteLength(text) }))
   }
-  res.end(req.method === 'HEAD' ? undefined : text)
+  // As bytes: Node would write headers in the encoding of a string that follows them.
+  res.end(req.method === 'HEAD' ? undefined : Buffer.from(text))
 }
 
 /** Weak comparison, as If-None-Match asks for. */
