@@ -1,5 +1,6 @@
 import type { Endpoint } from '../api/endpoint.ts'
 import type { Job } from '../jobs/job.ts'
+import { commitRoutes } from './commits/routes.ts'
 import { fileRoutes } from './files/routes.ts'
 import { namespaceRoutes } from './namespaces/routes.ts'
 import { removeMarkedProjects, removeProject } from './projects/jobs.ts'
@@ -11,6 +12,7 @@ import { versionRoutes } from './version/routes.ts'
 
 /** Every endpoint of the product. */
 export const endpoints: readonly Endpoint[] = [
+  ...commitRoutes,
   ...fileRoutes,
   ...namespaceRoutes,
   ...projectRoutes,

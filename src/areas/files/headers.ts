@@ -28,7 +28,10 @@ export function setMetadata(reply: Reply, file: Omit<FileRow, 'content'>): void 
 export const headerText = (text: string): string =>
   Buffer.from(text, 'utf8')
     .toString('latin1')
-    .replaceAll(/[\x00-\x1f\x7f]/g, (control) => `%${control.charCodeAt(0).toString(16).toUpperCase().padStart(2, '0')}`)
+    .replaceAll(
+      /[\x00-\x1f\x7f]/g,
+      (control) => `%${control.charCodeAt(0).toString(16).toUpperCase().padStart(2, '0')}`,
+    )
 
 /** `inline` with the name twice: in ASCII for old clients, and in full (RFC 6266, RFC 8187). */
 export function inlineDisposition(name: string): string {

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import { endpoint, type Reply, raw } from '../../api/endpoint.ts'
-import { Filled, FilePath, Params } from '../../api/params/types.ts'
+import { FilePath, Filled, Params } from '../../api/params/types.ts'
 import type { Repository } from '../../git/repository.ts'
 import { notFound } from '../../kernel/failure.ts'
 import { immutableCacheControl, isImmutable } from '../commits/revision.ts'
@@ -10,11 +10,12 @@ import { contentSha256 } from './content-hash.ts'
 import { RepositoryFile } from './entity.ts'
 import { inlineDisposition, setMetadata } from './headers.ts'
 import { jsonContent } from './json-content.ts'
+import { maxPathLength } from './path-length.ts'
 import { rawBlob } from './raw.ts'
 import { type FoundFile, findFile, lastCommitOf } from './service.ts'
 
 const fileParams = Params({
-  file_path: FilePath({ description: 'Full path of the file, as one segment' }),
+  file_path: FilePath({ maxLength: maxPathLength, description: 'Full path of the file, as one segment' }),
   ref: Filled({ description: 'Branch, tag or commit' }),
 })
 

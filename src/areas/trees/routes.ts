@@ -8,6 +8,7 @@ import { listTree } from '../../git/tree-listing.ts'
 import { notFound } from '../../kernel/failure.ts'
 import { defaultRef, findCommitId, immutableCacheControl, isImmutable } from '../commits/revision.ts'
 import { jsonContent } from '../files/json-content.ts'
+import { maxListedPathLength } from '../files/path-length.ts'
 import { rawBlob } from '../files/raw.ts'
 import { project } from '../projects/subject.ts'
 import { openRepository } from '../repositories/open.ts'
@@ -37,10 +38,12 @@ export const treeRoutes = [
     subject: project,
     allow: 'read_code',
     params: Params({
-      path: FilePath({ default: '', description: 'Directory; the root without' }),
+      path: FilePath({ default: '', maxLength: maxListedPathLength, description: 'Directory; the root without' }),
       ref: Optional(Text({ description: 'Branch, tag or commit; the default branch without' })),
       recursive: Flag({ default: false, description: 'With all that lies below' }),
-      page_token: Optional(Text({ description: 'With keyset: continues after this, from the link of the page before' })),
+      page_token: Optional(
+        Text({ description: 'With keyset: continues after this, from the link of the page before' }),
+      ),
     }),
     paged: true,
     returns: TreeEntry,

@@ -1,0 +1,170 @@
+import type { Client, World } from '../../../test/world.ts'
+import { unique } from '../../../test/world.ts'
+import { type Level, levels, type Visibility } from '../../access/levels.ts'
+import { sql } from '../../db/sql.ts'
+import { TestRepository } from '../../git/testing.ts'
+import { openForWriting } from '../repositories/open.ts'
+
+export type StoredProject = { id: number; full_path: string; repository: TestRepository }
+
+/** A project of the first administrator; `main` is its default branch, though it has no commit yet. */
+export async function storedProject(
+  world: World,
+  { visibility = 'public', members = [] }: { visibility?: Visibility; members?: readonly [Client, Level][] } = {},
+): Promise<StoredProject> {
+  const path = unique('project')
+  const made = await world.root.post('/projects', { path, visibility })
+  if (made.status !== 201) throw new Error(made.text)
+  const id: number = made.json.id
+  await world.db.run(sql`update projects set default_branch = 'main' where id = ${id}`)
+  for (const [member, level] of members) {
+    await world.db.run(
+      sql`insert into project_access (user_id, project_id, level, expires_on) values (${member.id}, ${id}, ${levels[level]}, 'infinity')`,
+    )
+  }
+  const ctx = await world.app.open(null)
+  const repo = await openForWriting(ctx, { id, repository_storage: 'default', default_branch: 'main' })
+  return { id, full_path: made.json.path_with_namespace, repository: new TestRepository(repo) }
+}
+
+/** Refs that name nothing, most of which mean something to git or to a shell. */
+export const hostileRefs = [
+  '--upload-pack=touch /tmp/x',
+  '-x',
+  '--all',
+  '--output=/tmp/x',
+  '-',
+  '--',
+  '@{',
+  '@{-1}',
+  '@{u}',
+  'main@{0}',
+  'main@{1 day ago}',
+  '..',
+  'main..main',
+  'a...b',
+  'refs/heads/../../x',
+  'HEAD^',
+  'HEAD~1',
+  'main^{tree}',
+  'main^{/(a+)+}',
+  ':/initial',
+  ':path',
+  'main:a.txt',
+  ':0:a.txt',
+  'refs/heads/',
+  'refs/',
+  '/main',
+  'main/',
+  'main//x',
+  'main.lock',
+  '.main',
+  'main.',
+  'ma in',
+  'ma\tin',
+  'main\n',
+  '\r\nX-Evil: 1',
+  'main~',
+  'main?',
+  'main*',
+  '[main',
+  'main\\',
+  'ünïcødé',
+  '\u202emain',
+  '\u{1f600}',
+  'x'.repeat(300),
+  'x/'.repeat(600),
+  'y'.repeat(5000),
+  '0000000000000000000000000000000000000000',
+  'ffffffffffffffffffffffffffffffffffffffff',
+  'fff',
+  'deadbeef',
+  '%00',
+  '%2e%2e',
+  '$(id)',
+  '`id`',
+  ';id',
+  '|id',
+  '&',
+  "'",
+  '"',
+  '<script>',
+  'FETCH_HEAD',
+  'refs/keep-around/x',
+  'refs/stithy/x',
+  '${jndi:ldap://x}',
+  '%s%n',
+  'NaN',
+  'undefined',
+  '__proto__',
+]
+
+/** Paths that name nothing. */
+export const hostilePaths = [
+  '../etc/passwd',
+  '..',
+  '.',
+  './a.txt',
+  'a/../a.txt',
+  '../../../../etc/passwd',
+  '..\\..\\x',
+  'a\\..\\b',
+  '/etc/passwd',
+  '//a.txt',
+  '/a.txt',
+  'a.txt/',
+  'dir//b.txt',
+  'dir/./b.txt',
+  'dir/',
+  '.git',
+  '.git/config',
+  '.GIT/config',
+  'git~1',
+  '.g\u200cit/config',
+  'a.txt ',
+  'a.txt.',
+  ' a.txt',
+  'A.TXT',
+  '%2e%2e%2fetc',
+  '..%2f..%2fx',
+  '%00',
+  'a.txt%00',
+  '-x',
+  '--help',
+  '--',
+  ':(top)a.txt',
+  ':(glob)**',
+  ':!a.txt',
+  ':/',
+  '*',
+  '?.txt',
+  '[a].txt',
+  'a.txt:stream',
+  'CON',
+  'NUL',
+  '~',
+  '~root/.ssh/id_rsa',
+  '$HOME',
+  '`id`',
+  '$(id)',
+  '\n',
+  'a\nb',
+  '\r',
+  '\t',
+  '\u202e',
+  '\u0000a',
+  'a.txt\u0000',
+  'ａ.txt',
+  '\u{1f4a9}',
+  'x'.repeat(300),
+  'x/'.repeat(400),
+  `${'a/'.repeat(2100)}b`,
+  'link/passwd',
+  'link/../a.txt',
+  'sub/file',
+  'nobody',
+  '__proto__',
+  'constructor',
+  "'; drop table projects; --",
+  '<script>alert(1)</script>',
+]
