@@ -4,13 +4,16 @@ import { FilePath, Flag, List, OneOf, Optional, Params, Text, Timestamp } from '
 import { mergeBases, refsContaining } from '../../git/ancestry.ts'
 import { commitStats } from '../../git/changes.ts'
 import { readCommit } from '../../git/commits.ts'
-import type { Oid } from '../../git/oid.ts'
+import { emptyTreeOid, type Oid } from '../../git/oid.ts'
+import { patchesBetweenTrees } from '../../git/patches.ts'
 import type { Repository } from '../../git/repository.ts'
 import { invalid, notFound } from '../../kernel/failure.ts'
-import { maxListedPathLength } from '../files/path-length.ts'
+import { maxListedPathLength } from './path-length.ts'
 import { project } from '../projects/subject.ts'
 import { openRepository } from '../repositories/open.ts'
 import { listContributors, sortContributors } from './contributors.ts'
+import { DiffEntry } from './diff-entity.ts'
+import { diffLimits } from './diff-limits.ts'
 import { Commit, CommitDetail, Contributor } from './entity.ts'
 import { commitsPage } from './list.ts'
 import { CommitReference } from './reference.ts'
@@ -78,6 +81,25 @@ export const commitRoutes = [
       const repo = openRepository(ctx, subject)
       const commit = await getCommit(repo, params.sha)
       return { commit, project: subject, ...(params.stats && (await withStats(repo, commit.oid))) }
+    },
+  }),
+
+  /** One `diff-tree` process the first time. */
+  endpoint({
+    method: 'GET',
+    path: '/projects/:id/repository/commits/:sha/diff',
+    summary: 'What a commit changed against its first parent',
+    subject: project,
+    allow: 'read_code',
+    params: Params({ sha }),
+    paged: true,
+    returns: DiffEntry,
+    async handle({ subject, params, page, ctx }) {
+      const repo = openRepository(ctx, subject)
+      const commit = await getCommit(repo, params.sha)
+      const parent = commit.parents[0] && (await readCommit(repo, commit.parents[0]))
+      const { files } = await patchesBetweenTrees(repo, parent?.tree ?? emptyTreeOid, commit.tree, diffLimits)
+      return slicePage(files, page)
     },
   }),
 

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { describe, expect } from 'vitest'
 import { test } from '../../../test/world.ts'
 import type { Oid } from '../../git/oid.ts'
-import { hostilePaths, hostileRefs, storedProject } from './testing.ts'
+import { hostilePaths, hostileRefs, storedProject } from '../commits/testing.ts'
 
 const enc = encodeURIComponent
 const sha256 = (bytes: Buffer | string) => createHash('sha256').update(bytes).digest('hex')
@@ -312,6 +312,14 @@ describe('GET /projects/:id/repository/files/:file_path', () => {
           expect(answer.json, JSON.stringify(path)).toEqual([])
       }
     }
+    for (const broken of ['%', '%E0%A4%A', '%zz', '%ff'])
+      for (const form of [
+        `files/${broken}?ref=main`,
+        `files/a.txt?ref=${broken}`,
+        `commits/${broken}`,
+        `tree?path=${broken}`,
+      ])
+        expect([200, 400, 404], form).toContain((await world.root.get(`${at}/${form}`)).status)
     for (const ref of hostileRefs) {
       for (const form of [
         `files/a.txt?ref=${enc(ref)}`,
@@ -321,6 +329,7 @@ describe('GET /projects/:id/repository/files/:file_path', () => {
         `blobs/${enc(ref)}/raw`,
         `commits/${enc(ref)}`,
         `commits/${enc(ref)}/refs`,
+        `commits/${enc(ref)}/diff`,
         `merge_base?refs[]=main&refs[]=${enc(ref)}`,
       ]) {
         const { status } = await world.root.get(`${at}/${form}`)

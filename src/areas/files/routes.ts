@@ -10,7 +10,7 @@ import { contentSha256 } from './content-hash.ts'
 import { RepositoryFile } from './entity.ts'
 import { inlineDisposition, setMetadata } from './headers.ts'
 import { jsonContent } from './json-content.ts'
-import { maxPathLength } from './path-length.ts'
+import { maxPathLength } from '../commits/path-length.ts'
 import { rawBlob } from './raw.ts'
 import { type FoundFile, findFile, lastCommitOf } from './service.ts'
 

@@ -4,7 +4,7 @@ import { test } from '../../../test/world.ts'
 import type { Oid } from '../../git/oid.ts'
 import { pathFromBytes } from '../../git/path-bytes.ts'
 import { gitIn, type TestFile, type TestRepository } from '../../git/testing.ts'
-import { storedProject } from '../files/testing.ts'
+import { storedProject } from '../commits/testing.ts'
 
 const enc = encodeURIComponent
 const submodule = 'c'.repeat(40) as Oid
