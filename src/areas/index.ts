@@ -1,5 +1,9 @@
 import type { Endpoint } from '../api/endpoint.ts'
 import type { Job } from '../jobs/job.ts'
+import { removeGroup } from './groups/jobs.ts'
+import { groupRoutes } from './groups/routes.ts'
+import { purgeExpiredMembers } from './members/jobs.ts'
+import { groupMemberRoutes, projectMemberRoutes } from './members/routes.ts'
 import { namespaceRoutes } from './namespaces/routes.ts'
 import { removeMarkedProjects, removeProject } from './projects/jobs.ts'
 import { projectRoutes } from './projects/routes.ts'
@@ -11,7 +15,10 @@ import { versionRoutes } from './version/routes.ts'
 
 /** Every endpoint of the product. */
 export const endpoints: readonly Endpoint[] = [
+  ...groupMemberRoutes,
+  ...groupRoutes,
   ...namespaceRoutes,
+  ...projectMemberRoutes,
   ...projectRoutes,
   ...tokenRoutes,
   ...userRoutes,
@@ -19,4 +26,11 @@ export const endpoints: readonly Endpoint[] = [
 ]
 
 /** Everything that happens later. */
-export const jobs: readonly Job<any>[] = [refreshRepository, removeMarkedProjects, removeProject, settleCutOffPushes]
+export const jobs: readonly Job<any>[] = [
+  purgeExpiredMembers,
+  refreshRepository,
+  removeGroup,
+  removeMarkedProjects,
+  removeProject,
+  settleCutOffPushes,
+]
