@@ -7,7 +7,7 @@ import { join } from 'node:path'
  *   socket/                      the only way in: no TCP
  *   log/                         postgresql.log and the one before it
  *   lib/                         links that the package's install script would have made
- *   local.conf                   settings of a person, read last; never written by us
+ *   cluster/local.conf           settings of a person, read last; never written by us
  */
 export type Layout = Readonly<Record<'home' | 'cluster' | 'socket' | 'log' | 'lib', string>>
 

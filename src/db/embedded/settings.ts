@@ -30,7 +30,7 @@ export function writeSettings(layout: Layout, owner: Owner, durability: Durabili
 
 const serverSettings = (
   durability: Durability,
-): string => `# Written by Stithy at each start. Your own settings: ../local.conf
+): string => `# Written by Stithy at each start. Your own settings: local.conf
 
 listen_addresses = ''
 unix_socket_directories = '../socket'
@@ -72,5 +72,5 @@ lc_messages = 'C'
 log_line_prefix = '%m [%p] '
 log_checkpoints = off
 
-include_if_exists = '../local.conf'
+include_if_exists = 'local.conf'
 `

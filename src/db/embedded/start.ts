@@ -1,7 +1,6 @@
-import { type ChildProcess, type ChildProcessByStdio, spawn } from 'node:child_process'
+import { type ChildProcess, spawn } from 'node:child_process'
 import { closeSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Writable } from 'node:stream'
 import { setTimeout as delay } from 'node:timers/promises'
 import { Failure } from '../../kernel/failure.ts'
 import { type Binaries, prepareBinaries } from './binaries.ts'
@@ -65,8 +64,8 @@ export async function startEmbedded({
   const exited = new Promise<void>((resolve) => void child.once('exit', () => resolve()).once('error', () => resolve()))
   if (child.pid !== undefined) tieToUs(child.pid, owner, exited)
   // Only now, tied to us, may the shell become PostgreSQL.
-  child.stdin.on('error', () => {})
-  child.stdin.end('go\n')
+  child.stdin!.on('error', () => {})
+  child.stdin!.end('go\n')
   const rotation = keepLogShort(layout)
   exited.then(() => clearInterval(rotation))
 
@@ -102,7 +101,7 @@ const isRunning = (child: ChildProcess): boolean =>
 /** Waits for our word, and ends when we end before we give it. It keeps its pid and remains our direct child. */
 const launchScript = 'read -r go || exit 1; exec "$@" </dev/null'
 
-function launch(layout: Layout, owner: Owner, binaries: Binaries): ChildProcessByStdio<Writable, null, null> {
+function launch(layout: Layout, owner: Owner, binaries: Binaries): ChildProcess {
   const output = openLog(layout, owner)
   try {
     const place = clusterArgument(owner, layout.cluster)
