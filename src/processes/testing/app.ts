@@ -60,8 +60,10 @@ export async function createApp(config: Config, { databaseUrl }: Services): Prom
       if (!server.listening) return
       const closed = once(server, 'close')
       server.close()
-      server.closeIdleConnections()
+      // A connection that was busy stays open afterwards: its client has been told that it may ask again.
+      const idle = setInterval(() => server.closeIdleConnections(), 20)
       await Promise.race([closed, delay(graceMs, undefined, { ref: false })])
+      clearInterval(idle)
       server.closeAllConnections()
     },
     async [Symbol.asyncDispose]() {
