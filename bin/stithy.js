@@ -18,7 +18,8 @@ if (node === undefined) {
     `Stithy needs Node 22.18 or newer and this is ${process.versions.node}: install a newer one, or run npm install where optional packages are allowed.`,
   )
   process.exitCode = 1
-} else if (node === realpathSync(process.execPath)) {
+} else if (node === realpathSync(process.execPath) || process.env.STITHY_LAUNCHED !== undefined) {
+  // Launched once is enough: a Node that calls itself something else must not start itself for ever.
   process.argv[1] = main
   // The primary then strips no types, which saves it 100 ms and 25 MB. A folder we cannot write to changes nothing.
   nodeModule.enableCompileCache(compileCache)
@@ -44,6 +45,7 @@ function findNode() {
 function run(binary) {
   const child = spawn(binary, [fileURLToPath(import.meta.url), ...process.argv.slice(2)], {
     stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
+    env: { ...process.env, STITHY_LAUNCHED: '1' },
   })
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP']) process.on(signal, () => child.kill(signal))
   child.on('error', (error) => {
