@@ -18,8 +18,7 @@ if (node === undefined) {
     `Stithy needs Node 22.18 or newer and this is ${process.versions.node}: install a newer one, or run npm install where optional packages are allowed.`,
   )
   process.exitCode = 1
-} else if (node === realpathSync(process.execPath) || process.env.STITHY_LAUNCHED !== undefined) {
-  // Launched once is enough: a Node that calls itself something else must not start itself for ever.
+} else if (node === realpathSync(process.execPath)) {
   process.argv[1] = main
   // The primary then strips no types, which saves it 100 ms and 25 MB. A folder we cannot write to changes nothing.
   nodeModule.enableCompileCache(compileCache)
@@ -41,11 +40,14 @@ function findNode() {
   return major > 22 || (major === 22 && minor >= 18) ? realpathSync(process.execPath) : undefined
 }
 
-/** The channel is there so that the service notices when we are killed, and stops. */
+/**
+ * Runs main.ts and not this file again: a binary that goes by two names would launch itself for ever.
+ * The channel is there so that the service notices when we are killed, and stops.
+ */
 function run(binary) {
-  const child = spawn(binary, [fileURLToPath(import.meta.url), ...process.argv.slice(2)], {
+  const child = spawn(binary, [main, ...process.argv.slice(2)], {
+    env: { ...process.env, NODE_COMPILE_CACHE: compileCache },
     stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
-    env: { ...process.env, STITHY_LAUNCHED: '1' },
   })
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP']) process.on(signal, () => child.kill(signal))
   child.on('error', (error) => {
