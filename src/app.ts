@@ -10,6 +10,7 @@ import { TokenAuthenticator } from './areas/tokens/authenticate.ts'
 import type { Config } from './config.ts'
 import { openDatabase } from './db/database.ts'
 import { Notifications } from './db/notifications.ts'
+import { gitDoor } from './edges/git-http/door.ts'
 import type { Doors } from './edges/http/doors.ts'
 import { createHttpServer } from './edges/http/server.ts'
 import { systemDoor } from './edges/http/system.ts'
@@ -38,7 +39,10 @@ export interface App extends AsyncDisposable {
 /** Builds everything in order; disposing ends it in reverse. The one place where parts meet. */
 export async function createApp(config: Config, services: Services, overrides: Overrides = {}): Promise<App> {
   await using stack = new AsyncDisposableStack()
-  const log = pino({ level: config.logLevel, base: { pid: process.pid } }, pino.destination({ sync: false, minLength: 4096 }))
+  const log = pino(
+    { level: config.logLevel, base: { pid: process.pid } },
+    pino.destination({ sync: false, minLength: 4096 }),
+  )
   const flushing = setInterval(() => log.flush(), 1000).unref()
   stack.defer(() => {
     clearInterval(flushing)
@@ -72,8 +76,18 @@ export async function createApp(config: Config, services: Services, overrides: O
     remoteAddress,
   })
 
-  const doors: Doors = { db, settings, authenticator, plan: config.plan, siteUrl: site.url, uploadsDir, log, open, ...overrides }
-  const http = createHttpServer(endpoints, doors, [systemDoor({ db, runner, dataDir: config.dataDir })])
+  const doors: Doors = {
+    db,
+    settings,
+    authenticator,
+    plan: config.plan,
+    siteUrl: site.url,
+    uploadsDir,
+    log,
+    open,
+    ...overrides,
+  }
+  const http = createHttpServer(endpoints, doors, [systemDoor({ db, runner, dataDir: config.dataDir }), gitDoor(doors)])
   stack.defer(() => http.close())
 
   let stopJobs: (() => Promise<void>) | undefined

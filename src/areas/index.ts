@@ -2,9 +2,15 @@ import type { Endpoint } from '../api/endpoint.ts'
 import type { Job } from '../jobs/job.ts'
 import { commitRoutes } from './commits/routes.ts'
 import { fileRoutes } from './files/routes.ts'
+import { removeGroup } from './groups/jobs.ts'
+import { groupRoutes } from './groups/routes.ts'
+import { purgeExpiredMembers } from './members/jobs.ts'
+import { groupMemberRoutes, projectMemberRoutes } from './members/routes.ts'
 import { namespaceRoutes } from './namespaces/routes.ts'
 import { removeMarkedProjects, removeProject } from './projects/jobs.ts'
 import { projectRoutes } from './projects/routes.ts'
+import { refreshRepository } from './pushes/jobs.ts'
+import { settleCutOffPushes } from './pushes/recovery.ts'
 import { tokenRoutes } from './tokens/routes.ts'
 import { treeRoutes } from './trees/routes.ts'
 import { userRoutes } from './users/routes.ts'
@@ -14,7 +20,10 @@ import { versionRoutes } from './version/routes.ts'
 export const endpoints: readonly Endpoint[] = [
   ...commitRoutes,
   ...fileRoutes,
+  ...groupMemberRoutes,
+  ...groupRoutes,
   ...namespaceRoutes,
+  ...projectMemberRoutes,
   ...projectRoutes,
   ...tokenRoutes,
   ...treeRoutes,
@@ -23,4 +32,11 @@ export const endpoints: readonly Endpoint[] = [
 ]
 
 /** Everything that happens later. */
-export const jobs: readonly Job<any>[] = [removeProject, removeMarkedProjects]
+export const jobs: readonly Job<any>[] = [
+  purgeExpiredMembers,
+  refreshRepository,
+  removeGroup,
+  removeMarkedProjects,
+  removeProject,
+  settleCutOffPushes,
+]

@@ -1,8 +1,8 @@
 import type { Caller } from '../../access/actor.ts'
 import { featureLevels, levels, type Visibility, visibilities } from '../../access/levels.ts'
 import type { Direction, List } from '../../api/page.ts'
-import { and, raw, type Sql, sql } from '../../db/sql.ts'
 import { fuzzy } from '../../db/fuzzy.ts'
+import { and, raw, type Sql, sql } from '../../db/sql.ts'
 import { projectWhere, within } from '../access-index/queries.ts'
 import { type RecordOptions, recordSelect, visibleProjects } from './queries.ts'
 
@@ -30,7 +30,14 @@ export type ProjectFilters = {
 export type ProjectSet =
   | { of: 'everyone' }
   | { of: 'user'; userId: number }
-  | { of: 'group'; groupId: number; traversalIds: readonly number[]; withShared: boolean; includeSubgroups: boolean }
+  | {
+      of: 'group'
+      groupId: number
+      traversalIds: readonly number[]
+      /** Projects shared with the group: beside its own, left out, or nothing else. */
+      shared: 'with' | 'without' | 'only'
+      includeSubgroups: boolean
+    }
 
 const orderColumns: Record<ProjectOrder, Sql> = {
   id: raw('p.id'),
@@ -49,7 +56,8 @@ const setCondition = (set: ProjectSet): Sql[] => {
     : sql`p.namespace_id = ${set.groupId}`
   const shared = sql`p.id in (select l.project_id from project_group_links l where l.group_id = ${set.groupId}
     and (l.expires_at is null or l.expires_at > current_date))`
-  return [set.withShared ? sql`(${inside} or ${shared})` : inside]
+  if (set.shared === 'only') return [shared]
+  return [set.shared === 'with' ? sql`(${inside} or ${shared})` : inside]
 }
 
 /** The feature is on for the caller: everyone's, or members' when he is one. */
@@ -79,7 +87,9 @@ export function listProjects(caller: Caller, set: ProjectSet, filters: ProjectFi
   if (filters.with_merge_requests_enabled)
     where.push(featureOn(caller, 'p.merge_requests_access_level', true, levels.reporter))
   if (filters.with_programming_language !== undefined)
-    where.push(sql`p.id in (select project_id from project_languages where lower(name) = lower(${filters.with_programming_language}))`)
+    where.push(
+      sql`p.id in (select project_id from project_languages where lower(name) = lower(${filters.with_programming_language}))`,
+    )
   if (filters.id_after !== undefined) where.push(sql`p.id > ${filters.id_after}`)
   if (filters.id_before !== undefined) where.push(sql`p.id < ${filters.id_before}`)
   if (caller?.admin && filters.custom_attributes) where.push(hasAttributes(filters.custom_attributes))
