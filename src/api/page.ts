@@ -89,7 +89,7 @@ export async function fetchPage<Row>(db: Db, list: List, page: Page): Promise<Pa
   const [found, counted] = await Promise.all([
     db.rows<Row>(sql`${body} limit ${limit} offset ${literal(offset)}`),
     db.row<{ total: number }>(
-      sql`select count(*) as total from (select 1 ${list.from} where ${where} limit ${literal(countedRows + 1)}) as some`,
+      sql`select count(*) as total from (select 1 ${list.from} where ${where} limit ${literal(countedRows + 1)}) as counted`,
     ),
   ])
   const total = counted?.total ?? 0
