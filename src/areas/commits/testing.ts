@@ -1,6 +1,5 @@
 import type { Client, World } from '../../../test/world.ts'
-import { unique } from '../../../test/world.ts'
-import { type Level, levels, type Visibility } from '../../access/levels.ts'
+import type { Level, Visibility } from '../../access/levels.ts'
 import { sql } from '../../db/sql.ts'
 import { TestRepository } from '../../git/testing.ts'
 import { openForWriting } from '../repositories/open.ts'
@@ -12,19 +11,11 @@ export async function storedProject(
   world: World,
   { visibility = 'public', members = [] }: { visibility?: Visibility; members?: readonly [Client, Level][] } = {},
 ): Promise<StoredProject> {
-  const path = unique('project')
-  const made = await world.root.post('/projects', { path, visibility })
-  if (made.status !== 201) throw new Error(made.text)
-  const id: number = made.json.id
+  const { id, full_path } = await world.project({ visibility, members })
   await world.db.run(sql`update projects set default_branch = 'main' where id = ${id}`)
-  for (const [member, level] of members) {
-    await world.db.run(
-      sql`insert into project_access (user_id, project_id, level, expires_on) values (${member.id}, ${id}, ${levels[level]}, 'infinity')`,
-    )
-  }
   const ctx = await world.app.open(null)
   const repo = await openForWriting(ctx, { id, repository_storage: 'default', default_branch: 'main' })
-  return { id, full_path: made.json.path_with_namespace, repository: new TestRepository(repo) }
+  return { id, full_path, repository: new TestRepository(repo) }
 }
 
 /** Refs that name nothing, most of which mean something to git or to a shell. */
