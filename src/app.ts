@@ -11,6 +11,7 @@ import { apiVersion } from './areas/version/version.ts'
 import type { Config } from './config.ts'
 import { openDatabase } from './db/database.ts'
 import { Notifications } from './db/notifications.ts'
+import { gitDoor } from './edges/git-http/door.ts'
 import { docsPage } from './edges/http/docs-page.ts'
 import type { Doors } from './edges/http/doors.ts'
 import { openApiDoor } from './edges/http/openapi/door.ts'
@@ -41,7 +42,10 @@ export interface App extends AsyncDisposable {
 /** Builds everything in order; disposing ends it in reverse. The one place where parts meet. */
 export async function createApp(config: Config, services: Services, overrides: Overrides = {}): Promise<App> {
   await using stack = new AsyncDisposableStack()
-  const log = pino({ level: config.logLevel, base: { pid: process.pid } }, pino.destination({ sync: false, minLength: 4096 }))
+  const log = pino(
+    { level: config.logLevel, base: { pid: process.pid } },
+    pino.destination({ sync: false, minLength: 4096 }),
+  )
   const flushing = setInterval(() => log.flush(), 1000).unref()
   stack.defer(() => {
     clearInterval(flushing)
@@ -75,11 +79,22 @@ export async function createApp(config: Config, services: Services, overrides: O
     remoteAddress,
   })
 
-  const doors: Doors = { db, settings, authenticator, plan: config.plan, siteUrl: site.url, uploadsDir, log, open, ...overrides }
+  const doors: Doors = {
+    db,
+    settings,
+    authenticator,
+    plan: config.plan,
+    siteUrl: site.url,
+    uploadsDir,
+    log,
+    open,
+    ...overrides,
+  }
   const http = createHttpServer(endpoints, doors, [
     systemDoor({ db, runner, dataDir: config.dataDir }),
     openApiDoor({ areas, plan: config.plan, version: apiVersion, siteUrl: site.url }),
     docsPage(site.url),
+    gitDoor(doors),
   ])
   stack.defer(() => http.close())
 

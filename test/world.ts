@@ -8,7 +8,7 @@ import { promisify } from 'node:util'
 import pg from 'pg'
 import { Agent, request } from 'undici'
 import { test as base, inject } from 'vitest'
-import { levels, type Level, type Visibility } from '../src/access/levels.ts'
+import { type Level, levels, type Visibility } from '../src/access/levels.ts'
 import { scopes as allScopes, type Scope } from '../src/access/scopes.ts'
 import { type App, createApp } from '../src/app.ts'
 import { bootstrap } from '../src/areas/users/bootstrap.ts'
@@ -70,7 +70,10 @@ export class Client {
       status: answer.statusCode,
       headers: answer.headers as Answer['headers'],
       text,
-      json: String(answer.headers['content-type']).startsWith('application/json') && text !== '' ? JSON.parse(text) : undefined,
+      json:
+        String(answer.headers['content-type']).startsWith('application/json') && text !== ''
+          ? JSON.parse(text)
+          : undefined,
     }
   }
 
@@ -101,7 +104,14 @@ export class World {
   readonly root: Client
   readonly anonymous: Client
 
-  private constructor(parts: { app: App; config: Config; origin: string; db: Database; databaseUrl: string; rootToken: string }) {
+  private constructor(parts: {
+    app: App
+    config: Config
+    origin: string
+    db: Database
+    databaseUrl: string
+    rootToken: string
+  }) {
     this.app = parts.app
     this.config = parts.config
     this.origin = parts.origin
@@ -131,7 +141,11 @@ export class World {
       ...env,
     })
     await bootstrap(config, databaseUrl)
-    const app = await createApp(config, { databaseUrl, runnerSocket: inject('runnerSocket') }, { onAnswer: checkAnswer })
+    const app = await createApp(
+      config,
+      { databaseUrl, runnerSocket: inject('runnerSocket') },
+      { onAnswer: checkAnswer },
+    )
     await app.listen()
     return new World({
       app,
@@ -165,7 +179,12 @@ export class World {
   }
 
   async group(
-    { visibility = 'private', parent, members = [], ...rest }: {
+    {
+      visibility = 'private',
+      parent,
+      members = [],
+      ...rest
+    }: {
       visibility?: Visibility
       parent?: TestGroup
       members?: readonly [Client, Level][]
@@ -177,25 +196,40 @@ export class World {
     const made = await creator.post('/groups', { name: path, path, visibility, parent_id: parent?.id, ...rest })
     expectStatus(made, 201)
     for (const [member, level] of members)
-      expectStatus(await creator.post(`/groups/${made.json.id}/members`, { user_id: member.id, access_level: levels[level] }), 201)
+      expectStatus(
+        await creator.post(`/groups/${made.json.id}/members`, { user_id: member.id, access_level: levels[level] }),
+        201,
+      )
     return made.json
   }
 
   /** In a group of its own unless `group` is given; made by the first administrator. */
-  async project(
-    { visibility = 'private', group, members = [], ...rest }: {
-      visibility?: Visibility
-      group?: TestGroup
-      members?: readonly [Client, Level][]
-      [attribute: string]: unknown
-    } = {},
-  ): Promise<TestProject> {
+  async project({
+    visibility = 'private',
+    group,
+    members = [],
+    ...rest
+  }: {
+    visibility?: Visibility
+    group?: TestGroup
+    members?: readonly [Client, Level][]
+    [attribute: string]: unknown
+  } = {}): Promise<TestProject> {
     const path = unique('project')
     const namespace = group ?? (await this.group({ visibility }))
-    const made = await this.root.post('/projects', { name: path, path, visibility, namespace_id: namespace.id, ...rest })
+    const made = await this.root.post('/projects', {
+      name: path,
+      path,
+      visibility,
+      namespace_id: namespace.id,
+      ...rest,
+    })
     expectStatus(made, 201)
     for (const [member, level] of members)
-      expectStatus(await this.root.post(`/projects/${made.json.id}/members`, { user_id: member.id, access_level: levels[level] }), 201)
+      expectStatus(
+        await this.root.post(`/projects/${made.json.id}/members`, { user_id: member.id, access_level: levels[level] }),
+        201,
+      )
     return {
       id: made.json.id,
       name: made.json.name,

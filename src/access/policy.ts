@@ -35,7 +35,8 @@ export type Policy<Ability extends string> = Readonly<Record<Ability, Rule>>
 /** The decision. Pure; every door asks it. */
 export function allows(rule: Rule, caller: Caller, facts: Facts): boolean {
   if (rule.unless?.some((flag) => facts.flags[flag])) return false
-  const feature = rule.feature === undefined ? featureLevels.enabled : (facts.features[rule.feature] ?? featureLevels.disabled)
+  const feature =
+    rule.feature === undefined ? featureLevels.enabled : (facts.features[rule.feature] ?? featureLevels.disabled)
   if (feature === featureLevels.disabled) return false
   if (caller !== null) {
     if (caller.admin || facts.level >= levels[rule.from]) return true

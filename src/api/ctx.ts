@@ -2,8 +2,8 @@ import type { Logger } from 'pino'
 import type { Caller } from '../access/actor.ts'
 import type { Database, Db } from '../db/db.ts'
 import type { Git } from '../git/git.ts'
-import type { Settings } from '../settings/settings.ts'
 import type { Plan } from '../kernel/plan.ts'
+import type { Settings } from '../settings/settings.ts'
 import type { Site } from './site.ts'
 
 /** Who is calling and what they may reach. One per request, job or SSH session. */

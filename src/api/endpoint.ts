@@ -3,11 +3,11 @@ import type { Static, TObject } from 'typebox'
 import type { Facts, Policy } from '../access/policy.ts'
 import type { Scope } from '../access/scopes.ts'
 import type { Timestamp } from '../db/types.ts'
+import type { Tier } from '../kernel/plan.ts'
 import type { Ctx } from './ctx.ts'
 import type { Entity } from './entity.ts'
 import type { Page, Paged } from './page.ts'
 import type { ParamsOf } from './params/params-of.ts'
-import type { Tier } from '../kernel/plan.ts'
 
 /** A thing an endpoint acts on: how the path names it, how it is loaded, which abilities exist on it. */
 export type Subject<T extends { readonly facts: Facts }, A extends string, P extends TObject> = {
@@ -54,9 +54,24 @@ export type Reply = { header(name: string, value: string): void }
 
 type Returns = Entity<any> | Raw | Variants | null
 type Result<R extends Returns, Paging> =
-  R extends Entity<infer Row> ? (Paging extends true ? Paged<Row> : Row) : R extends Raw ? RawBody : R extends Variants ? Variant : void
+  R extends Entity<infer Row>
+    ? Paging extends true
+      ? Paged<Row>
+      : Row
+    : R extends Raw
+      ? RawBody
+      : R extends Variants
+        ? Variant
+        : void
 
-type Shape<T extends { readonly facts: Facts }, A extends string, SP extends TObject, P extends TObject, R extends Returns, Paging> = {
+type Shape<
+  T extends { readonly facts: Facts },
+  A extends string,
+  SP extends TObject,
+  P extends TObject,
+  R extends Returns,
+  Paging,
+> = {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
   /** Below `/api/v4`. */
   readonly path: string
@@ -81,7 +96,13 @@ type Shape<T extends { readonly facts: Facts }, A extends string, SP extends TOb
   /** Honours If-Unmodified-Since: when the subject last changed. */
   readonly changedAt?: (subject: T) => Timestamp
   readonly returns: R
-  handle(input: { subject: T; params: ParamsOf<SP> & ParamsOf<P>; page: Page; ctx: Ctx; reply: Reply }): Promise<Result<R, Paging>>
+  handle(input: {
+    subject: T
+    params: ParamsOf<SP> & ParamsOf<P>
+    page: Page
+    ctx: Ctx
+    reply: Reply
+  }): Promise<Result<R, Paging>>
 }
 
 export type Endpoint = Shape<any, any, TObject, TObject, Returns, boolean>

@@ -1,6 +1,6 @@
 import type { Static, TObject } from 'typebox'
-import type { Ctx } from './ctx.ts'
 import { isOffered, type Plan, type Tier } from '../kernel/plan.ts'
+import type { Ctx } from './ctx.ts'
 
 /** How one kind of record looks on the wire. */
 export type Entity<Row, S extends TObject = TObject, Extra = any> = {

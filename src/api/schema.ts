@@ -4,8 +4,10 @@ import type { Tier } from '../kernel/plan.ts'
 /** Fields of records. Parameters have their own constructors in `params/types.ts`. */
 
 /** A value that may be missing: shown as null. */
-export const nullable = <S extends TSchema>(schema: S, options: { description?: string; tier?: Tier } = {}): TUnion<[S, TNull]> =>
-  Type.Union([schema, Type.Null()], options)
+export const nullable = <S extends TSchema>(
+  schema: S,
+  options: { description?: string; tier?: Tier } = {},
+): TUnion<[S, TNull]> => Type.Union([schema, Type.Null()], options)
 
 export const timestamp = (description?: string) =>
   Type.String({ format: 'date-time', ...(description !== undefined && { description }) })

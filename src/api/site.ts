@@ -1,4 +1,3 @@
-
 /** How this installation names itself in every URL it prints. */
 export type Site = {
   /** `https://git.example`, without a slash at the end. */
@@ -18,7 +17,4 @@ export function siteAt(externalUrl: string, sshPort: number): Site {
 export const httpUrlToRepo = (site: Site, fullPath: string): string => `${site.url}/${fullPath}.git`
 
 export const sshUrlToRepo = (site: Site, fullPath: string): string =>
-  site.sshPort === 22
-    ? `git@${site.host}:${fullPath}.git`
-    : `ssh://git@${site.host}:${site.sshPort}/${fullPath}.git`
-
+  site.sshPort === 22 ? `git@${site.host}:${fullPath}.git` : `ssh://git@${site.host}:${site.sshPort}/${fullPath}.git`

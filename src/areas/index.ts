@@ -3,6 +3,8 @@ import type { Job } from '../jobs/job.ts'
 import { namespaceRoutes } from './namespaces/routes.ts'
 import { removeMarkedProjects, removeProject } from './projects/jobs.ts'
 import { projectRoutes } from './projects/routes.ts'
+import { refreshRepository } from './pushes/jobs.ts'
+import { settleCutOffPushes } from './pushes/recovery.ts'
 import { tokenRoutes } from './tokens/routes.ts'
 import { userRoutes } from './users/routes.ts'
 import { versionRoutes } from './version/routes.ts'
@@ -19,4 +21,4 @@ export const areas: Readonly<Record<string, readonly Endpoint[]>> = {
 export const endpoints: readonly Endpoint[] = Object.values(areas).flat()
 
 /** Everything that happens later. */
-export const jobs: readonly Job<any>[] = [removeProject, removeMarkedProjects]
+export const jobs: readonly Job<any>[] = [refreshRepository, removeMarkedProjects, removeProject, settleCutOffPushes]

@@ -6,7 +6,8 @@ export { empty, join, raw, type Sql }
 export const sql = sqlTag
 
 /** The conditions joined by AND; `true` when there are none. */
-export const and = (conditions: readonly Sql[]): Sql => (conditions.length === 0 ? raw('true') : join(conditions, ' and '))
+export const and = (conditions: readonly Sql[]): Sql =>
+  conditions.length === 0 ? raw('true') : join(conditions, ' and ')
 
 /**
  * A number written into the text. For LIMIT and OFFSET: a parameter there spoils the cached plan,

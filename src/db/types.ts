@@ -15,7 +15,13 @@ const timestamptz = 1184
  * `+00`; a slice costs a tenth of what a Date and back would.
  */
 export function toTimestamp(text: string): Timestamp {
-  const fraction = text.length > 22 && text[19] === '.' ? text.slice(20, text.length - 3).padEnd(3, '0').slice(0, 3) : '000'
+  const fraction =
+    text.length > 22 && text[19] === '.'
+      ? text
+          .slice(20, text.length - 3)
+          .padEnd(3, '0')
+          .slice(0, 3)
+      : '000'
   return `${text.slice(0, 10)}T${text.slice(11, 19)}.${fraction}Z`
 }
 

@@ -24,13 +24,16 @@ export async function startJobs({ databaseUrl, jobs, open, log, concurrency = 4 
     concurrency,
     noHandleSignals: true,
     pollInterval: 1000,
-    logger: new Logger(() => (level, message) => log[level === 'warning' ? 'warn' : level === 'error' ? 'error' : 'debug'](message)),
+    logger: new Logger(
+      () => (level, message) => log[level === 'warning' ? 'warn' : level === 'error' ? 'error' : 'debug'](message),
+    ),
     taskList: Object.fromEntries(
       jobs.map((job) => [
         job.name,
         async (payload: unknown) => {
           const began = performance.now()
-          if (!Value.Check(job.input, payload)) throw new Error(`${job.name}: not its input: ${JSON.stringify(payload)}`)
+          if (!Value.Check(job.input, payload))
+            throw new Error(`${job.name}: not its input: ${JSON.stringify(payload)}`)
           await job.run(payload, await open())
           log.info({ job: job.name, input: payload, duration_ms: Math.round(performance.now() - began) }, 'job done')
         },
@@ -38,7 +41,16 @@ export async function startJobs({ databaseUrl, jobs, open, log, concurrency = 4 
     ),
     parsedCronItems: parseCronItems(
       jobs.flatMap((job) =>
-        job.every ? [{ task: job.name, match: job.every.cron, payload: job.every.input as Record<string, unknown>, options: { maxAttempts: job.attempts } }] : [],
+        job.every
+          ? [
+              {
+                task: job.name,
+                match: job.every.cron,
+                payload: job.every.input as Record<string, unknown>,
+                options: { maxAttempts: job.attempts },
+              },
+            ]
+          : [],
       ),
     ),
   })

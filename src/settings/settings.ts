@@ -21,7 +21,8 @@ export const Settings = Type.Object({
   }),
   restricted_visibility_levels: Type.Array(Type.String(), {
     default: [],
-    description: 'Visibilities that only administrators may choose; with `public`, accounts are hidden from anonymous callers',
+    description:
+      'Visibilities that only administrators may choose; with `public`, accounts are hidden from anonymous callers',
   }),
   user_default_external: flag(false, 'New users are external'),
   minimum_password_length: Type.Integer({ minimum: 8, maximum: 128, default: 8, description: 'Characters' }),
@@ -39,7 +40,10 @@ export const Settings = Type.Object({
 export type Settings = Static<typeof Settings>
 
 const defaults = Object.fromEntries(
-  Object.entries(Settings.properties).map(([name, schema]) => [name, (schema as unknown as { default: unknown }).default]),
+  Object.entries(Settings.properties).map(([name, schema]) => [
+    name,
+    (schema as unknown as { default: unknown }).default,
+  ]),
 ) as Settings
 
 /** The stored values over the defaults. */

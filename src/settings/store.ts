@@ -41,6 +41,8 @@ export class SettingsStore implements SettingsReader {
 
 /** Changes some settings; every process knows within a second. */
 export async function saveSettings(tx: Tx, values: Partial<Settings>): Promise<void> {
-  await tx.run(sql`update application_settings set values = values || ${JSON.stringify(values)}::jsonb, updated_at = now()`)
+  await tx.run(
+    sql`update application_settings set values = values || ${JSON.stringify(values)}::jsonb, updated_at = now()`,
+  )
   await notify(tx, 'settings')
 }

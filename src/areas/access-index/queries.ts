@@ -58,7 +58,13 @@ const lasting = (column: Sql): Sql => sql`coalesce(${column}, ${forever})`
  * Replaces the rows of `table` for some subjects (and one user, or all) by what `sources` yields: columns subject_id,
  * user_id, level, expires_on. Of each person's levels only those are kept that no higher one outlasts.
  */
-const replaceAccess = (table: Sql, subject: Sql, ids: readonly number[], userId: number | undefined, sources: Sql): Sql => {
+const replaceAccess = (
+  table: Sql,
+  subject: Sql,
+  ids: readonly number[],
+  userId: number | undefined,
+  sources: Sql,
+): Sql => {
   const onlyUser = userId === undefined ? empty : sql`and user_id = ${userId}`
   return sql`
     with wanted as (
@@ -78,7 +84,12 @@ const replaceAccess = (table: Sql, subject: Sql, ids: readonly number[], userId:
 /** Recomputes `group_access` of these namespaces, for one person or everybody. The access lock is held. */
 export const refreshGroupAccess = (tx: Tx, groupIds: readonly number[], userId?: number): Promise<number> =>
   tx.run(
-    replaceAccess(sql`group_access`, sql`group_id`, groupIds, userId, sql`
+    replaceAccess(
+      sql`group_access`,
+      sql`group_id`,
+      groupIds,
+      userId,
+      sql`
       select g.id as subject_id, m.user_id, m.access_level as level, ${lasting(sql`m.expires_at`)} as expires_on
       from namespaces g join members m on m.namespace_id = any(g.traversal_ids) where g.id = any(${groupIds}::bigint[])
       union all
@@ -87,13 +98,19 @@ export const refreshGroupAccess = (tx: Tx, groupIds: readonly number[], userId?:
       join namespaces s on s.id = l.shared_with_group_id
       join members m on m.namespace_id = any(s.traversal_ids) where g.id = any(${groupIds}::bigint[])
       union all
-      select g.id, g.owner_id, 50, ${forever} from namespaces g where g.id = any(${groupIds}::bigint[]) and g.kind = 'user'`),
+      select g.id, g.owner_id, 50, ${forever} from namespaces g where g.id = any(${groupIds}::bigint[]) and g.kind = 'user'`,
+    ),
   )
 
 /** Recomputes `project_access` of these projects, for one person or everybody. */
 export const refreshProjectAccess = (tx: Tx, projectIds: readonly number[], userId?: number): Promise<number> =>
   tx.run(
-    replaceAccess(sql`project_access`, sql`project_id`, projectIds, userId, sql`
+    replaceAccess(
+      sql`project_access`,
+      sql`project_id`,
+      projectIds,
+      userId,
+      sql`
       select m.project_id as subject_id, m.user_id, m.access_level as level, ${lasting(sql`m.expires_at`)} as expires_on
       from members m where m.project_id = any(${projectIds}::bigint[])
       union all
@@ -101,7 +118,8 @@ export const refreshProjectAccess = (tx: Tx, projectIds: readonly number[], user
       from projects p join namespaces n on n.id = p.namespace_id and not n.share_with_group_lock
       join project_group_links l on l.project_id = p.id
       join namespaces s on s.id = l.group_id
-      join members m on m.namespace_id = any(s.traversal_ids) where p.id = any(${projectIds}::bigint[])`),
+      join members m on m.namespace_id = any(s.traversal_ids) where p.id = any(${projectIds}::bigint[])`,
+    ),
   )
 
 /** Projects that lie directly in these namespaces and are shared with some group. */

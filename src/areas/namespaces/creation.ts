@@ -1,6 +1,6 @@
 import type { Actor } from '../../access/actor.ts'
-import { allows } from '../../access/policy.ts'
 import { groupPolicy } from '../../access/group-policy.ts'
+import { allows } from '../../access/policy.ts'
 import type { NamespaceWithLevel } from './queries.ts'
 
 /** Whether the caller may make projects here: his own space, or a group whose rules say so. */

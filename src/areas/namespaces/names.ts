@@ -19,7 +19,8 @@ const pathShape = /^[A-Za-z0-9_.][A-Za-z0-9_.-]*$/
 
 const namespacePathText =
   "can contain only letters, digits, '_', '-' and '.'. Cannot start with '-' or end in '.', '.git' or '.atom'."
-const projectPathText = "can contain only letters, digits, '_', '-' and '.'. Cannot start with '-', end in '.git' or end in '.atom'"
+const projectPathText =
+  "can contain only letters, digits, '_', '-' and '.'. Cannot start with '-', end in '.git' or end in '.atom'"
 const groupNameText = "can contain only letters, digits, '_', '.', dash and space."
 const projectNameText =
   "can contain only letters, digits, emojis, '_', '.', dash, space. It must start with letter, digit, emoji or '_'."
@@ -53,13 +54,19 @@ export function projectPathComplaints(path: string): string[] {
 
 export function groupNameComplaints(name: string): string[] {
   const complaints = lengthComplaints(name, maximumLength)
-  if (name !== '' && !/^[\p{L}\p{N}\p{M}_.\p{Pd} ()\p{Extended_Pictographic}\u200d\ufe0f]+$/u.test(name)) complaints.push(groupNameText)
+  if (name !== '' && !/^[\p{L}\p{N}\p{M}_.\p{Pd} ()\p{Extended_Pictographic}\u200d\ufe0f]+$/u.test(name))
+    complaints.push(groupNameText)
   return complaints
 }
 
 export function projectNameComplaints(name: string): string[] {
   const complaints = lengthComplaints(name, maximumLength)
-  if (name !== '' && !/^[\p{L}\p{N}_\p{Extended_Pictographic}][\p{L}\p{N}\p{M}_.\p{Pd} +\p{Extended_Pictographic}\u200d\ufe0f]*$/u.test(name))
+  if (
+    name !== '' &&
+    !/^[\p{L}\p{N}_\p{Extended_Pictographic}][\p{L}\p{N}\p{M}_.\p{Pd} +\p{Extended_Pictographic}\u200d\ufe0f]*$/u.test(
+      name,
+    )
+  )
     complaints.push(projectNameText)
   return complaints
 }

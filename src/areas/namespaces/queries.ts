@@ -55,10 +55,13 @@ const columns = raw(
 
 const level = (actor: Actor): Sql => groupLevel(actor.id, sql`n.id`)
 
-const membersCount = (actor: Actor): Sql => sql`case when n.kind = 'group' and (${actor.admin} or ${level(actor)} >= 40) then
+const membersCount = (
+  actor: Actor,
+): Sql => sql`case when n.kind = 'group' and (${actor.admin} or ${level(actor)} >= 40) then
     (select count(distinct a.user_id) from group_access a where a.group_id = n.id and a.expires_on > current_date) end`
 
-const select = (actor: Actor): Sql => sql`select ${columns}, ${level(actor)} as level, ${membersCount(actor)} as members_count from namespaces n`
+const select = (actor: Actor): Sql =>
+  sql`select ${columns}, ${level(actor)} as level, ${membersCount(actor)} as members_count from namespaces n`
 
 /** Those in which the caller has some level, all for administrators. */
 export const namespacesOf = (actor: Actor, filters: { search?: string; owned_only: boolean }): List => ({
@@ -72,14 +75,20 @@ export const namespacesOf = (actor: Actor, filters: { search?: string; owned_onl
       : [
           sql`n.id in (select group_id from group_access where user_id = ${actor.id} and level >= ${filters.owned_only ? 50 : 10} and expires_on > current_date)`,
         ]),
-    ...(filters.search ? [sql`(n.name ilike ${containing(filters.search)} or n.full_path ilike ${containing(filters.search)})`] : []),
+    ...(filters.search
+      ? [sql`(n.name ilike ${containing(filters.search)} or n.full_path ilike ${containing(filters.search)})`]
+      : []),
   ],
   order: [{ by: sql`n.id`, direction: 'asc' }],
   keyset: { direction: 'asc' },
 })
 
 /** By id or, in any case, full path. The caller sees it when it is open to him or he has a level in it. */
-export const findNamespace = (db: Db, actor: Actor, idOrPath: number | string): Promise<NamespaceWithLevel | undefined> =>
+export const findNamespace = (
+  db: Db,
+  actor: Actor,
+  idOrPath: number | string,
+): Promise<NamespaceWithLevel | undefined> =>
   db.row<NamespaceWithLevel>(
     typeof idOrPath === 'number'
       ? sql`${select(actor)} where n.id = ${idOrPath} and not n.deleting`
@@ -91,7 +100,12 @@ export const lockNamespace = (tx: Tx, id: number): Promise<NamespaceRow | undefi
   tx.row<NamespaceRow>(sql`select ${columns} from namespaces n where n.id = ${id} and not n.deleting for share`)
 
 /** The personal space of a new user. False when the path is taken. */
-export async function insertUserNamespace(tx: Tx, userId: number, username: string, name: string): Promise<number | undefined> {
+export async function insertUserNamespace(
+  tx: Tx,
+  userId: number,
+  username: string,
+  name: string,
+): Promise<number | undefined> {
   const row = await tx.row<{ id: number }>(sql`
     with next as (select nextval(pg_get_serial_sequence('namespaces', 'id')) as id)
     insert into namespaces (id, kind, owner_id, traversal_ids, name, path, full_path, full_name, visibility, runners_token)

@@ -7,7 +7,7 @@ import { entity } from '../../api/entity.ts'
 import { dateOnly, nullable, timestamp } from '../../api/schema.ts'
 import { httpUrlToRepo, type Site, sshUrlToRepo } from '../../api/site.ts'
 import { namespaceUrl } from '../namespaces/entity.ts'
-import { userReference, UserReferenceSchema } from '../users/entity.ts'
+import { UserReferenceSchema, userReference } from '../users/entity.ts'
 import { licenseOf } from './licenses.ts'
 import type { ForkSource, ProjectRecordRow, ProjectStatistics } from './queries.ts'
 import { settingDefaults } from './settings.ts'
@@ -87,7 +87,9 @@ const namespaceOf = (row: ProjectRecordRow, { site }: Ctx) => ({
   full_path: row.namespace_full_path,
   parent_id: row.namespace_parent_id,
   avatar_url:
-    row.namespace_avatar === null ? null : `${site.url}/uploads/-/system/${row.namespace_kind}/avatar/${row.namespace_id}/${row.namespace_avatar}`,
+    row.namespace_avatar === null
+      ? null
+      : `${site.url}/uploads/-/system/${row.namespace_kind}/avatar/${row.namespace_id}/${row.namespace_avatar}`,
   web_url: namespaceUrl(site, row.namespace_kind, row.namespace_full_path),
 })
 
@@ -95,10 +97,14 @@ const namespaceOf = (row: ProjectRecordRow, { site }: Ctx) => ({
 export const ProjectPublic = entity({
   name: 'ProjectPublic',
   schema: Type.Object({ ...basic, namespace }),
-  present: (row: ProjectRecordRow, ctx) => ({ ...basicOf(row, ctx, readsCode(row, ctx)), namespace: namespaceOf(row, ctx) }),
+  present: (row: ProjectRecordRow, ctx) => ({
+    ...basicOf(row, ctx, readsCode(row, ctx)),
+    namespace: namespaceOf(row, ctx),
+  }),
 })
 
-const readsCode = (row: ProjectRecordRow, ctx: Ctx): boolean => allows(projectPolicy.read_code, ctx.actor, projectFacts(row))
+const readsCode = (row: ProjectRecordRow, ctx: Ctx): boolean =>
+  allows(projectPolicy.read_code, ctx.actor, projectFacts(row))
 
 const access = nullable(Type.Object({ access_level: Type.Integer(), notification_level: Type.Integer() }))
 const featureLevel = Type.String({ description: 'disabled, private or enabled' })
@@ -131,7 +137,10 @@ export const Project = entity({
     ...basic,
     namespace,
     owner: Type.Optional(
-      Type.Object({ ...UserReferenceSchema.properties, created_at: timestamp() }, { description: 'In personal namespaces' }),
+      Type.Object(
+        { ...UserReferenceSchema.properties, created_at: timestamp() },
+        { description: 'In personal namespaces' },
+      ),
     ),
     _links: Type.Object({
       self: Type.String(),
@@ -200,15 +209,21 @@ export const Project = entity({
     mirror: Type.Optional(Type.Boolean({ tier: 'starter' })),
     mirror_user_id: Type.Optional(nullable(Type.Integer(), { tier: 'starter', description: 'Of mirrors' })),
     mirror_trigger_builds: Type.Optional(Type.Boolean({ tier: 'starter', description: 'Of mirrors' })),
-    only_mirror_protected_branches: Type.Optional(nullable(Type.Boolean(), { tier: 'starter', description: 'Of mirrors' })),
-    mirror_overwrites_diverged_branches: Type.Optional(nullable(Type.Boolean(), { tier: 'starter', description: 'Of mirrors' })),
+    only_mirror_protected_branches: Type.Optional(
+      nullable(Type.Boolean(), { tier: 'starter', description: 'Of mirrors' }),
+    ),
+    mirror_overwrites_diverged_branches: Type.Optional(
+      nullable(Type.Boolean(), { tier: 'starter', description: 'Of mirrors' }),
+    ),
     external_authorization_classification_label: Type.Optional(nullable(Type.String(), { tier: 'premium' })),
     packages_enabled: Type.Boolean(),
     service_desk_enabled: Type.Boolean(),
     service_desk_address: nullableText,
     marked_for_deletion_at: Type.Optional(nullable(dateOnly(), { tier: 'premium' })),
     marked_for_deletion_on: Type.Optional(nullable(dateOnly(), { tier: 'premium' })),
-    forked_from_project: Type.Optional(Type.Object({ ...basic }, { description: 'Of forks, when the source may be seen' })),
+    forked_from_project: Type.Optional(
+      Type.Object({ ...basic }, { description: 'Of forks, when the source may be seen' }),
+    ),
     license_url: Type.Optional(nullable(Type.String({ description: 'With license=true' }))),
     license: Type.Optional(
       nullable(
@@ -231,7 +246,8 @@ export const Project = entity({
     const administers = allows(projectPolicy.admin_project, actor, facts)
     const mayReadCode = allows(projectPolicy.read_code, actor, facts)
     /** Members have what is for members only. */
-    const on = (level: number) => level >= featureLevels.enabled || (level === featureLevels.private && (facts.level > 0 || actor?.admin === true))
+    const on = (level: number) =>
+      level >= featureLevels.enabled || (level === featureLevels.private && (facts.level > 0 || actor?.admin === true))
     const issues = on(row.issues_access_level)
     const mergeRequests = on(row.merge_requests_access_level)
     const self = `${site.apiUrl}/projects/${row.id}`
@@ -307,9 +323,10 @@ export const Project = entity({
         license_url: mayReadCode ? blobUrl(site, row.full_path, row.default_branch, row.license_path) : null,
         license: mayReadCode && row.license_key !== null ? licenseOf(row.license_key) : null,
       }),
-      ...(row.statistics !== undefined && allows(projectPolicy.read_statistics, actor, facts) && {
-        statistics: row.statistics && statisticsOf(row.statistics),
-      }),
+      ...(row.statistics !== undefined &&
+        allows(projectPolicy.read_statistics, actor, facts) && {
+          statistics: row.statistics && statisticsOf(row.statistics),
+        }),
       ...(row.custom_attributes && { custom_attributes: row.custom_attributes }),
     }
   },

@@ -2,8 +2,10 @@ import { featureLevels } from '../../access/levels.ts'
 import { Flag, OneOf, Optional } from '../../api/params/types.ts'
 import type { FieldComplaints } from '../../kernel/failure.ts'
 
-const level = (what: string) => Optional(OneOf(['disabled', 'private', 'enabled'], { description: `Who may use ${what}` }))
-const flag = (what: string) => Optional(Flag({ description: `${what}: older form of the access level`, deprecated: true }))
+const level = (what: string) =>
+  Optional(OneOf(['disabled', 'private', 'enabled'], { description: `Who may use ${what}` }))
+const flag = (what: string) =>
+  Optional(Flag({ description: `${what}: older form of the access level`, deprecated: true }))
 
 /** Feature switches of a project as parameters: the access level, and the older form that only switches on or off. */
 export const featureParams = {
@@ -14,7 +16,9 @@ export const featureParams = {
   wiki_access_level: level('the wiki'),
   snippets_access_level: level('snippets'),
   forking_access_level: level('forks'),
-  pages_access_level: Optional(OneOf(['disabled', 'private', 'enabled', 'public'], { description: 'Who may see pages' })),
+  pages_access_level: Optional(
+    OneOf(['disabled', 'private', 'enabled', 'public'], { description: 'Who may see pages' }),
+  ),
   issues_enabled: flag('Issues'),
   merge_requests_enabled: flag('Merge requests'),
   jobs_enabled: flag('Pipelines'),

@@ -18,23 +18,48 @@ const license = (key: string, name: string, nickname: string | null, source_url:
 /** Licences we can tell by their text, with the phrases that all must occur in it. */
 const known: readonly { license: License; phrases: readonly string[] }[] = [
   {
-    license: license('agpl-3.0', 'GNU Affero General Public License v3.0', 'GNU AGPLv3', 'https://www.gnu.org/licenses/agpl-3.0.txt'),
+    license: license(
+      'agpl-3.0',
+      'GNU Affero General Public License v3.0',
+      'GNU AGPLv3',
+      'https://www.gnu.org/licenses/agpl-3.0.txt',
+    ),
     phrases: ['gnu affero general public license', 'version 3'],
   },
   {
-    license: license('lgpl-3.0', 'GNU Lesser General Public License v3.0', 'GNU LGPLv3', 'https://www.gnu.org/licenses/lgpl-3.0.txt'),
+    license: license(
+      'lgpl-3.0',
+      'GNU Lesser General Public License v3.0',
+      'GNU LGPLv3',
+      'https://www.gnu.org/licenses/lgpl-3.0.txt',
+    ),
     phrases: ['gnu lesser general public license', 'version 3'],
   },
   {
-    license: license('lgpl-2.1', 'GNU Lesser General Public License v2.1', 'GNU LGPLv2.1', 'https://www.gnu.org/licenses/old-licenses/lgpl-2.1.txt'),
+    license: license(
+      'lgpl-2.1',
+      'GNU Lesser General Public License v2.1',
+      'GNU LGPLv2.1',
+      'https://www.gnu.org/licenses/old-licenses/lgpl-2.1.txt',
+    ),
     phrases: ['gnu lesser general public license', 'version 2.1'],
   },
   {
-    license: license('gpl-3.0', 'GNU General Public License v3.0', 'GNU GPLv3', 'https://www.gnu.org/licenses/gpl-3.0.txt'),
+    license: license(
+      'gpl-3.0',
+      'GNU General Public License v3.0',
+      'GNU GPLv3',
+      'https://www.gnu.org/licenses/gpl-3.0.txt',
+    ),
     phrases: ['gnu general public license', 'version 3'],
   },
   {
-    license: license('gpl-2.0', 'GNU General Public License v2.0', 'GNU GPLv2', 'https://www.gnu.org/licenses/gpl-2.0.txt'),
+    license: license(
+      'gpl-2.0',
+      'GNU General Public License v2.0',
+      'GNU GPLv2',
+      'https://www.gnu.org/licenses/gpl-2.0.txt',
+    ),
     phrases: ['gnu general public license', 'version 2'],
   },
   {
@@ -54,11 +79,21 @@ const known: readonly { license: License; phrases: readonly string[] }[] = [
     phrases: ['permission to use, copy, modify, and/or distribute this software', 'the software is provided "as is"'],
   },
   {
-    license: license('bsd-3-clause', 'BSD 3-Clause "New" or "Revised" License', null, 'https://opensource.org/licenses/BSD-3-Clause'),
+    license: license(
+      'bsd-3-clause',
+      'BSD 3-Clause "New" or "Revised" License',
+      null,
+      'https://opensource.org/licenses/BSD-3-Clause',
+    ),
     phrases: ['redistribution and use in source and binary forms', 'neither the name of'],
   },
   {
-    license: license('bsd-2-clause', 'BSD 2-Clause "Simplified" License', null, 'https://opensource.org/licenses/BSD-2-Clause'),
+    license: license(
+      'bsd-2-clause',
+      'BSD 2-Clause "Simplified" License',
+      null,
+      'https://opensource.org/licenses/BSD-2-Clause',
+    ),
     phrases: ['redistribution and use in source and binary forms'],
   },
   {
@@ -66,7 +101,12 @@ const known: readonly { license: License; phrases: readonly string[] }[] = [
     phrases: ['this is free and unencumbered software released into the public domain'],
   },
   {
-    license: license('cc0-1.0', 'Creative Commons Zero v1.0 Universal', null, 'https://creativecommons.org/publicdomain/zero/1.0/legalcode'),
+    license: license(
+      'cc0-1.0',
+      'Creative Commons Zero v1.0 Universal',
+      null,
+      'https://creativecommons.org/publicdomain/zero/1.0/legalcode',
+    ),
     phrases: ['cc0 1.0 universal'],
   },
 ]

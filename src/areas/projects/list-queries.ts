@@ -1,8 +1,8 @@
 import type { Caller } from '../../access/actor.ts'
 import { featureLevels, levels, type Visibility, visibilities } from '../../access/levels.ts'
 import type { Direction, List } from '../../api/page.ts'
-import { and, raw, type Sql, sql } from '../../db/sql.ts'
 import { fuzzy } from '../../db/fuzzy.ts'
+import { and, raw, type Sql, sql } from '../../db/sql.ts'
 import { projectWhere, within } from '../access-index/queries.ts'
 import { type RecordOptions, recordSelect, visibleProjects } from './queries.ts'
 
@@ -79,7 +79,9 @@ export function listProjects(caller: Caller, set: ProjectSet, filters: ProjectFi
   if (filters.with_merge_requests_enabled)
     where.push(featureOn(caller, 'p.merge_requests_access_level', true, levels.reporter))
   if (filters.with_programming_language !== undefined)
-    where.push(sql`p.id in (select project_id from project_languages where lower(name) = lower(${filters.with_programming_language}))`)
+    where.push(
+      sql`p.id in (select project_id from project_languages where lower(name) = lower(${filters.with_programming_language}))`,
+    )
   if (filters.id_after !== undefined) where.push(sql`p.id > ${filters.id_after}`)
   if (filters.id_before !== undefined) where.push(sql`p.id < ${filters.id_before}`)
   if (caller?.admin && filters.custom_attributes) where.push(hasAttributes(filters.custom_attributes))

@@ -4,7 +4,7 @@ import type { Db, Tx } from '../../db/db.ts'
 import { empty, raw, type Sql, sql } from '../../db/sql.ts'
 import type { DateOnly, Timestamp } from '../../db/types.ts'
 import { projectLevel, projectWhere } from '../access-index/queries.ts'
-import { userReferenceJson, type UserReferenceRow } from '../users/queries.ts'
+import { type UserReferenceRow, userReferenceJson } from '../users/queries.ts'
 import type { FeatureLevels } from './features.ts'
 import type { ProjectSettings } from './settings.ts'
 
@@ -43,7 +43,9 @@ const named = (idOrPath: number | string): { join: Sql; condition: Sql } =>
 /** One statement. Projects that are being removed are not found. */
 export function findProject(db: Db, caller: Caller, idOrPath: number | string): Promise<ProjectRow | undefined> {
   const { join, condition } = named(idOrPath)
-  return db.row<ProjectRow>(sql`select ${columns}, ${levelOf(caller)} as level from projects p ${join} where ${condition} and not p.deleting`)
+  return db.row<ProjectRow>(
+    sql`select ${columns}, ${levelOf(caller)} as level from projects p ${join} where ${condition} and not p.deleting`,
+  )
 }
 
 type Membership = { access_level: number; notification_level: number }
@@ -224,12 +226,15 @@ export const insertProject = async (tx: Tx, project: NewProject): Promise<number
 
 /** The creator's own membership, beside what his group gives him. */
 export const insertProjectMember = (tx: Tx, projectId: number, userId: number, level: number): Promise<number> =>
-  tx.run(sql`insert into members (project_id, user_id, access_level, created_by_id) values (${projectId}, ${userId}, ${level}, ${userId})`)
+  tx.run(
+    sql`insert into members (project_id, user_id, access_level, created_by_id) values (${projectId}, ${userId}, ${level}, ${userId})`,
+  )
 
 /** How many projects lie in somebody's personal namespace. */
 export const countPersonalProjects = async (db: Db, userId: number): Promise<number> =>
   (await db.row<{ count: number }>(sql`
-    select count(*) as count from projects p join namespaces n on n.id = p.namespace_id where n.owner_id = ${userId} and not p.deleting`))!.count
+    select count(*) as count from projects p join namespaces n on n.id = p.namespace_id where n.owner_id = ${userId} and not p.deleting`))!
+    .count
 
 /** Columns that an edit may set; absent ones stay. */
 export type ProjectChanges = Partial<
@@ -246,9 +251,22 @@ export type ProjectChanges = Partial<
 > & { settings?: Partial<ProjectSettings> }
 
 const editable = new Set([
-  'name', 'path', 'full_path', 'description', 'visibility', 'default_branch', 'topics', 'archived',
-  'issues_access_level', 'repository_access_level', 'merge_requests_access_level', 'builds_access_level', 'wiki_access_level',
-  'snippets_access_level', 'pages_access_level', 'forking_access_level',
+  'name',
+  'path',
+  'full_path',
+  'description',
+  'visibility',
+  'default_branch',
+  'topics',
+  'archived',
+  'issues_access_level',
+  'repository_access_level',
+  'merge_requests_access_level',
+  'builds_access_level',
+  'wiki_access_level',
+  'snippets_access_level',
+  'pages_access_level',
+  'forking_access_level',
 ])
 
 export function updateProject(tx: Tx, id: number, { settings, ...columns }: ProjectChanges): Promise<number> {
@@ -264,7 +282,9 @@ export function updateProject(tx: Tx, id: number, { settings, ...columns }: Proj
 
 /** Locks the project against other edits until the transaction ends. */
 export const lockProject = (tx: Tx, id: number): Promise<ProjectRow | undefined> =>
-  tx.row<ProjectRow>(sql`select ${columns}, null as level from projects p where p.id = ${id} and not p.deleting for update`)
+  tx.row<ProjectRow>(
+    sql`select ${columns}, null as level from projects p where p.id = ${id} and not p.deleting for update`,
+  )
 
 /** From here on nobody finds it; a job removes it for good. */
 export const markDeleting = (tx: Tx, id: number): Promise<number> =>
@@ -272,13 +292,16 @@ export const markDeleting = (tx: Tx, id: number): Promise<number> =>
 
 /** Puts it away for `days`, read-only. */
 export const markForDeletion = (tx: Tx, id: number): Promise<number> =>
-  tx.run(sql`update projects set archived = true, marked_for_deletion_on = coalesce(marked_for_deletion_on, current_date), updated_at = now() where id = ${id}`)
+  tx.run(
+    sql`update projects set archived = true, marked_for_deletion_on = coalesce(marked_for_deletion_on, current_date), updated_at = now() where id = ${id}`,
+  )
 
 /** A project that is being removed. */
 export const findDeleting = (db: Db, id: number): Promise<{ id: number; repository_storage: string } | undefined> =>
   db.row(sql`select id, repository_storage from projects where id = ${id} and deleting`)
 
-export const deleteProjectRow = (tx: Tx, id: number): Promise<number> => tx.run(sql`delete from projects where id = ${id} and deleting`)
+export const deleteProjectRow = (tx: Tx, id: number): Promise<number> =>
+  tx.run(sql`delete from projects where id = ${id} and deleting`)
 
 /** Projects put away at least `days` ago. */
 export async function dueForRemoval(db: Db, days: number): Promise<number[]> {
@@ -289,4 +312,8 @@ export async function dueForRemoval(db: Db, days: number): Promise<number[]> {
 
 /** The kind of namespace a project lies in. */
 export const namespaceKindOf = async (db: Db, id: number): Promise<'user' | 'group'> =>
-  (await db.row<{ kind: 'user' | 'group' }>(sql`select n.kind from projects p join namespaces n on n.id = p.namespace_id where p.id = ${id}`))?.kind ?? 'group'
+  (
+    await db.row<{ kind: 'user' | 'group' }>(
+      sql`select n.kind from projects p join namespaces n on n.id = p.namespace_id where p.id = ${id}`,
+    )
+  )?.kind ?? 'group'

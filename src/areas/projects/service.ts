@@ -1,15 +1,25 @@
+import { levels, type Visibility, visibilities } from '../../access/levels.ts'
 import { allows } from '../../access/policy.ts'
 import { projectPolicy } from '../../access/project-policy.ts'
-import { levels, type Visibility, visibilities } from '../../access/levels.ts'
 import type { Ctx } from '../../api/ctx.ts'
 import { violatedUnique } from '../../db/violations.ts'
 import { emit } from '../../events/log.ts'
-import { Failure, forbidden, invalidFields, rowNotFound } from '../../kernel/failure.ts'
+import { setDefaultBranch } from '../../git/head.ts'
+import { branchRef } from '../../git/ref-name.ts'
+import { readRef } from '../../git/refs.ts'
 import { enqueue } from '../../jobs/job.ts'
+import { Failure, forbidden, invalidFields, rowNotFound } from '../../kernel/failure.ts'
 import { planOffers } from '../../kernel/plan.ts'
 import { projectPlaced } from '../access-index/service.ts'
 import { mayCreateProjects } from '../namespaces/creation.ts'
-import { complaintsOf, pathFromName, projectNameComplaints, projectPathComplaints, taken, tooLong } from '../namespaces/names.ts'
+import {
+  complaintsOf,
+  pathFromName,
+  projectNameComplaints,
+  projectPathComplaints,
+  taken,
+  tooLong,
+} from '../namespaces/names.ts'
 import {
   claimRoute,
   findNamespace,
@@ -20,9 +30,6 @@ import {
   retireProjectRoute,
 } from '../namespaces/queries.ts'
 import { openForWriting, openRepository } from '../repositories/open.ts'
-import { branchRef } from '../../git/ref-name.ts'
-import { readRef } from '../../git/refs.ts'
-import { setDefaultBranch } from '../../git/head.ts'
 import { featureComplaints, featuresAmong, newFeatures } from './features.ts'
 import { removeProject } from './jobs.ts'
 import {
@@ -37,8 +44,8 @@ import {
   type ProjectRecordRow,
   updateProject,
 } from './queries.ts'
-import { recordOptions, type ProjectSubject } from './subject.ts'
 import { settingsAmong } from './settings.ts'
+import { type ProjectSubject, recordOptions } from './subject.ts'
 
 const longestDescription = 2000
 
@@ -49,7 +56,11 @@ const descriptionComplaints = (description: string | null | undefined): string[]
 const topicsOf = (names: readonly string[]): string[] =>
   [...new Set(names.map((name) => name.trim()).filter((name) => name !== ''))].sort()
 
-function visibilityComplaints(ctx: Ctx, visibility: Visibility, namespace: { kind: string; visibility: number }): string[] {
+function visibilityComplaints(
+  ctx: Ctx,
+  visibility: Visibility,
+  namespace: { kind: string; visibility: number },
+): string[] {
   if (ctx.settings.restricted_visibility_levels.includes(visibility) && !ctx.actor?.admin)
     return [`${visibility} has been restricted by your Stithy administrator`]
   const limit = Object.entries(visibilities).find(([, level]) => level === namespace.visibility)?.[0]
@@ -155,11 +166,19 @@ export async function getRecord(ctx: Ctx, id: number): Promise<ProjectRecordRow>
 }
 
 /** Changes what is given. Renames keep the old path as a redirect. */
-export async function editProject(ctx: Ctx, project: ProjectSubject, input: ProjectInput & { default_branch?: string }): Promise<ProjectRecordRow> {
+export async function editProject(
+  ctx: Ctx,
+  project: ProjectSubject,
+  input: ProjectInput & { default_branch?: string },
+): Promise<ProjectRecordRow> {
   const { actor } = ctx
   const may = (ability: 'rename_project' | 'change_visibility') => allows(projectPolicy[ability], actor, project.facts)
   if (input.name !== undefined && input.name !== project.name && !may('rename_project')) throw forbidden()
-  if (input.visibility !== undefined && visibilities[input.visibility] !== project.visibility && !may('change_visibility'))
+  if (
+    input.visibility !== undefined &&
+    visibilities[input.visibility] !== project.visibility &&
+    !may('change_visibility')
+  )
     throw forbidden()
 
   await ctx
@@ -205,7 +224,12 @@ export async function editProject(ctx: Ctx, project: ProjectSubject, input: Proj
           actorId: actor!.id,
           payload: { old_full_path: held.full_path, full_path: fullPath },
         })
-      await emit(tx, { kind: 'project_updated', projectId: held.id, actorId: actor!.id, payload: { changed: Object.keys(input) } })
+      await emit(tx, {
+        kind: 'project_updated',
+        projectId: held.id,
+        actorId: actor!.id,
+        payload: { changed: Object.keys(input) },
+      })
     })
     .catch(asTaken)
   return getRecord(ctx, project.id)
@@ -223,7 +247,8 @@ async function moveHead(ctx: Ctx, project: ProjectSubject, branch: string): Prom
  * Nobody finds a removed one from the moment of this commit; a job takes its data away.
  */
 export async function deleteProject(ctx: Ctx, project: ProjectSubject, namespaceKind: 'user' | 'group'): Promise<void> {
-  const waits = planOffers(ctx.plan, 'premium') && ctx.settings.deletion_adjourned_period > 0 && namespaceKind === 'group'
+  const waits =
+    planOffers(ctx.plan, 'premium') && ctx.settings.deletion_adjourned_period > 0 && namespaceKind === 'group'
   await ctx.transaction(async (tx) => {
     if (waits) {
       await markForDeletion(tx, project.id)
@@ -239,4 +264,3 @@ export async function deleteProject(ctx: Ctx, project: ProjectSubject, namespace
     })
   })
 }
-

@@ -13,23 +13,33 @@ export const settingParams = {
   lfs_enabled: flag('Large files may be stored'),
   packages_enabled: flag('The project has packages'),
   service_desk_enabled: Optional(Flag({ description: 'Issues may be made by mail' })),
-  resolve_outdated_diff_discussions: Optional(Nullable(Flag({ description: 'Discussions resolve when their lines change' }))),
+  resolve_outdated_diff_discussions: Optional(
+    Nullable(Flag({ description: 'Discussions resolve when their lines change' })),
+  ),
   shared_runners_enabled: flag('Shared runners serve the project'),
   public_builds: flag('Whoever reads the project reads its jobs'),
   request_access_enabled: flag('People may ask for access'),
   only_allow_merge_if_pipeline_succeeds: flag('Merges need a successful pipeline'),
-  only_allow_merge_if_all_discussions_are_resolved: Optional(Nullable(Flag({ description: 'Merges need all discussions resolved' }))),
+  only_allow_merge_if_all_discussions_are_resolved: Optional(
+    Nullable(Flag({ description: 'Merges need all discussions resolved' })),
+  ),
   printing_merge_request_link_enabled: flag('Pushes answer with a link to make a merge request'),
   remove_source_branch_after_merge: Optional(Nullable(Flag({ description: 'Merged branches are removed' }))),
   merge_method: Optional(OneOf(['merge', 'rebase_merge', 'ff'], { description: 'How merges are made' })),
-  autoclose_referenced_issues: Optional(Nullable(Flag({ description: 'Issues close when commits on the default branch say so' }))),
+  autoclose_referenced_issues: Optional(
+    Nullable(Flag({ description: 'Issues close when commits on the default branch say so' })),
+  ),
   suggestion_commit_message: text('Message of commits that apply suggestions'),
   build_git_strategy: Optional(OneOf(['fetch', 'clone'], { description: 'How jobs get the code' })),
   build_timeout: Optional(Whole({ minimum: 600, maximum: 2_591_999, description: 'Seconds a job may take' })),
-  auto_cancel_pending_pipelines: Optional(OneOf(['enabled', 'disabled'], { description: 'New pipelines cancel older ones' })),
+  auto_cancel_pending_pipelines: Optional(
+    OneOf(['enabled', 'disabled'], { description: 'New pipelines cancel older ones' }),
+  ),
   build_coverage_regex: text('Finds the coverage in the output of jobs'),
   ci_config_path: text('Path of the pipeline configuration'),
-  ci_default_git_depth: Optional(Nullable(Whole({ minimum: 0, maximum: 1000, description: 'Depth of clones in jobs' }))),
+  ci_default_git_depth: Optional(
+    Nullable(Whole({ minimum: 0, maximum: 1000, description: 'Depth of clones in jobs' })),
+  ),
   auto_devops_enabled: Optional(Nullable(Flag({ description: 'Pipelines without configuration' }))),
   auto_devops_deploy_strategy: Optional(
     OneOf(['continuous', 'manual', 'timed_incremental'], { description: 'How such pipelines deploy' }),

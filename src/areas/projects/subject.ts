@@ -3,7 +3,13 @@ import type { Facts } from '../../access/policy.ts'
 import { projectPolicy } from '../../access/project-policy.ts'
 import type { Ctx } from '../../api/ctx.ts'
 import { subject } from '../../api/endpoint.ts'
-import { findProject, findProjectRecord, type ProjectRecordRow, type ProjectRow, type RecordOptions } from './queries.ts'
+import {
+  findProject,
+  findProjectRecord,
+  type ProjectRecordRow,
+  type ProjectRow,
+  type RecordOptions,
+} from './queries.ts'
 
 export type ProjectSubject = ProjectRow & { readonly facts: Facts }
 export type ProjectRecordSubject = ProjectRecordRow & { readonly facts: Facts }
@@ -51,7 +57,10 @@ export const project = subject({
 })
 
 /** All that the record of one project may show; the entity leaves out what was not asked for or may not be seen. */
-export const recordOptions = (ctx: Ctx): RecordOptions => ({ statistics: true, customAttributes: ctx.actor?.admin === true })
+export const recordOptions = (ctx: Ctx): RecordOptions => ({
+  statistics: true,
+  customAttributes: ctx.actor?.admin === true,
+})
 
 /** A project with all that its record shows. One statement. */
 export const projectRecord = subject({

@@ -1,18 +1,22 @@
 import type { Ctx } from '../../api/ctx.ts'
 import type { Repository } from '../../git/repository.ts'
-import type { ProjectRow } from '../projects/queries.ts'
 import { repositoryDir } from './location.ts'
 
-type Located = Pick<ProjectRow, 'id' | 'repository_storage'>
+/** What of a project says where its repository is. */
+type Located = { readonly id: number; readonly repository_storage: string }
 
 export const projectRepositoryDir = (ctx: Ctx, project: Located): string =>
   repositoryDir(ctx.repositoriesDir, project.repository_storage, project.id)
 
 /** The project's repository. Costs nothing; one that was never written to reads as empty. */
-export const openRepository = (ctx: Ctx, project: Located): Repository => ctx.git.open(projectRepositoryDir(ctx, project))
+export const openRepository = (ctx: Ctx, project: Located): Repository =>
+  ctx.git.open(projectRepositoryDir(ctx, project))
 
 /** The same for writing: makes the repository if this is the first write. */
-export async function openForWriting(ctx: Ctx, project: Located & { default_branch: string | null }): Promise<Repository> {
+export async function openForWriting(
+  ctx: Ctx,
+  project: Located & { default_branch: string | null },
+): Promise<Repository> {
   const dir = projectRepositoryDir(ctx, project)
   await ctx.git.ensureRepository(dir, { defaultBranch: project.default_branch ?? initialBranch })
   return ctx.git.open(dir)

@@ -112,7 +112,9 @@ export const tokenList = (
     ...(filters.user_id === undefined ? [] : [sql`t.user_id = ${filters.user_id}`]),
     ...(filters.state === undefined
       ? []
-      : [sql`(not t.revoked and (t.expires_at is null or t.expires_at > current_date)) = ${filters.state === 'active'}`]),
+      : [
+          sql`(not t.revoked and (t.expires_at is null or t.expires_at > current_date)) = ${filters.state === 'active'}`,
+        ]),
     ...(filters.revoked === undefined ? [] : [sql`t.revoked = ${filters.revoked}`]),
     ...(filters.search ? [sql`t.name ilike ${containing(filters.search)}`] : []),
   ],

@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto'
-import type { Config } from '../../config.ts'
 import { scopes } from '../../access/scopes.ts'
+import type { Config } from '../../config.ts'
 import { openDatabase } from '../../db/database.ts'
 import { createToken } from '../tokens/service.ts'
-import { addUser } from './service.ts'
 import { digestPassword } from './password.ts'
 import { anyUser } from './queries.ts'
+import { addUser } from './service.ts'
 
 export type RootCredentials = { username: string; password: string; token: string }
 
@@ -13,7 +13,10 @@ export type RootCredentials = { username: string; password: string; token: strin
  * Makes the first administrator, `root`, with a token of all scopes. `undefined` when there is somebody already.
  * Passwords and tokens that the configuration does not give are random.
  */
-export async function bootstrap(config: Pick<Config, 'root'>, databaseUrl: string): Promise<RootCredentials | undefined> {
+export async function bootstrap(
+  config: Pick<Config, 'root'>,
+  databaseUrl: string,
+): Promise<RootCredentials | undefined> {
   await using db = openDatabase(databaseUrl, { readers: 1, writers: 1 })
   const password = config.root.password ?? randomBytes(15).toString('base64url')
   const passwordDigest = await digestPassword(password)

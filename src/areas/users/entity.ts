@@ -6,7 +6,10 @@ import { dateOnly, nullable, timestamp } from '../../api/schema.ts'
 import type { UserReferenceRow, UserRow } from './queries.ts'
 
 /** A picture of his own, else the avatar service's by e-mail address, else null. */
-export function avatarUrl(user: Pick<UserReferenceRow, 'id' | 'avatar' | 'email'>, { site, settings }: Ctx): string | null {
+export function avatarUrl(
+  user: Pick<UserReferenceRow, 'id' | 'avatar' | 'email'>,
+  { site, settings }: Ctx,
+): string | null {
   if (user.avatar !== null) return `${site.url}/uploads/-/system/user/avatar/${user.id}/${user.avatar}`
   if (!settings.avatar_service_enabled) return null
   // The avatar services of the world name pictures by the MD5 of the address.
@@ -71,7 +74,11 @@ const profileOf = (user: UserRow, ctx: Ctx) => ({
   bot: user.kind === 'bot',
 })
 
-export const User = entity({ name: 'User', schema: Type.Object(profile), present: (user: UserRow, ctx) => profileOf(user, ctx) })
+export const User = entity({
+  name: 'User',
+  schema: Type.Object(profile),
+  present: (user: UserRow, ctx) => profileOf(user, ctx),
+})
 
 const account = {
   ...profile,

@@ -1,9 +1,9 @@
 import type { Caller } from '../../access/actor.ts'
 import type { Direction, List } from '../../api/page.ts'
 import type { Db, Tx } from '../../db/db.ts'
+import { fuzzy } from '../../db/fuzzy.ts'
 import { raw, type Sql, sql } from '../../db/sql.ts'
 import type { DateOnly, Timestamp } from '../../db/types.ts'
-import { fuzzy } from '../../db/fuzzy.ts'
 
 /** What is shown of a person wherever he appears in another record. */
 export type UserReferenceRow = {
@@ -103,7 +103,9 @@ export function listUsers(_caller: Caller, filters: UserFilters): List {
   if (username !== undefined) where.push(sql`lower(u.username) = lower(${username})`)
   if (search !== undefined)
     where.push(
-      search.trim() === '' ? raw('false') : sql`(${fuzzy(search, ['u.name', 'u.username'])} or lower(u.email) = lower(${search.trim()}))`,
+      search.trim() === ''
+        ? raw('false')
+        : sql`(${fuzzy(search, ['u.name', 'u.username'])} or lower(u.email) = lower(${search.trim()}))`,
     )
   if (filters.active) where.push(raw(`u.state = 'active' and u.kind <> 'ghost'`))
   if (filters.blocked) where.push(raw(`u.state in ('blocked', 'ldap_blocked')`))
@@ -184,7 +186,8 @@ export const highestRole = async (db: Db, userId: number): Promise<number> =>
   (await db.row<{ level: number }>(sql`
     select greatest(coalesce((select max(a.level) from group_access a join namespaces n on n.id = a.group_id and n.kind = 'group'
         where a.user_id = ${userId} and a.expires_on > current_date), 0),
-      coalesce((select max(level) from project_access where user_id = ${userId} and expires_on > current_date), 0)) as level`))!.level
+      coalesce((select max(level) from project_access where user_id = ${userId} and expires_on > current_date), 0)) as level`))!
+    .level
 
 /** Whether anybody has an account. Others who make the first one wait until this transaction ends. */
 export async function anyUser(tx: Tx): Promise<boolean> {

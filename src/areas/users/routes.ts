@@ -47,7 +47,9 @@ export const userRoutes = [
         provider: Optional(Text({ description: 'Provider of `extern_uid`; administrators' })),
         created_before: Optional(Timestamp({ description: 'Administrators' })),
         created_after: Optional(Timestamp({ description: 'Administrators' })),
-        order_by: Optional(OneOf(['id', 'name', 'username', 'created_at', 'updated_at'], { description: 'Administrators' })),
+        order_by: Optional(
+          OneOf(['id', 'name', 'username', 'created_at', 'updated_at'], { description: 'Administrators' }),
+        ),
         sort: Optional(OneOf(['asc', 'desc'], { description: 'Administrators' })),
       },
       { allOrNone: ['extern_uid', 'provider'] },

@@ -2,7 +2,7 @@ import type { Ctx } from '../../api/ctx.ts'
 import type { Tx } from '../../db/db.ts'
 import { notify } from '../../db/notifications.ts'
 import { violatedUnique } from '../../db/violations.ts'
-import { type FieldComplaints, conflict, invalidFields } from '../../kernel/failure.ts'
+import { conflict, type FieldComplaints, invalidFields } from '../../kernel/failure.ts'
 import { namespacePlaced } from '../access-index/service.ts'
 import { blank, complaintsOf, namespacePathComplaints, tooLong } from '../namespaces/names.ts'
 import { insertUserNamespace } from '../namespaces/queries.ts'
@@ -13,7 +13,12 @@ const emailShape = /^[^@\s]+@[^@\s]+$/
 const lengths = { name: 128, email: 255, bio: 255 }
 
 /** Complaints about the attributes of an account, by field. */
-export function accountComplaints(user: { username: string; name: string; email: string; bio: string | null }): FieldComplaints | undefined {
+export function accountComplaints(user: {
+  username: string
+  name: string
+  email: string
+  bio: string | null
+}): FieldComplaints | undefined {
   return complaintsOf({
     username: namespacePathComplaints(user.username, false),
     name: user.name.trim() === '' ? [blank] : user.name.length > lengths.name ? [tooLong(lengths.name)] : [],
@@ -37,7 +42,11 @@ export function passwordComplaints(password: string, minimum: number): string[] 
 }
 
 /** An account with its personal namespace, in the caller's transaction. Taken names and addresses are a conflict. */
-export async function addUser(tx: Tx, user: NewUser, identity?: { provider: string; externUid: string }): Promise<number> {
+export async function addUser(
+  tx: Tx,
+  user: NewUser,
+  identity?: { provider: string; externUid: string },
+): Promise<number> {
   const id = await insertUser(tx, user).catch(asConflict)
   const namespaceId = await insertUserNamespace(tx, id, user.username, user.name)
   if (namespaceId === undefined) throw conflict('Username has already been taken')

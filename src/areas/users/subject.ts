@@ -1,10 +1,10 @@
 import { Type } from 'typebox'
 import type { Facts } from '../../access/policy.ts'
 import { userPolicy } from '../../access/user-policy.ts'
+import type { Ctx } from '../../api/ctx.ts'
 import { subject } from '../../api/endpoint.ts'
 import { Id, Params } from '../../api/params/types.ts'
 import { findUser, findUserByName, type UserRow } from './queries.ts'
-import type { Ctx } from '../../api/ctx.ts'
 
 export type UserSubject = UserRow & { facts: Facts }
 
@@ -16,7 +16,8 @@ const factsOf = (row: UserRow, ctx: Ctx): Facts => ({
   flags: { self: ctx.actor?.id === row.id },
 })
 
-const withFacts = (row: UserRow | undefined, ctx: Ctx): UserSubject | undefined => row && { ...row, facts: factsOf(row, ctx) }
+const withFacts = (row: UserRow | undefined, ctx: Ctx): UserSubject | undefined =>
+  row && { ...row, facts: factsOf(row, ctx) }
 
 /** A person by number. */
 export const user = subject({
@@ -34,5 +35,8 @@ export const userByIdOrName = subject({
   policy: userPolicy,
   visible: 'read_user',
   load: async ({ user_id }, ctx) =>
-    withFacts(await (/^\d{1,15}$/.test(user_id) ? findUser(ctx.db, Number(user_id)) : findUserByName(ctx.db, user_id)), ctx),
+    withFacts(
+      await (/^\d{1,15}$/.test(user_id) ? findUser(ctx.db, Number(user_id)) : findUserByName(ctx.db, user_id)),
+      ctx,
+    ),
 })

@@ -75,7 +75,10 @@ export async function sendBody(
   headers: Headers,
 ): Promise<void> {
   const { req, res } = exchange
-  res.writeHead(status, allHeaders(exchange, Buffer.isBuffer(body) ? { ...headers, 'content-length': body.length } : headers))
+  res.writeHead(
+    status,
+    allHeaders(exchange, Buffer.isBuffer(body) ? { ...headers, 'content-length': body.length } : headers),
+  )
   if (req.method === 'HEAD') {
     if (body instanceof Readable) body.destroy()
     res.end()

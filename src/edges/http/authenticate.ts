@@ -21,7 +21,9 @@ const invalidToken = (description: string): WireFailure =>
   new WireFailure({
     status: 401,
     body: { error: 'invalid_token', error_description: description },
-    headers: { 'www-authenticate': `Bearer realm="The API", error="invalid_token", error_description="${description}"` },
+    headers: {
+      'www-authenticate': `Bearer realm="The API", error="invalid_token", error_description="${description}"`,
+    },
   })
 
 /** How each refusal of a credential reads. */
@@ -36,7 +38,9 @@ export function refusal(reason: Refusal): Error {
     case 'blocked':
       return forbidden('Your account has been blocked.')
     case 'deactivated':
-      return forbidden('Your account has been deactivated by your administrator. Please log back in to reactivate your account.')
+      return forbidden(
+        'Your account has been deactivated by your administrator. Please log back in to reactivate your account.',
+      )
     case 'internal':
       return forbidden('This action cannot be performed by internal users')
   }
@@ -66,7 +70,12 @@ export function requireScope(caller: Caller, wanted: readonly Scope[]): void {
 }
 
 /** The user an administrator acts for, by the `sudo` parameter or header; `undefined` when nobody is named. */
-export async function sudoTarget(caller: Caller, headers: Headers, params: RawParams, db: Db): Promise<Actor | undefined> {
+export async function sudoTarget(
+  caller: Caller,
+  headers: Headers,
+  params: RawParams,
+  db: Db,
+): Promise<Actor | undefined> {
   const raw = params['sudo']
   const named = one(headers['sudo']) ?? (typeof raw === 'number' ? String(raw) : one(raw))
   if (named === undefined) return undefined

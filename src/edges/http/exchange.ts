@@ -8,7 +8,11 @@ const exposed = 'Link, X-Total, X-Total-Pages, X-Per-Page, X-Page, X-Next-Page, 
 function corsHeaders(origin: string | undefined, own: string): Headers {
   if (origin === undefined) return {}
   return origin === own
-    ? { 'access-control-allow-origin': own, 'access-control-allow-credentials': 'true', 'access-control-expose-headers': exposed }
+    ? {
+        'access-control-allow-origin': own,
+        'access-control-allow-credentials': 'true',
+        'access-control-expose-headers': exposed,
+      }
     : { 'access-control-allow-origin': '*', 'access-control-expose-headers': exposed }
 }
 

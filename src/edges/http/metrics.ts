@@ -1,4 +1,4 @@
-import { AggregatorRegistry, collectDefaultMetrics, Counter, Histogram, register } from 'prom-client'
+import { AggregatorRegistry, Counter, collectDefaultMetrics, Histogram, register } from 'prom-client'
 
 const answers = new Counter({
   name: 'stithy_http_requests_total',

@@ -31,7 +31,9 @@ export const apiPrefix = '/api/v4'
 export const pagingParams = {
   page: Whole({ default: 1, description: 'Number of the page, from 1' }),
   per_page: Whole({ default: 20, description: 'Entries a page, at most 100' }),
-  pagination: Optional(OneOf(['legacy', 'keyset'], { description: '`keyset` continues after an id; for lists ordered by id' })),
+  pagination: Optional(
+    OneOf(['legacy', 'keyset'], { description: '`keyset` continues after an id; for lists ordered by id' }),
+  ),
   id_after: Optional(Whole({ maximum: Number.MAX_SAFE_INTEGER, description: 'With keyset: ids greater than this' })),
   id_before: Optional(Whole({ maximum: Number.MAX_SAFE_INTEGER, description: 'With keyset: ids less than this' })),
 }
@@ -49,12 +51,19 @@ export function allParams(e: Endpoint): TObject {
 export const scopesFor = (e: Endpoint): readonly Scope[] =>
   e.method === 'GET' ? ['api', 'read_api', ...(e.scopes ?? [])] : ['api', ...(e.scopes ?? [])]
 
-export const statusOf = (e: Endpoint): number => e.status ?? (e.returns === null ? 204 : e.method === 'POST' ? 201 : 200)
+export const statusOf = (e: Endpoint): number =>
+  e.status ?? (e.returns === null ? 204 : e.method === 'POST' ? 201 : 200)
 
 const maximumPerPage = 100
 const usualPerPage = 20
 
-function pageOf(params: { page?: number; per_page?: number; pagination?: string; id_after?: number; id_before?: number }): Page {
+function pageOf(params: {
+  page?: number
+  per_page?: number
+  pagination?: string
+  id_after?: number
+  id_before?: number
+}): Page {
   const { page = 1, per_page = usualPerPage } = params
   return {
     page: Math.max(1, page),
@@ -101,7 +110,10 @@ function server(e: Endpoint, doors: Doors) {
       const settings = await doors.settings.get()
       const limited = await exceedsRateLimit(doors.db, settings, served.caller, request.ip)
       if (limited) {
-        sendText(exchange, 429, 'Retry later\n', { 'content-type': 'text/plain', 'retry-after': limited.retryAfterSeconds })
+        sendText(exchange, 429, 'Retry later\n', {
+          'content-type': 'text/plain',
+          'retry-after': limited.retryAfterSeconds,
+        })
         return
       }
       if (hasBody(request)) {
@@ -109,7 +121,11 @@ function server(e: Endpoint, doors: Doors) {
           method: e.method,
           headers: request.raw.headers,
           body: request.raw,
-          limits: { ...usualLimits, ...(e.bodyLimit !== undefined && { bytes: e.bodyLimit }), ...(served.caller ? {} : { files: 0 }) },
+          limits: {
+            ...usualLimits,
+            ...(e.bodyLimit !== undefined && { bytes: e.bodyLimit }),
+            ...(served.caller ? {} : { files: 0 }),
+          },
           tmpDir: doors.uploadsDir,
         })
         if (token === undefined) {
@@ -170,7 +186,8 @@ async function answer(
     const length = sizeBytes === undefined ? {} : { 'content-length': sizeBytes }
     return sendBody(exchange, status, body, { 'content-type': contentType, ...length, ...headers })
   }
-  const [shape, value] = result instanceof Variant ? [result.entity, result.result] : [e.returns as Entity<unknown>, result]
+  const [shape, value] =
+    result instanceof Variant ? [result.entity, result.result] : [e.returns as Entity<unknown>, result]
   if (!e.paged) {
     const [record] = await presentAll(shape, [value], ctx)
     doors.onAnswer?.(e.method, e.path, status, record)
@@ -187,7 +204,10 @@ async function answer(
 export function fail(exchange: Exchange, error: unknown, { log }: Pick<Doors, 'log'>): void {
   const { status, body, headers } = answerFor(error)
   if (status === 500 && !exchange.req.destroyed)
-    log.error({ err: error, request_id: exchange.requestId, method: exchange.req.method, path: pathOf(exchange.req.url!) }, 'request failed')
+    log.error(
+      { err: error, request_id: exchange.requestId, method: exchange.req.method, path: pathOf(exchange.req.url!) },
+      'request failed',
+    )
   if (exchange.res.headersSent) {
     exchange.res.destroy()
     return
@@ -213,4 +233,3 @@ const queryOf = (url: string): string => {
 }
 
 const pathOf = (url: string): string => url.split('?', 1)[0]!
-

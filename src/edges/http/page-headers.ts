@@ -6,10 +6,18 @@ export type PageHeaders = Record<string, string>
  * Headers of one page. `url` is the absolute address of the list without its query; `query` is the query string as it
  * came. Links carry every parameter, sorted, with `page` and `per_page` filled in.
  */
-export function pageHeaders(url: string, query: string, { rows, total, hasNext, next }: Paged<unknown>, page: Page): PageHeaders {
+export function pageHeaders(
+  url: string,
+  query: string,
+  { rows, total, hasNext, next }: Paged<unknown>,
+  page: Page,
+): PageHeaders {
   const pairs = query.split('&').filter((pair) => pair !== '' && !/^(page|per_page)(=|$)/.test(pair))
   const link = (relation: string, more: Record<string, string | number>, without?: RegExp) => {
-    const all = [...pairs.filter((pair) => !without?.test(pair)), ...Object.entries(more).map(([name, value]) => `${name}=${value}`)].sort()
+    const all = [
+      ...pairs.filter((pair) => !without?.test(pair)),
+      ...Object.entries(more).map(([name, value]) => `${name}=${value}`),
+    ].sort()
     return `<${url}?${all.join('&')}>; rel="${relation}"`
   }
   if (page.keyset) {

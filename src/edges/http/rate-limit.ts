@@ -1,7 +1,7 @@
 import type { Caller } from '../../access/actor.ts'
 import type { Db } from '../../db/db.ts'
-import type { Settings } from '../../settings/settings.ts'
 import { countHit } from '../../settings/queries.ts'
+import type { Settings } from '../../settings/settings.ts'
 
 export type Limited = { retryAfterSeconds: number }
 

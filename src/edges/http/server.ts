@@ -11,7 +11,8 @@ import { verbsByPath } from './verbs.ts'
 /** Compat: gitlab4j sends PATCH as POST with this header. */
 function overrideMethod(req: IncomingMessage): void {
   const wanted = req.headers['x-http-method-override']
-  if (req.method === 'POST' && typeof wanted === 'string' && /^(PATCH|PUT|DELETE)$/i.test(wanted)) req.method = wanted.toUpperCase()
+  if (req.method === 'POST' && typeof wanted === 'string' && /^(PATCH|PUT|DELETE)$/i.test(wanted))
+    req.method = wanted.toUpperCase()
 }
 
 /** A door beside the API that has routes of its own: git, health, documentation. */
@@ -21,7 +22,11 @@ export type Door = (app: FastifyInstance) => void
  * The HTTP edge. Fastify routes on the raw path and keeps connections; bodies, answers and failures are ours.
  * Not listening yet.
  */
-export function createHttpServer(endpoints: readonly Endpoint[], doors: Doors, others: readonly Door[]): FastifyInstance {
+export function createHttpServer(
+  endpoints: readonly Endpoint[],
+  doors: Doors,
+  others: readonly Door[],
+): FastifyInstance {
   const app = Fastify({
     serverFactory: (handler): Server =>
       createServer({ keepAliveTimeout: 72_000, requestTimeout: 0, headersTimeout: 30_000 }, (req, res) => {
@@ -49,7 +54,11 @@ export function createHttpServer(endpoints: readonly Endpoint[], doors: Doors, o
     if (request.method === 'OPTIONS') return sendEmpty(exchange, 204, preflightHeaders(request.raw))
     const path = request.raw.url!.split('?', 1)[0]!
     const verbs = offered(path)
-    fail(exchange, path.startsWith('/api/v3/') ? oldVersion() : verbs.length > 0 ? verbNotOffered(verbs) : unknownRoute(), doors)
+    fail(
+      exchange,
+      path.startsWith('/api/v3/') ? oldVersion() : verbs.length > 0 ? verbNotOffered(verbs) : unknownRoute(),
+      doors,
+    )
   })
   app.setErrorHandler((error, request, reply) => {
     reply.hijack()

@@ -11,7 +11,9 @@ export type SystemParts = { db: Db; runner: Runner; dataDir: string }
 type Check = { status: 'ok' } | { status: 'failed'; message: string }
 
 const check = async (work: () => Promise<unknown>): Promise<Check> => {
-  const late = new Promise<never>((_resolve, reject) => setTimeout(() => reject(new Error('no answer in time')), 3000).unref())
+  const late = new Promise<never>((_resolve, reject) =>
+    setTimeout(() => reject(new Error('no answer in time')), 3000).unref(),
+  )
   try {
     await Promise.race([work(), late])
     return { status: 'ok' }
@@ -26,7 +28,11 @@ export const systemDoor =
   (app) => {
     const text = (_request: FastifyRequest, reply: FastifyReply) => reply.type('text/plain').send('Stithy OK')
     app.route({ method: ['GET', 'HEAD'], url: '/-/health', handler: text })
-    app.route({ method: ['GET', 'HEAD'], url: '/-/liveness', handler: (_request, reply) => reply.send({ status: 'ok' }) })
+    app.route({
+      method: ['GET', 'HEAD'],
+      url: '/-/liveness',
+      handler: (_request, reply) => reply.send({ status: 'ok' }),
+    })
     app.route({
       method: ['GET', 'HEAD'],
       url: '/-/readiness',
@@ -39,7 +45,12 @@ export const systemDoor =
         const ready = [database, disk, git].every(({ status }) => status === 'ok')
         return reply
           .code(ready ? 200 : 503)
-          .send({ status: ready ? 'ok' : 'failed', database_check: [database], disk_check: [disk], git_runner_check: [git] })
+          .send({
+            status: ready ? 'ok' : 'failed',
+            database_check: [database],
+            disk_check: [disk],
+            git_runner_check: [git],
+          })
       },
     })
     app.route({

@@ -1,0 +1,91 @@
+import type { Db, Tx } from '../../db/db.ts'
+import { sql } from '../../db/sql.ts'
+import type { RefChange } from './change.ts'
+
+/** Through which door refs were changed. */
+export type DoorName = 'http' | 'ssh' | 'api' | 'system'
+
+export type NewPush = {
+  projectId: number
+  actorId: number | null
+  door: DoorName
+  options: readonly string[]
+  changes: readonly RefChange[]
+}
+
+/** Writes down what is about to move, before it does. One statement. Returns the id of the push. */
+export const insertPush = async (tx: Db, push: NewPush): Promise<number> =>
+  (await tx.row<{ id: number }>(sql`
+    with push as (
+      insert into pushes (project_id, actor_id, door, options)
+      values (${push.projectId}, ${push.actorId}, ${push.door}, ${push.options}) returning id),
+    changes as (
+      insert into ref_changes (push_id, ref, old_oid, new_oid)
+      select push.id, convert_to(c.name, 'UTF8'), c.old_oid, c.new_oid
+      from push, unnest(${push.changes.map(({ name }) => name)}::text[], ${push.changes.map(({ from }) => from)}::text[],
+        ${push.changes.map(({ to }) => to)}::text[]) as c (name, old_oid, new_oid))
+    select id from push`))!.id
+
+export type PushRow = {
+  id: number
+  project_id: number
+  actor_id: number | null
+  door: DoorName
+  state: 'intended' | 'done' | 'dropped'
+  options: string[]
+  changes: { name: RefChange['name']; from: RefChange['from']; to: RefChange['to']; continued: boolean }[]
+}
+
+/**
+ * A push with its changes. `continued` tells that a later push began where this change ended: then it did happen,
+ * whatever the ref is now.
+ */
+export const findPush = (db: Db, id: number): Promise<PushRow | undefined> =>
+  db.row<PushRow>(sql`
+    select p.id, p.project_id, p.actor_id, p.door, p.state, p.options,
+      coalesce((select json_agg(json_build_object('name', convert_from(c.ref, 'UTF8'), 'from', c.old_oid, 'to', c.new_oid, 'continued',
+          exists (select from ref_changes later join pushes q on q.id = later.push_id
+            where q.project_id = p.project_id and later.push_id > p.id and later.ref = c.ref and later.old_oid is not distinct from c.new_oid)))
+        from ref_changes c where c.push_id = p.id), '[]') as changes
+    from pushes p where p.id = ${id}`)
+
+/** Settles a push once: false when somebody else has. */
+export async function settlePush(tx: Tx, id: number, moved: readonly string[]): Promise<boolean> {
+  const state = moved.length > 0 ? 'done' : 'dropped'
+  const settled = await tx.run(sql`
+    update pushes set state = ${state}, finished_at = now() where id = ${id} and (state = 'intended' or (state = 'dropped' and ${state} = 'done'))`)
+  if (settled === 0) return false
+  await tx.run(sql`
+    update ref_changes set moved = convert_from(ref, 'UTF8') = any(${moved}::text[]) where push_id = ${id}`)
+  return true
+}
+
+/** Pushes that nobody has settled for so long, oldest first. */
+export async function unsettledPushes(db: Db, olderThanSeconds: number): Promise<number[]> {
+  const rows = await db.rows<{ id: number }>(sql`
+    select id from pushes where state = 'intended' and created_at <= now() - make_interval(secs => ${olderThanSeconds}::double precision)
+    order by id limit 1000`)
+  return rows.map(({ id }) => id)
+}
+
+/** Notes the activity. A first branch becomes the default one, unless there is one. */
+export const noteActivity = (tx: Tx, projectId: number, firstBranch: string | undefined): Promise<number> =>
+  tx.run(
+    sql`update projects set last_activity_at = now(), default_branch = coalesce(default_branch, ${firstBranch ?? null}::text) where id = ${projectId}`,
+  )
+
+export type RepositoryFacts = {
+  commitCount: number
+  repositorySize: number
+  readmePath: string | null
+  licensePath: string | null
+  licenseKey: string | null
+}
+
+/** What records show of a repository, as it is now. */
+export const saveRepositoryFacts = (db: Db, projectId: number, facts: RepositoryFacts): Promise<number> =>
+  db.run(sql`
+    with counted as (
+      update project_statistics set commit_count = ${facts.commitCount}, repository_size = ${facts.repositorySize} where project_id = ${projectId})
+    update projects set readme_path = ${facts.readmePath}, license_path = ${facts.licensePath}, license_key = ${facts.licenseKey}
+    where id = ${projectId} and (readme_path, license_path, license_key) is distinct from (${facts.readmePath}, ${facts.licensePath}, ${facts.licenseKey})`)

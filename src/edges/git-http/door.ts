@@ -1,0 +1,181 @@
+import { pipeline } from 'node:stream/promises'
+import { createGunzip } from 'node:zlib'
+import type { FastifyInstance } from 'fastify'
+import type { Ctx } from '../../api/ctx.ts'
+import type { ProjectSubject } from '../../areas/projects/subject.ts'
+import { decide } from '../../areas/pushes/decide.ts'
+import { intend, settle } from '../../areas/pushes/journal.ts'
+import { openForWriting, openRepository } from '../../areas/repositories/open.ts'
+import { receivePack, uploadPack } from '../../git/transfer.ts'
+import { Failure } from '../../kernel/failure.ts'
+import { type Exchange, type Headers, sendEmpty, sendText } from '../http/answer.ts'
+import type { Doors } from '../http/doors.ts'
+import { beginExchange } from '../http/exchange.ts'
+import { answerFor } from '../http/failures.ts'
+import { logAnswer } from '../http/request-log.ts'
+import type { Door } from '../http/server.ts'
+import { gitAccess } from './access.ts'
+import { authenticateGit } from './authenticate.ts'
+import { type GitRequest, parseGitUrl, type Service } from './request.ts'
+
+const uncached: Headers = {
+  'cache-control': 'no-cache, max-age=0, must-revalidate',
+  expires: 'Fri, 01 Jan 1980 00:00:00 GMT',
+  pragma: 'no-cache',
+}
+const plain: Headers = { 'content-type': 'text/plain; charset=utf-8' }
+const mebibyte = 1024 * 1024
+
+/** Git over smart HTTP: parse, authenticate, ask the policy, stream. */
+export const gitDoor =
+  (doors: Doors): Door =>
+  (app: FastifyInstance) => {
+    app.route({
+      method: ['GET', 'HEAD', 'POST'],
+      url: '/*',
+      handler(request, reply) {
+        const asked = parseGitUrl(request.raw.url!)
+        if (!asked) return reply.callNotFound()
+        reply.hijack()
+        return serve(beginExchange(request.raw, reply.raw, doors.siteUrl), asked, request.ip, doors)
+      },
+    })
+  }
+
+async function serve(exchange: Exchange, asked: GitRequest, remoteAddress: string, doors: Doors): Promise<void> {
+  const { req } = exchange
+  let ctx: Ctx | undefined
+  try {
+    if (asked.kind === 'elsewhere') return sendEmpty(exchange, 301, { location: doors.siteUrl + asked.location })
+    if (asked.kind === 'refs' && (req.method !== 'GET' || asked.service === undefined))
+      return sendText(exchange, 403, 'Forbidden\n', plain)
+    if (asked.kind === 'service' && req.method !== 'POST')
+      return sendText(exchange, 405, 'Method Not Allowed\n', { ...plain, allow: 'POST' })
+    const service = asked.service as Service
+    const settings = await doors.settings.get()
+    const shown = await authenticateGit(req.headers.authorization, { ...doors, settings })
+    if ('denied' in shown) return refuseCredentials(exchange, shown.denied)
+    ctx = await doors.open(shown.caller, remoteAddress)
+    const access = await gitAccess(ctx, asked.path, service)
+    if ('challenge' in access) return challenge(exchange)
+    if ('refused' in access) return sendText(exchange, access.refused, `${access.message}\n`, plain)
+    if (asked.kind === 'refs') await advertise(exchange, ctx, access.project, service)
+    else if (service === 'git-upload-pack') await fetch(exchange, ctx, access.project)
+    else await push(exchange, ctx, access.project)
+  } catch (error) {
+    failed(exchange, error, doors)
+  } finally {
+    // Bytes of a refused push that nobody reads would keep the connection open.
+    if (!req.complete) req.resume()
+    logAnswer(doors.log, exchange, ctx?.actor ?? null)
+  }
+}
+
+const challenge = (exchange: Exchange): void =>
+  sendText(exchange, 401, 'HTTP Basic: Access denied\n', { ...plain, 'www-authenticate': 'Basic realm="Stithy"' })
+
+function refuseCredentials(exchange: Exchange, denied: string): void {
+  if (denied === 'blocked') return sendText(exchange, 403, 'Your account has been blocked.\n', plain)
+  if (denied === 'deactivated')
+    return sendText(exchange, 403, 'Your account has been deactivated. Please sign in to activate it.\n', plain)
+  challenge(exchange)
+}
+
+/** The list of refs (or, with protocol v2, of what we can), with the line that names the service before it. */
+async function advertise(exchange: Exchange, ctx: Ctx, project: ProjectSubject, service: Service): Promise<void> {
+  const protocol = header(exchange, 'git-protocol')
+  const { stream, done } =
+    service === 'git-upload-pack'
+      ? await uploadPack(openRepository(ctx, project), { advertise: true, statelessRpc: true, protocol })
+      : await receivePack(await openForWriting(ctx, project), {
+          advertise: true,
+          statelessRpc: true,
+          protocol,
+          onVerdict: async () => ({ ok: false }),
+        })
+  const { res } = exchange
+  res.writeHead(200, head(exchange, `application/x-${service}-advertisement`))
+  const line = `# service=${service}\n`
+  res.write(`${(line.length + 4).toString(16).padStart(4, '0')}${line}0000`)
+  await pipeline(stream, res)
+  await done
+}
+
+async function fetch(exchange: Exchange, ctx: Ctx, project: ProjectSubject): Promise<void> {
+  const { stream, done } = await uploadPack(openRepository(ctx, project), {
+    statelessRpc: true,
+    protocol: header(exchange, 'git-protocol'),
+  })
+  exchange.res.writeHead(200, head(exchange, 'application/x-git-upload-pack-result'))
+  await Promise.all([send(exchange, stream), pipeline(stream, exchange.res)])
+  await done
+}
+
+/**
+ * Receives a push. Its verdict is given and its intent written down while the objects are in quarantine; the answer ends
+ * only when what follows from the push is committed, so that whoever waits for git finds it done.
+ */
+async function push(exchange: Exchange, ctx: Ctx, project: ProjectSubject): Promise<void> {
+  const limit = ctx.settings.receive_max_input_size
+  let pushId: number | undefined
+  const { stream, done } = await receivePack(await openForWriting(ctx, project), {
+    statelessRpc: true,
+    protocol: header(exchange, 'git-protocol'),
+    ...(limit > 0 && { maxInputBytes: limit * mebibyte }),
+    async onVerdict({ updates, pushOptions, quarantine }) {
+      const complaint = await decide(ctx, project.id, updates, quarantine)
+      if (complaint !== undefined) return { ok: false, messages: [complaint] }
+      pushId = await intend(ctx, {
+        projectId: project.id,
+        actorId: ctx.actor!.id,
+        door: 'http',
+        options: pushOptions,
+        changes: updates,
+      })
+      return { ok: true }
+    },
+  })
+  exchange.res.writeHead(200, head(exchange, 'application/x-git-receive-pack-result'))
+  try {
+    await Promise.all([send(exchange, stream), pipeline(stream, exchange.res, { end: false })])
+    await done
+  } finally {
+    // The refs may have moved even if the client has gone.
+    if (pushId !== undefined) await settle(ctx, pushId)
+  }
+  exchange.res.end()
+}
+
+/** The client's bytes to git, unpacked if need be, only as fast as git takes them. */
+async function send({ req }: Exchange, stream: NodeJS.WritableStream): Promise<void> {
+  const zipped = /^(x-)?gzip$/i.test(req.headers['content-encoding'] ?? '')
+  try {
+    await (zipped ? pipeline(req, createGunzip(), stream) : pipeline(req, stream))
+  } catch (error) {
+    // Git may know enough before the client has said everything; how it went is told by the process.
+    if (!['EPIPE', 'ECONNRESET', 'ERR_STREAM_PREMATURE_CLOSE'].includes((error as NodeJS.ErrnoException).code ?? ''))
+      throw error
+  }
+}
+
+const header = ({ req }: Exchange, name: string): string | undefined => {
+  const value = req.headers[name]
+  return typeof value === 'string' ? value : undefined
+}
+
+const head = (exchange: Exchange, contentType: string): Headers => ({
+  ...exchange.headers,
+  ...uncached,
+  'content-type': contentType,
+  'x-content-type-options': 'nosniff',
+  'x-request-id': exchange.requestId,
+})
+
+function failed(exchange: Exchange, error: unknown, { log }: Doors): void {
+  const { req, res } = exchange
+  const { status } = answerFor(error)
+  if (status === 500 && !req.destroyed)
+    log.error({ err: error, request_id: exchange.requestId, path: req.url!.split('?', 1)[0] }, 'git request failed')
+  if (res.headersSent) res.destroy()
+  else sendText(exchange, status, `${error instanceof Failure ? error.message : 'Internal Server Error'}\n`, plain)
+}

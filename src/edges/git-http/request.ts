@@ -1,0 +1,32 @@
+export type Service = 'git-upload-pack' | 'git-receive-pack'
+
+/** What a URL asks of git over HTTP. */
+export type GitRequest =
+  | { kind: 'refs'; path: string; service: Service | undefined }
+  | { kind: 'service'; path: string; service: Service }
+  /** Without `.git`: the client is sent to where it is. */
+  | { kind: 'elsewhere'; location: string }
+
+const services = new Set<string>(['git-upload-pack', 'git-receive-pack'])
+export const isService = (text: string | null): text is Service => text !== null && services.has(text)
+
+/** The letters of full paths, and nothing else: no escape, no dot segment reaches further. */
+const repositoryPath = String.raw`((?:[A-Za-z0-9_.-]+/)+[A-Za-z0-9_.-]+?)`
+const refs = new RegExp(`^/${repositoryPath}(\\.git)?/info/refs$`)
+const service = new RegExp(`^/${repositoryPath}\\.git/(git-upload-pack|git-receive-pack)$`)
+
+/** `undefined` when the URL is none of git's. */
+export function parseGitUrl(url: string): GitRequest | undefined {
+  const [pathname = '', query = ''] = url.split('?', 2)
+  const advertised = refs.exec(pathname)
+  if (advertised) {
+    const wanted = new URLSearchParams(query).get('service')
+    if (advertised[2] === undefined)
+      return wanted === null || isService(wanted)
+        ? { kind: 'elsewhere', location: `/${advertised[1]}.git/info/refs${query === '' ? '' : `?${query}`}` }
+        : undefined
+    return { kind: 'refs', path: advertised[1]!, service: isService(wanted) ? wanted : undefined }
+  }
+  const asked = service.exec(pathname)
+  return asked ? { kind: 'service', path: asked[1]!, service: asked[2] as Service } : undefined
+}
