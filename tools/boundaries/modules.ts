@@ -18,8 +18,14 @@ export type Module = {
  */
 export async function readModules(root: string, folder: string): Promise<Module[]> {
   const entries = await readdir(join(root, folder), { recursive: true, withFileTypes: true })
-  const files = entries.filter((entry) => entry.isFile() && entry.name.endsWith('.ts')).map((entry) => join(entry.parentPath, entry.name))
-  return Promise.all(files.sort().map(async (file) => moduleOf(file.slice(root.length + 1).replaceAll('\\', '/'), await readFile(file, 'utf8'))))
+  const files = entries
+    .filter((entry) => entry.isFile() && entry.name.endsWith('.ts'))
+    .map((entry) => join(entry.parentPath, entry.name))
+  return Promise.all(
+    files
+      .sort()
+      .map(async (file) => moduleOf(file.slice(root.length + 1).replaceAll('\\', '/'), await readFile(file, 'utf8'))),
+  )
 }
 
 export function moduleOf(path: string, source: string): Module {
@@ -41,9 +47,11 @@ const spellings = [
   /\b(?:import|require)\(\s*['"]([^'"]+)['"]/g,
 ]
 
-const specifiers = (code: string): string[] => spellings.flatMap((spelling) => [...code.matchAll(spelling)].map((match) => match[1]!))
+const specifiers = (code: string): string[] =>
+  spellings.flatMap((spelling) => [...code.matchAll(spelling)].map((match) => match[1]!))
 
 /** Strings and templates are skipped as wholes, so that `//` in an address is no comment. */
-const strings = /'(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*"|`(?:[^`\\]|\\[^])*`|\/\/[^\n]*|\/\*[^]*?\*\//g
+const strings = /'(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*"|`(?:[^`\\]|\\[\s\S])*`|\/\/[^\n]*|\/\*[\s\S]*?\*\//g
 
-const withoutComments = (source: string): string => source.replace(strings, (found) => (found.startsWith('/') ? ' ' : found))
+const withoutComments = (source: string): string =>
+  source.replace(strings, (found) => (found.startsWith('/') ? ' ' : found))
