@@ -50,7 +50,10 @@ const maxProcesses = 64
  * Settings from environment variables; an empty one counts as absent. Relative paths start at `folder`.
  * Throws one ConfigError that lists every mistake.
  */
-export function parseConfig(env: Readonly<Record<string, string | undefined>>, folder: string = process.cwd()): Config {
+export function parseConfig(
+  env: Readonly<Record<string, string | undefined>> = process.env,
+  folder: string = process.cwd(),
+): Config {
   const mistakes: string[] = []
   const read = (name: string): string | undefined => env[name]?.trim() || undefined
 
@@ -156,4 +159,9 @@ function parseBlobUrl(text: string, folder: string): string | string[] {
   const url = URL.parse(text)
   if (url === null || url.host !== '' || url.pathname === '/') return ['must name a folder: file:///srv/stithy/blobs']
   return url.href
+}
+
+/** Every process we start from now on has this variable; for those that read their own, like Node's. */
+export function setForChildren(name: string, value: string): void {
+  process.env[name] = value
 }

@@ -5,16 +5,10 @@ export const instancePolicy = {
   /** Nobody needs to be known: what comes back is filtered by what each may see. */
   browse: { from: 'owner', open: 'anyone' },
   use: { from: 'owner', open: 'signed_in' },
-  create_group: { from: 'owner', or: ['can_create_group'] },
   administer: { from: 'owner' },
 } as const satisfies Policy<string>
 
 export type InstanceAbility = keyof typeof instancePolicy
 
 /** The service as a subject: open to all, owned by administrators. */
-export const instanceFacts = (canCreateGroup: boolean): Facts => ({
-  visibility: 20,
-  level: 0,
-  features: {},
-  flags: { can_create_group: canCreateGroup },
-})
+export const instanceFacts: Facts = { visibility: 20, level: 0, features: {}, flags: {} }

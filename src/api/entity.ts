@@ -33,12 +33,16 @@ function hidden(e: Entity<any>, plan: Plan): readonly string[] {
 }
 
 /** The records of a page, in the order of its rows. */
-export async function presentAll<Row>(e: Entity<Row>, rows: readonly Row[], ctx: Ctx): Promise<object[]> {
+export async function presentAll<Row, S extends TObject>(
+  e: Entity<Row, S>,
+  rows: readonly Row[],
+  ctx: Ctx,
+): Promise<Static<S>[]> {
   const extra = e.gather && rows.length > 0 ? await e.gather(rows, ctx) : undefined
   const withheld = hidden(e, ctx.plan)
   return rows.map((row) => {
-    const record = e.present(row, ctx, extra) as Record<string, unknown>
-    for (const name of withheld) delete record[name]
+    const record = e.present(row, ctx, extra)
+    for (const name of withheld) delete (record as Record<string, unknown>)[name]
     return record
   })
 }

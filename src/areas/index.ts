@@ -1,5 +1,9 @@
 import type { Endpoint } from '../api/endpoint.ts'
 import type { Job } from '../jobs/job.ts'
+import { removeGroup } from './groups/jobs.ts'
+import { groupRoutes } from './groups/routes.ts'
+import { purgeExpiredMembers } from './members/jobs.ts'
+import { groupMemberRoutes, projectMemberRoutes } from './members/routes.ts'
 import { namespaceRoutes } from './namespaces/routes.ts'
 import { removeMarkedProjects, removeProject } from './projects/jobs.ts'
 import { projectRoutes } from './projects/routes.ts'
@@ -11,6 +15,8 @@ import { versionRoutes } from './version/routes.ts'
 
 /** Every endpoint of the product, by the folder of its area; the documentation is ordered so, too. */
 export const areas: Readonly<Record<string, readonly Endpoint[]>> = {
+  groups: groupRoutes,
+  members: [...groupMemberRoutes, ...projectMemberRoutes],
   namespaces: namespaceRoutes,
   projects: projectRoutes,
   tokens: tokenRoutes,
@@ -21,4 +27,11 @@ export const areas: Readonly<Record<string, readonly Endpoint[]>> = {
 export const endpoints: readonly Endpoint[] = Object.values(areas).flat()
 
 /** Everything that happens later. */
-export const jobs: readonly Job<any>[] = [refreshRepository, removeMarkedProjects, removeProject, settleCutOffPushes]
+export const jobs: readonly Job<any>[] = [
+  purgeExpiredMembers,
+  refreshRepository,
+  removeGroup,
+  removeMarkedProjects,
+  removeProject,
+  settleCutOffPushes,
+]

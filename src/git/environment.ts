@@ -21,8 +21,8 @@ const settings: Settings = [
   ['core.fsync', 'committed,reference'],
   ['core.fsyncMethod', 'fsync'],
   // Two writers of one ref: the second waits for the lock instead of failing at once.
-  ['core.filesRefLockTimeout', '2000'],
-  ['core.packedRefsTimeout', '5000'],
+  ['core.filesRefLockTimeout', '1000'],
+  ['core.packedRefsTimeout', '2000'],
   // A repository's config must not name a program to run.
   ['core.alternateRefsCommand', ''],
   ['core.fsmonitor', 'false'],

@@ -1,6 +1,7 @@
 import { Failure } from '../kernel/failure.ts'
 import { Inbox } from './inbox.ts'
 import type { Child } from './runner/child.ts'
+import type { Exit } from './runner/protocol.ts'
 
 /** One question to a helper. `read` takes its answer from what has arrived; `undefined` until all of it is there. */
 export type Question<Answer> = {
@@ -11,17 +12,36 @@ export type Question<Answer> = {
   reset(): void
 }
 
+/** The process ended while it was busy with a question that must not be asked twice. */
+export class HelperDeath extends Error {
+  override name = 'HelperDeath'
+  readonly exit: Exit
+
+  constructor(exit: Exit) {
+    super(`the git helper ended with ${exit.signal ?? exit.code}: ${exit.stderr.trim().slice(0, 1000)}`)
+    this.exit = exit
+  }
+}
+
+export type HelperOptions = {
+  start(): Promise<Child>
+  /** A silence of this length while a question is open counts as a death. */
+  timeoutMs: number
+  /** Whether a question may be asked again when its process died over it: true for readers. */
+  repeatable: boolean
+  /** Called when the last question was answered. */
+  onIdle(): void
+}
+
 type Waiting = { question: Question<any>; resolve(answer: any): void; reject(error: Error): void; deaths: number }
 
 /**
  * A long-lived git process that answers in the order it is asked. Starts with the first question. When it dies, the
- * question it was busy with is asked once more (a reader cannot do harm twice) and those behind it simply again;
- * one that ends the process twice rejects. A silence of `timeoutMs` counts as a death.
+ * question it was busy with is asked once more, if it may be, and those behind it simply again: the process had not come
+ * to them. One that cannot be asked again rejects with `HelperDeath`, one that ended two processes with `Failure('unavailable')`.
  */
 export class Helper {
-  readonly #start: () => Promise<Child>
-  readonly #timeoutMs: number
-  readonly #onIdle: () => void
+  readonly #options: HelperOptions
   #child: Child | undefined
   #starting = false
   #waiting: Waiting[] = []
@@ -30,10 +50,8 @@ export class Helper {
   #timer: NodeJS.Timeout | undefined
   #closed = false
 
-  constructor(options: { start(): Promise<Child>; timeoutMs: number; onIdle(): void }) {
-    this.#start = options.start
-    this.#timeoutMs = options.timeoutMs
-    this.#onIdle = options.onIdle
+  constructor(options: HelperOptions) {
+    this.#options = options
   }
 
   get busy(): boolean {
@@ -49,7 +67,10 @@ export class Helper {
     return new Promise((resolve, reject) => {
       if (this.#closed) return reject(new Failure('unavailable', 'The git helper was closed'))
       this.#waiting.push({ question, resolve, reject, deaths: 0 })
-      this.#send(question.request)
+      this.#unsent.push(question.request)
+      if (!this.#child) void this.#launch()
+      // Whatever is asked in one turn goes out in one write.
+      else if (this.#unsent.length === 1) queueMicrotask(() => this.#flush())
     })
   }
 
@@ -59,17 +80,10 @@ export class Helper {
     this.#rejectAll(new Failure('unavailable', 'The git helper was closed'))
     const child = this.#child
     if (!child) return
-    child.kill('SIGKILL')
+    // Not SIGKILL: git takes its lock files with it. The runner insists after a while.
+    child.kill()
     child.destroy()
     await child.done.catch(() => {})
-  }
-
-  #send(request: Buffer) {
-    this.#unsent.push(request)
-    if (this.#child) {
-      // Whatever is asked in one turn goes out in one write.
-      if (this.#unsent.length === 1) queueMicrotask(() => this.#flush())
-    } else if (!this.#starting) void this.#launch()
   }
 
   #flush() {
@@ -80,36 +94,39 @@ export class Helper {
   }
 
   async #launch() {
+    if (this.#starting) return
     this.#starting = true
-    let child: Child
     try {
-      child = await this.#start()
+      const child = await this.#options.start()
+      if (this.#closed) {
+        return void child.destroy()
+      }
+      this.#attach(child)
     } catch (error) {
+      this.#rejectAll(error as Error)
+    } finally {
       this.#starting = false
-      return this.#rejectAll(error as Error)
     }
-    this.#starting = false
-    if (this.#closed) {
-      child.kill('SIGKILL')
-      return void child.destroy()
-    }
+  }
+
+  #attach(child: Child) {
     this.#child = child
     this.#inbox.clear()
+    const ended = new Promise<void>((resolve) => child.once('close', resolve).once('end', resolve))
     child.on('data', (chunk: Buffer) => {
-      if (child !== this.#child) return
       this.#inbox.push(chunk)
       this.#drain(child)
     })
-    // The end of its output, or the end of the runner: whichever is noticed first.
-    child.on('end', () => this.#died(child))
     child.done.then(
-      () => this.#died(child),
+      // The notice may overtake the last answers, which come another way.
+      (exit) => ended.then(() => this.#died(child, exit)),
       (error: Error) => this.#died(child, error),
     )
     this.#flush()
   }
 
   #drain(child: Child) {
+    if (child !== this.#child) return
     try {
       while (this.#waiting.length > 0) {
         const read = this.#waiting[0]!.question.read(this.#inbox)
@@ -117,11 +134,12 @@ export class Helper {
         this.#waiting.shift()!.resolve(read.answer)
       }
     } catch {
-      child.kill('SIGKILL')
-      return this.#died(child)
+      // Whatever it says next belongs to no question. `done` does the rest.
+      this.#inbox.clear()
+      return void child.destroy()
     }
     this.#watch()
-    if (this.#waiting.length === 0) this.#onIdle()
+    if (this.#waiting.length === 0) this.#options.onIdle()
   }
 
   /** Restarts the deadline: the helper has shown a sign of life, or has just been asked. */
@@ -133,35 +151,31 @@ export class Helper {
     else {
       this.#timer = setTimeout(() => {
         this.#timer = undefined
-        const child = this.#child
-        if (!child) return
-        child.kill('SIGKILL')
-        this.#died(child)
-      }, this.#timeoutMs)
+        this.#child?.kill()
+      }, this.#options.timeoutMs)
     }
   }
 
-  #died(child: Child, reason?: Error) {
+  #died(child: Child, cause: Exit | Error) {
     if (child !== this.#child) return
     this.#child = undefined
     clearTimeout(this.#timer)
     this.#timer = undefined
     child.destroy()
-    this.#unsent = []
-    if (reason) return this.#rejectAll(reason)
-    const [first, ...behind] = this.#waiting
-    if (!first) return this.#onIdle()
-    first.deaths++
-    if (first.deaths > 1) {
-      first.reject(
-        new Failure('unavailable', 'Git could not read the object', { cause: new Error('the helper ended twice') }),
-      )
-      this.#waiting = behind
+    if (cause instanceof Error) return this.#rejectAll(cause)
+    const first = this.#waiting[0]
+    if (first) {
+      first.deaths++
+      const death = new HelperDeath(cause)
+      const error = this.#options.repeatable
+        ? new Failure('unavailable', 'Git could not read the object', { cause: death })
+        : death
+      if (!this.#options.repeatable || first.deaths > 1) this.#waiting.shift()!.reject(error)
     }
     for (const { question } of this.#waiting) question.reset()
     this.#unsent = this.#waiting.map(({ question }) => question.request)
     if (this.#waiting.length > 0) void this.#launch()
-    else this.#onIdle()
+    else this.#options.onIdle()
   }
 
   #rejectAll(error: Error) {

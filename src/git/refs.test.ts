@@ -1,8 +1,10 @@
+import { rm, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Oid } from './oid.ts'
 import type { RefName } from './ref-name.ts'
 import { listRefs, readRef, readRefs, updateRefs } from './refs.ts'
+import { removeStaleLocks } from './stale-locks.ts'
 import { TestGit, type TestRepository } from './testing.ts'
 
 let world: TestGit
@@ -60,6 +62,41 @@ describe('updateRefs', () => {
     }
   }, 30_000)
 
+  test('is one of two things when its process is killed: done, or not done', async () => {
+    const made = await world.repository()
+    const all = commits(made, 30)
+    await updateRefs(made.repo, [{ name: main, to: all[0]! }])
+    const helper = await made.repo.helper('update-ref', 'update-ref', { flags: ['--no-deref', '-z', '--stdin'] })
+    for (let n = 1; n < all.length; n++) {
+      const moving = updateRefs(made.repo, [{ name: main, to: all[n]!, from: all[n - 1]! }])
+      await new Promise((resolve) => setTimeout(resolve, n % 3))
+      try {
+        if (helper.pid) process.kill(helper.pid, 'SIGTERM')
+      } catch {
+        // Still dying of the last round.
+      }
+      expect(await moving).toBe('moved')
+      expect(await readRef(made.repo, main)).toBe(all[n])
+    }
+  }, 30_000)
+
+  test('sees at once what others did to refs and objects', async () => {
+    const made = await world.repository()
+    const [one, two] = commits(made, 2) as [Oid, Oid]
+    await updateRefs(made.repo, [{ name: main, to: one }])
+    made.git('pack-refs', '--all')
+    expect(await updateRefs(made.repo, [{ name: main, to: two, from: one }])).toBe('moved')
+    made.git('update-ref', main, one)
+    made.git('pack-refs', '--all')
+    expect(await updateRefs(made.repo, [{ name: main, to: two, from: two }])).toBe('stale')
+    expect(await updateRefs(made.repo, [{ name: main, to: null, from: one }])).toBe('moved')
+    const three = made.commit({ a: 'three' }, { branch: 'history' })
+    made.git('repack', '-adq')
+    expect(await updateRefs(made.repo, [{ name: ref('main/sub'), to: three, from: 'absent' }])).toBe('moved')
+    made.git('update-ref', '-d', ref('main/sub'))
+    expect(await updateRefs(made.repo, [{ name: main, to: three, from: 'absent' }])).toBe('moved')
+  })
+
   test('says when a name runs into another', async () => {
     const made = await world.repository()
     const [one] = commits(made, 1) as [Oid]
@@ -83,12 +120,27 @@ describe('updateRefs', () => {
   test('waits for a lock that somebody holds for a moment', async () => {
     const made = await world.repository()
     const [one] = commits(made, 1) as [Oid]
-    const { writeFile, rm } = await import('node:fs/promises')
     const lock = join(made.gitDir, 'refs/heads/main.lock')
     await writeFile(lock, '')
     setTimeout(() => void rm(lock), 300)
     expect(await updateRefs(made.repo, [{ name: main, to: one, from: 'absent' }])).toBe('moved')
   })
+
+  test('gives up on a lock that stays, but not on one that was left behind', async () => {
+    const made = await world.repository()
+    const [one] = commits(made, 1) as [Oid]
+    const update = { name: main, to: one, from: 'absent' } as const
+    const lock = join(made.gitDir, 'refs/heads/main.lock')
+    await writeFile(lock, '')
+    await expect(updateRefs(made.repo, [update])).rejects.toMatchObject({ kind: 'unavailable' })
+    const hourAgo = Date.now() / 1000 - 3600
+    await utimes(lock, hourAgo, hourAgo)
+    expect(await updateRefs(made.repo, [update])).toBe('moved')
+
+    await writeFile(join(made.gitDir, 'packed-refs.lock'), '')
+    expect(await removeStaleLocks(made.repo, { olderThanMs: 60_000 })).toBe(0)
+    expect(await removeStaleLocks(made.repo, { olderThanMs: 0 })).toBe(1)
+  }, 20_000)
 })
 
 test('refs are listed in the order asked for, packed or not', async () => {

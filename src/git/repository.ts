@@ -23,6 +23,8 @@ export type Output = { readonly stdout: Buffer; readonly stderr: string; readonl
 
 let handles = 0
 
+const missing = () => new Failure('unprocessable', 'The repository does not exist')
+
 /** One bare repository on disk, or the place of one that does not exist yet. Cheap to make; holds no lock. */
 export class Repository {
   readonly git: GitContext
@@ -60,8 +62,7 @@ export class Repository {
   ): Promise<Child> {
     const words = argvFor(subcommand, { ...(flags && { flags }), ...(args && { args }), ...(paths && { paths }) })
     const gitDir = await this.readDir()
-    if (gitDir !== this.gitDir && writesRepository(subcommand))
-      throw new Failure('unprocessable', 'The repository does not exist')
+    if (gitDir !== this.gitDir && writesRepository(subcommand)) throw missing()
     return this.git.runner.start([`--git-dir=${gitDir}`, ...words], {
       owner: this.gitDir,
       ...options,
@@ -102,9 +103,13 @@ export class Repository {
     return { stdout: Buffer.concat(chunks), stderr, code }
   }
 
-  /** A long-lived process of this repository, shared by all who name it alike; it ends when it is idle. */
+  /**
+   * A long-lived process of this repository, shared by all who name it alike; it ends when it is idle. Its questions are
+   * asked again after a death only if the subcommand changes nothing.
+   */
   async helper(name: string, subcommand: Subcommand, args: GitArgs): Promise<Helper> {
     const gitDir = await this.readDir()
+    if (gitDir !== this.gitDir && writesRepository(subcommand)) throw missing()
     const pool = this.git.helpers
     return pool.take(`${gitDir}\0${this.#env ? this.cacheKey : ''}${name}`, () => {
       const env = this.#env
@@ -118,6 +123,7 @@ export class Repository {
             ...(env && { env }),
           }),
         timeoutMs: this.git.helperTimeoutMs,
+        repeatable: !writesRepository(subcommand),
         onIdle: () => pool.trim(),
       })
     })

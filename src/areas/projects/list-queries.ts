@@ -30,7 +30,14 @@ export type ProjectFilters = {
 export type ProjectSet =
   | { of: 'everyone' }
   | { of: 'user'; userId: number }
-  | { of: 'group'; groupId: number; traversalIds: readonly number[]; withShared: boolean; includeSubgroups: boolean }
+  | {
+      of: 'group'
+      groupId: number
+      traversalIds: readonly number[]
+      /** Projects shared with the group: beside its own, left out, or nothing else. */
+      shared: 'with' | 'without' | 'only'
+      includeSubgroups: boolean
+    }
 
 const orderColumns: Record<ProjectOrder, Sql> = {
   id: raw('p.id'),
@@ -49,7 +56,8 @@ const setCondition = (set: ProjectSet): Sql[] => {
     : sql`p.namespace_id = ${set.groupId}`
   const shared = sql`p.id in (select l.project_id from project_group_links l where l.group_id = ${set.groupId}
     and (l.expires_at is null or l.expires_at > current_date))`
-  return [set.withShared ? sql`(${inside} or ${shared})` : inside]
+  if (set.shared === 'only') return [shared]
+  return [set.shared === 'with' ? sql`(${inside} or ${shared})` : inside]
 }
 
 /** The feature is on for the caller: everyone's, or members' when he is one. */

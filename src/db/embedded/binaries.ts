@@ -1,5 +1,16 @@
 import { spawnSync } from 'node:child_process'
-import { cpSync, existsSync, lstatSync, mkdirSync, readFileSync, renameSync, rmSync, symlinkSync } from 'node:fs'
+import {
+  chmodSync,
+  cpSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+} from 'node:fs'
 import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
@@ -57,9 +68,10 @@ function copied(found: { native: string; version: string }, layout: Layout, owne
     try {
       mkdirSync(parent, { recursive: true })
       if (ours() === undefined) {
-        const unfinished = `${folder}.${process.pid}`
-        rmSync(unfinished, { recursive: true, force: true })
+        // A fresh name, which nobody can have put a link at.
+        const unfinished = mkdtempSync(`${folder}-`)
         cpSync(found.native, unfinished, { recursive: true, verbatimSymlinks: true })
+        chmodSync(unfinished, 0o755)
         renameSync(unfinished, folder)
       }
     } catch {

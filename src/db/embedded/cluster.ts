@@ -1,5 +1,16 @@
 import { spawn } from 'node:child_process'
-import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, readFileSync, renameSync, rmSync } from 'node:fs'
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { Failure } from '../../kernel/failure.ts'
@@ -21,6 +32,9 @@ export function makeFolders(layout: Layout, owner: Owner): void {
     giveTo(owner, folder)
   }
 }
+
+/** Start of the name of a cluster being made; only a finished one gets the other name. */
+const unfinished = 'cluster.new-'
 
 /** Makes the cluster if there is none; a killed attempt leaves nothing that looks finished. */
 export async function ensureCluster(
@@ -54,20 +68,23 @@ function readMajor(layout: Layout): number | undefined {
 }
 
 async function createCluster(layout: Layout, owner: Owner, binaries: Binaries, durability: Durability): Promise<void> {
-  rmSync(layout.unfinished, { recursive: true, force: true })
-  mkdirSync(layout.unfinished, { mode: 0o700 })
-  giveTo(owner, layout.unfinished)
-  const place = clusterArgument(owner, layout.unfinished)
+  for (const name of readdirSync(layout.home)) {
+    if (name.startsWith(unfinished)) rmSync(join(layout.home, name), { recursive: true, force: true })
+  }
+  // A name of its own: an initdb whose start was killed may still be writing to the other one.
+  const folder = mkdtempSync(join(layout.home, unfinished))
+  giveTo(owner, folder)
+  const place = clusterArgument(owner, folder)
   const sync = durability === 'durable' ? [] : ['--no-sync']
   const locale = ['--encoding=UTF8', '--locale=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8']
 
   const run = (program: string, args: string[], input = '') =>
-    runToEnd(program, args, input, { cwd: layout.unfinished, env: binaries.env, owner })
+    runToEnd(program, args, input, { cwd: folder, env: binaries.env, owner })
   await run(binaries.initdb, ['-D', place, '-U', roleName, '--auth=peer', '--no-instructions', ...locale, ...sync])
   const fast = durability === 'durable' ? [] : ['-F']
   await run(binaries.postgres, ['--single', ...fast, '-D', place, 'postgres'], `create database ${databaseName}\n`)
 
-  renameSync(layout.unfinished, layout.cluster)
+  renameSync(folder, layout.cluster)
   if (durability === 'durable') syncFolder(layout.home)
 }
 

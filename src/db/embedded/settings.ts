@@ -30,7 +30,7 @@ export function writeSettings(layout: Layout, owner: Owner, durability: Durabili
 
 const serverSettings = (
   durability: Durability,
-): string => `# Written by Stithy at each start. Your own settings: ../local.conf
+): string => `# Written by Stithy at each start. Your own settings: local.conf
 
 listen_addresses = ''
 unix_socket_directories = '../socket'
@@ -47,6 +47,7 @@ random_page_cost = 1.1
 jit = off
 # Three processes less, and our reads are small.
 io_method = sync
+max_logical_replication_workers = 0
 
 ${
   durability === 'durable'
@@ -68,13 +69,8 @@ datestyle = 'iso, ymd'
 default_text_search_config = 'pg_catalog.english'
 lc_messages = 'C'
 
-logging_collector = on
-log_directory = '../log'
-log_filename = 'postgresql-%a.log'
-log_truncate_on_rotation = on
-log_rotation_age = '1d'
 log_line_prefix = '%m [%p] '
 log_checkpoints = off
 
-include_if_exists = '../local.conf'
+include_if_exists = 'local.conf'
 `

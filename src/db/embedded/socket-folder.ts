@@ -11,13 +11,13 @@ const longestFolder = 80
  * folder gives the same path in every process; made if missing. Idempotent.
  */
 export function shortFolder(folder: string): string {
+  mkdirSync(folder, { recursive: true, mode: 0o700 })
   if (Buffer.byteLength(folder) <= longestFolder) return folder
   const uid = process.geteuid?.() ?? 0
   const name = `stithy-${uid}-${createHash('sha256').update(folder).digest('hex').slice(0, 16)}`
   // Not $TMPDIR: it may be long as well, and may differ between two processes that must meet here.
   const place = [`/run/user/${uid}`, ...(uid === 0 ? ['/run'] : [])].find(isWritable) ?? '/tmp'
   const link = join(place, name)
-  mkdirSync(folder, { recursive: true, mode: 0o700 })
   const found = lstatSync(link, { throwIfNoEntry: false })
   if (found?.isSymbolicLink() && found.uid === uid && readlinkSync(link) === folder) return link
   try {

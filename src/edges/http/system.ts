@@ -43,14 +43,12 @@ export const systemDoor =
           check(() => runner.ping()),
         ])
         const ready = [database, disk, git].every(({ status }) => status === 'ok')
-        return reply
-          .code(ready ? 200 : 503)
-          .send({
-            status: ready ? 'ok' : 'failed',
-            database_check: [database],
-            disk_check: [disk],
-            git_runner_check: [git],
-          })
+        return reply.code(ready ? 200 : 503).send({
+          status: ready ? 'ok' : 'failed',
+          database_check: [database],
+          disk_check: [disk],
+          git_runner_check: [git],
+        })
       },
     })
     app.route({

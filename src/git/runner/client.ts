@@ -106,11 +106,11 @@ export class Runner {
     this.#disposed = true
     const link = await this.#link?.catch(() => undefined)
     if (!link || link.closed) return
-    await Promise.all(
-      [...link.jobs].map(
-        ([id, { done }]) => (say(link, { kill: id, signal: 'SIGKILL' }), done.promise.catch(() => {})),
-      ),
-    )
+    const ended = [...link.jobs].map(([id, { done }]) => {
+      say(link, { kill: id, signal: 'SIGTERM' })
+      return done.promise.catch(() => {})
+    })
+    await Promise.all(ended)
     const closed = new Promise((resolve) => link.socket.once('close', resolve))
     link.socket.end()
     await closed
@@ -180,9 +180,15 @@ function settle(link: Link, id: number, error: Error) {
   pending.done.reject(error)
   for (const socket of pending.sockets) socket.destroy()
   if (pending.pid === undefined) return
+  // The runner that would have ended it is gone. Politely first, so that git takes its lock files with it.
+  const { pid } = pending
+  signalGroup(pid, 'SIGTERM')
+  setTimeout(() => signalGroup(pid, 'SIGKILL'), 1_000).unref()
+}
+
+function signalGroup(pid: number, signal: NodeJS.Signals) {
   try {
-    // The runner that would have ended it is gone.
-    process.kill(-pending.pid, 'SIGKILL')
+    process.kill(-pid, signal)
   } catch {
     // It went by itself.
   }

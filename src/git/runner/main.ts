@@ -196,11 +196,27 @@ function signalGroup(pid: number, signal: NodeJS.Signals) {
   }
 }
 
+let leaving = false
+
+/** Ends all children, politely first: git takes its lock files with it. */
 function shutDown() {
-  for (const client of clients.values()) {
-    for (const { pid } of client.jobs.values()) if (pid !== undefined) signalGroup(pid, 'SIGKILL')
+  if (leaving) return
+  leaving = true
+  server.close()
+  signalAll('SIGTERM')
+  const leave = () => {
+    signalAll('SIGKILL')
+    process.exit(0)
   }
-  process.exit(0)
+  const look = setInterval(() => [...clients.values()].every(({ jobs }) => jobs.size === 0) && leave(), 10)
+  look.ref()
+  setTimeout(leave, killGraceMs)
+}
+
+function signalAll(signal: NodeJS.Signals) {
+  for (const client of clients.values()) {
+    for (const { pid } of client.jobs.values()) if (pid !== undefined) signalGroup(pid, signal)
+  }
 }
 
 const socketPath = process.argv[2]

@@ -1,0 +1,317 @@
+import type { Caller } from '../../access/actor.ts'
+import { levels, visibilities } from '../../access/levels.ts'
+import type { Direction, List } from '../../api/page.ts'
+import type { Db, Tx } from '../../db/db.ts'
+import { fuzzy } from '../../db/fuzzy.ts'
+import { and, empty, raw, type Sql, sql } from '../../db/sql.ts'
+import type { Timestamp } from '../../db/types.ts'
+import { groupLevel, within } from '../access-index/queries.ts'
+import type { ProjectStatistics } from '../projects/queries.ts'
+
+export type GroupRow = {
+  id: number
+  parent_id: number | null
+  traversal_ids: number[]
+  name: string
+  path: string
+  full_path: string
+  full_name: string
+  description: string
+  visibility: number
+  avatar: string | null
+  share_with_group_lock: boolean
+  membership_lock: boolean
+  require_two_factor_authentication: boolean
+  two_factor_grace_period: number
+  project_creation_level: 'noone' | 'maintainer' | 'developer'
+  subgroup_creation_level: 'owner' | 'maintainer'
+  auto_devops_enabled: boolean | null
+  emails_disabled: boolean | null
+  mentions_disabled: boolean | null
+  lfs_enabled: boolean | null
+  request_access_enabled: boolean
+  file_template_project_id: number | null
+  shared_runners_minutes_limit: number | null
+  extra_shared_runners_minutes_limit: number | null
+  runners_token: string
+  created_at: Timestamp
+  updated_at: Timestamp
+  /** The caller's; null without any. */
+  level: number | null
+  reads_project_inside: boolean
+  /** Only when asked for. */
+  statistics?: Omit<ProjectStatistics, 'commit_count'>
+  custom_attributes?: { key: string; value: string }[]
+}
+
+const columns = raw(
+  'g.id, g.parent_id, g.traversal_ids, g.name, g.path, g.full_path, g.full_name, g.description, g.visibility, g.avatar, g.share_with_group_lock, g.membership_lock, g.require_two_factor_authentication, g.two_factor_grace_period, g.project_creation_level, g.subgroup_creation_level, g.auto_devops_enabled, g.emails_disabled, g.mentions_disabled, g.lfs_enabled, g.request_access_enabled, g.file_template_project_id, g.shared_runners_minutes_limit, g.extra_shared_runners_minutes_limit, g.runners_token, g.created_at, g.updated_at',
+)
+
+/** Groups around projects that the caller is let into directly. */
+const aroundHisProjects = (userId: number): Sql => sql`g.id in (
+  select unnest(n.traversal_ids) from project_access a join projects p on p.id = a.project_id and not p.deleting
+  join namespaces n on n.id = p.namespace_id where a.user_id = ${userId} and a.expires_on > current_date)`
+
+const callerColumns = (caller: Caller): Sql =>
+  caller === null
+    ? raw('null::smallint as level, false as reads_project_inside')
+    : sql`${groupLevel(caller.id, raw('g.id'))} as level, ${aroundHisProjects(caller.id)} as reads_project_inside`
+
+const statisticsColumn = sql`, (select json_build_object(
+    'repository_size', coalesce(sum(s.repository_size), 0), 'wiki_size', coalesce(sum(s.wiki_size), 0),
+    'lfs_objects_size', coalesce(sum(s.lfs_objects_size), 0), 'job_artifacts_size', coalesce(sum(s.job_artifacts_size), 0),
+    'packages_size', coalesce(sum(s.packages_size), 0))
+  from namespaces d join projects p on p.namespace_id = d.id join project_statistics s on s.project_id = p.id
+  where ${within(raw('d.traversal_ids'), raw('g.traversal_ids'))}) as statistics`
+
+const attributesColumn = raw(
+  `, coalesce((select json_agg(json_build_object('key', a.key, 'value', a.value) order by a.id) from custom_attributes a where a.namespace_id = g.id), '[]') as custom_attributes`,
+)
+
+export type GroupOptions = { statistics?: boolean; customAttributes?: boolean }
+
+const select = (caller: Caller, options: GroupOptions): Sql =>
+  sql`select ${columns}, ${callerColumns(caller)}${options.statistics ? statisticsColumn : empty}${options.customAttributes ? attributesColumn : empty} from namespaces g`
+
+/** By number or, in any case, full path. Groups that are being removed are not found. One statement. */
+export const findGroup = (
+  db: Db,
+  caller: Caller,
+  idOrPath: number | string,
+  options: GroupOptions = {},
+): Promise<GroupRow | undefined> =>
+  db.row<GroupRow>(
+    typeof idOrPath === 'number'
+      ? sql`${select(caller, options)} where g.id = ${idOrPath} and g.kind = 'group' and not g.deleting`
+      : sql`${select(caller, options)} join routes r on r.namespace_id = g.id where r.path_key = lower(${idOrPath}) and g.kind = 'group' and not g.deleting`,
+  )
+
+/** Groups the caller may know about: SQL twin of `groupPolicy.read_group`. */
+export function visibleGroups(caller: Caller): Sql {
+  if (caller === null) return sql`g.visibility = ${visibilities.public}`
+  if (caller.admin) return raw('true')
+  const open = caller.external ? visibilities.public : visibilities.internal
+  return sql`(g.visibility >= ${open} or ${hisGroups(caller.id, levels.guest)} or ${aroundHisProjects(caller.id)})`
+}
+
+const hisGroups = (userId: number, level: number): Sql =>
+  sql`g.id in (select group_id from group_access where user_id = ${userId} and level >= ${level} and expires_on > current_date)`
+
+/** Groups he is a member of, those above them, and those around his projects. */
+const authorisedGroups = (
+  userId: number,
+): Sql => sql`(${hisGroups(userId, levels.guest)} or ${aroundHisProjects(userId)}
+  or g.id in (select unnest(n.traversal_ids) from group_access a join namespaces n on n.id = a.group_id
+    where a.user_id = ${userId} and a.expires_on > current_date))`
+
+export type GroupFilters = {
+  skip_groups?: number[]
+  all_available?: boolean
+  search?: string
+  order_by: 'name' | 'path' | 'id'
+  sort: Direction
+  owned: boolean
+  min_access_level?: number
+  custom_attributes?: Record<string, string>
+}
+
+const orderColumns = { name: raw('g.name'), path: raw('g.path'), id: raw('g.id') }
+
+/** Groups the caller can see; of one parent when `parentId` is given. Ties by id, oldest first. */
+export function listGroups(caller: Caller, filters: GroupFilters, options: GroupOptions, parentId?: number): List {
+  const where: Sql[] = [raw(`g.kind = 'group' and not g.deleting`)]
+  if (parentId !== undefined) where.push(sql`g.parent_id = ${parentId}`)
+  const available = filters.all_available ?? (caller === null || caller.admin || parentId !== undefined)
+  if (filters.owned) where.push(caller ? ownedBy(caller.id) : raw('false'))
+  else if (filters.min_access_level !== undefined)
+    where.push(caller ? hisGroups(caller.id, filters.min_access_level) : raw('false'))
+  else if (!available && caller) where.push(authorisedGroups(caller.id))
+  where.push(visibleGroups(caller))
+  if (filters.skip_groups && filters.skip_groups.length > 0)
+    where.push(sql`g.id <> all(${filters.skip_groups}::bigint[])`)
+  if (filters.search?.trim()) where.push(fuzzy(filters.search, ['g.name', 'g.path']))
+  if (caller?.admin && filters.custom_attributes)
+    where.push(
+      and(
+        Object.entries(filters.custom_attributes).map(
+          ([key, value]) =>
+            sql`exists (select from custom_attributes a where a.namespace_id = g.id and a.key = ${key} and a.value = ${value})`,
+        ),
+      ),
+    )
+  return {
+    type: 'Group',
+    select: select(caller, options),
+    from: sql`from namespaces g`,
+    where,
+    order: [
+      { by: orderColumns[filters.order_by], direction: filters.sort },
+      ...(filters.order_by === 'id' ? [] : [{ by: raw('g.id'), direction: 'asc' as const }]),
+    ],
+    keyset: filters.order_by === 'id' ? { direction: filters.sort } : undefined,
+  }
+}
+
+const ownedBy = (userId: number): Sql => sql`g.id in (
+  select m.namespace_id from members m where m.user_id = ${userId} and m.access_level = ${levels.owner}
+  and (m.expires_at is null or m.expires_at > current_date))`
+
+/** Attributes of a group that create and edit set, as columns. */
+export type GroupAttributes = {
+  name: string
+  description: string
+  visibility: number
+  share_with_group_lock: boolean
+  membership_lock: boolean
+  require_two_factor_authentication: boolean
+  two_factor_grace_period: number
+  project_creation_level: string
+  subgroup_creation_level: string
+  auto_devops_enabled: boolean | null
+  emails_disabled: boolean | null
+  mentions_disabled: boolean | null
+  lfs_enabled: boolean | null
+  request_access_enabled: boolean
+  file_template_project_id: number | null
+  shared_runners_minutes_limit: number | null
+  extra_shared_runners_minutes_limit: number | null
+}
+
+const attributeNames = new Set<string>([
+  'name',
+  'description',
+  'visibility',
+  'share_with_group_lock',
+  'membership_lock',
+  'require_two_factor_authentication',
+  'two_factor_grace_period',
+  'project_creation_level',
+  'subgroup_creation_level',
+  'auto_devops_enabled',
+  'emails_disabled',
+  'mentions_disabled',
+  'lfs_enabled',
+  'request_access_enabled',
+  'file_template_project_id',
+  'shared_runners_minutes_limit',
+  'extra_shared_runners_minutes_limit',
+] satisfies (keyof GroupAttributes)[])
+
+const assignments = (attributes: Partial<GroupAttributes>): Sql =>
+  Object.entries(attributes).reduce((all, [name, value]) => {
+    if (!attributeNames.has(name)) throw new Error(`not an attribute of groups: ${name}`)
+    return sql`${all}, ${raw(name)} = ${value}`
+  }, sql`updated_at = now()`)
+
+/** A new group below `parent` (or at the top), its attributes at their defaults. */
+export const insertGroup = async (
+  tx: Tx,
+  group: {
+    name: string
+    path: string
+    parent: Pick<GroupRow, 'id' | 'traversal_ids' | 'full_path' | 'full_name'> | undefined
+    runnersToken: string
+  },
+): Promise<number> => {
+  const { parent } = group
+  const row = await tx.row<{ id: number }>(sql`
+    with next as (select nextval(pg_get_serial_sequence('namespaces', 'id')) as id)
+    insert into namespaces (id, kind, parent_id, traversal_ids, name, path, full_path, full_name, runners_token)
+    select id, 'group', ${parent?.id ?? null}::bigint, ${parent?.traversal_ids ?? []}::bigint[] || id, ${group.name}, ${group.path},
+      ${parent ? `${parent.full_path}/${group.path}` : group.path}, ${parent ? `${parent.full_name} / ${group.name}` : group.name}, ${group.runnersToken}
+    from next returning id`)
+  return row!.id
+}
+
+export const updateGroupAttributes = (tx: Tx, id: number, attributes: Partial<GroupAttributes>): Promise<number> =>
+  tx.run(sql`update namespaces set ${assignments(attributes)} where id = ${id}`)
+
+/** Locks the group against other edits until the transaction ends. */
+export const lockGroup = (tx: Tx, id: number): Promise<GroupRow | undefined> =>
+  tx.row<GroupRow>(sql`select ${columns}, null as level, false as reads_project_inside from namespaces g
+    where g.id = ${id} and g.kind = 'group' and not g.deleting for update`)
+
+/** Highest visibility of the projects and of the subgroups directly inside; null without any. */
+export const visibilitiesInside = async (
+  db: Db,
+  id: number,
+): Promise<{ projects: number | null; groups: number | null }> =>
+  (await db.row(sql`select (select max(visibility) from projects where namespace_id = ${id} and not deleting) as projects,
+    (select max(visibility) from namespaces where parent_id = ${id} and not deleting) as groups`))!
+
+/** The paths of a group and all below it become redirects, so that new ones can be claimed. */
+export const retireGroupRoutes = (tx: Tx, traversalIds: readonly number[]): Promise<number> =>
+  tx.run(sql`update routes set redirect = true where
+    namespace_id in (select d.id from namespaces d where ${within(raw('d.traversal_ids'), sql`${traversalIds}::bigint[]`)})
+    or project_id in (select p.id from projects p join namespaces d on d.id = p.namespace_id
+      where ${within(raw('d.traversal_ids'), sql`${traversalIds}::bigint[]`)})`)
+
+/**
+ * Gives a group another path or name, and with it the full ones of all below. Returns false when a new full path is taken;
+ * the transaction must then be given up. Old routes are retired first.
+ */
+export async function renameTree(
+  tx: Tx,
+  traversalIds: readonly number[],
+  from: { fullPath: string; fullName: string },
+  to: { path: string; fullPath: string; fullName: string },
+): Promise<boolean> {
+  const inside = within(raw('d.traversal_ids'), sql`${traversalIds}::bigint[]`)
+  const id = traversalIds.at(-1)!
+  await tx.run(sql`update namespaces d set
+      path = case when d.id = ${id} then ${to.path} else d.path end,
+      full_path = ${to.fullPath} || substr(d.full_path, length(${from.fullPath}::text) + 1),
+      full_name = ${to.fullName} || substr(d.full_name, length(${from.fullName}::text) + 1)
+    where ${inside}`)
+  await tx.run(
+    sql`update projects p set full_path = d.full_path || '/' || p.path from namespaces d where d.id = p.namespace_id and ${inside}`,
+  )
+  const wanted = await tx.row<{ count: number }>(sql`
+    with named as (
+      select lower(d.full_path) as path_key, d.id as namespace_id, null::bigint as project_id from namespaces d where ${inside}
+      union all
+      select lower(p.full_path), null, p.id from projects p join namespaces d on d.id = p.namespace_id where ${inside}),
+    claimed as (
+      insert into routes (path_key, namespace_id, project_id) select path_key, namespace_id, project_id from named
+      on conflict (path_key) do update set namespace_id = excluded.namespace_id, project_id = excluded.project_id, redirect = false
+      where routes.redirect returning 1)
+    select (select count(*) from named) - (select count(*) from claimed) as count`)
+  return wanted!.count === 0
+}
+
+/** From here on nobody finds the group, nor what is inside; a job removes it for good. */
+export async function markGroupDeleting(tx: Tx, traversalIds: readonly number[]): Promise<void> {
+  const inside = within(raw('d.traversal_ids'), sql`${traversalIds}::bigint[]`)
+  await tx.run(sql`update projects p set deleting = true from namespaces d where d.id = p.namespace_id and ${inside}`)
+  await tx.run(sql`update namespaces d set deleting = true where ${inside}`)
+}
+
+/** Projects inside a group that is being removed. */
+export async function projectsToRemove(db: Db, groupId: number): Promise<number[]> {
+  const rows = await db.rows<{ id: number }>(sql`
+    select p.id from namespaces g join namespaces d on ${within(raw('d.traversal_ids'), raw('g.traversal_ids'))}
+    join projects p on p.namespace_id = d.id where g.id = ${groupId} and g.deleting order by p.id`)
+  return rows.map(({ id }) => id)
+}
+
+/** Removes the rows of an emptied group and of the groups below it, the deepest first. */
+export async function deleteGroupRows(tx: Tx, groupId: number): Promise<void> {
+  const rows = await tx.rows<{ id: number }>(sql`
+    select d.id from namespaces g join namespaces d on ${within(raw('d.traversal_ids'), raw('g.traversal_ids'))}
+    where g.id = ${groupId} and g.deleting order by cardinality(d.traversal_ids) desc`)
+  for (const { id } of rows) await tx.run(sql`delete from namespaces where id = ${id}`)
+}
+
+/** How many levels lie below a group, itself included. */
+export const depthBelow = async (db: Db, traversalIds: readonly number[]): Promise<number> =>
+  (await db.row<{
+    depth: number
+  }>(sql`select max(cardinality(d.traversal_ids)) - ${traversalIds.length - 1}::integer as depth
+    from namespaces d where ${within(raw('d.traversal_ids'), sql`${traversalIds}::bigint[]`)}`))!.depth
+
+/** The creator's own membership. */
+export const insertOwner = (tx: Tx, groupId: number, userId: number): Promise<number> =>
+  tx.run(
+    sql`insert into members (namespace_id, user_id, access_level, created_by_id) values (${groupId}, ${userId}, ${levels.owner}, ${userId})`,
+  )

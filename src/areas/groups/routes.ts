@@ -1,0 +1,180 @@
+import type { Ctx } from '../../api/ctx.ts'
+import { as, endpoint, variants } from '../../api/endpoint.ts'
+import { fetchPage } from '../../api/page.ts'
+import { Flag, Hash, List, Nullable, OneOf, Optional, Params, Text, Whole } from '../../api/params/types.ts'
+import { Message } from '../instance/entity.ts'
+import { instance } from '../instance/subject.ts'
+import { Project, ProjectSimple } from '../projects/entity.ts'
+import { listProjects } from '../projects/list-queries.ts'
+import { projectFilters } from '../projects/routes.ts'
+import { Group, GroupDetail } from './entity.ts'
+import { type GroupOptions, listGroups } from './queries.ts'
+import { createGroup, deleteGroup, editGroup, getDetail } from './service.ts'
+import { group } from './subject.ts'
+
+const bigId = { maximum: Number.MAX_SAFE_INTEGER }
+
+/** Filters of every list of groups. */
+const groupFilters = {
+  skip_groups: Optional(List(Whole(bigId), { description: 'Ids to leave out' })),
+  all_available: Optional(Flag({ description: 'All groups the caller may see, not only his' })),
+  search: Optional(Text({ description: 'Words in the name or path' })),
+  order_by: OneOf(['name', 'path', 'id'], { default: 'name', description: 'Order' }),
+  sort: OneOf(['asc', 'desc'], { default: 'asc', description: 'Direction' }),
+  statistics: Flag({ default: false, description: 'Show statistics; administrators' }),
+  with_custom_attributes: Flag({ default: false, description: 'Show custom attributes; administrators' }),
+  owned: Flag({ default: false, description: 'Owned by the caller himself' }),
+  min_access_level: Optional(OneOf([10, 20, 30, 40, 50], { description: 'The caller has at least this level' })),
+  custom_attributes: Optional(Hash(Text(), { description: 'With these attributes; administrators' })),
+} as const
+
+/** What only administrators are shown is left out for others. */
+const optionsFor = (ctx: Ctx, params: { statistics: boolean; with_custom_attributes: boolean }): GroupOptions =>
+  ctx.actor?.admin ? { statistics: params.statistics, customAttributes: params.with_custom_attributes } : {}
+
+const minutes = (description: string) => Optional(Nullable(Whole({ minimum: 0, tier: 'starter', description })))
+
+const writeParams = {
+  description: Optional(Nullable(Text({ description: 'Description' }))),
+  visibility: Optional(OneOf(['private', 'internal', 'public'], { description: 'Who may see it' })),
+  share_with_group_lock: Optional(Flag({ description: 'Its projects may not be shared with other groups' })),
+  require_two_factor_authentication: Optional(Flag({ description: 'Members need a second factor' })),
+  two_factor_grace_period: Optional(Whole({ minimum: 0, description: 'Hours until then' })),
+  project_creation_level: Optional(
+    OneOf(['noone', 'maintainer', 'developer'], { description: 'Who may create projects' }),
+  ),
+  auto_devops_enabled: Optional(Nullable(Flag({ description: 'Pipelines without configuration' }))),
+  subgroup_creation_level: Optional(OneOf(['owner', 'maintainer'], { description: 'Who may create subgroups' })),
+  emails_disabled: Optional(Nullable(Flag({ description: 'No mail' }))),
+  mentions_disabled: Optional(Nullable(Flag({ description: 'The group cannot be mentioned' }))),
+  lfs_enabled: Optional(Nullable(Flag({ description: 'Large files in its projects' }))),
+  request_access_enabled: Optional(Flag({ description: 'People may ask for access' })),
+  shared_runners_minutes_limit: minutes('Minutes on shared runners'),
+  extra_shared_runners_minutes_limit: minutes('Further minutes on shared runners'),
+} as const
+
+export const groupRoutes = [
+  endpoint({
+    method: 'GET',
+    path: '/groups',
+    summary: 'List groups',
+    subject: instance,
+    allow: 'browse',
+    params: Params(groupFilters),
+    paged: true,
+    returns: Group,
+    handle: ({ params, page, ctx }) => fetchPage(ctx.db, listGroups(ctx.actor, params, optionsFor(ctx, params)), page),
+  }),
+
+  endpoint({
+    method: 'GET',
+    path: '/groups/:id/subgroups',
+    summary: 'List groups directly below a group',
+    subject: group,
+    allow: 'read_group',
+    params: Params(groupFilters),
+    paged: true,
+    returns: Group,
+    handle: ({ subject, params, page, ctx }) =>
+      fetchPage(ctx.db, listGroups(ctx.actor, params, optionsFor(ctx, params), subject.id), page),
+  }),
+
+  endpoint({
+    method: 'GET',
+    path: '/groups/:id/projects',
+    summary: 'List projects of a group',
+    subject: group,
+    allow: 'read_group',
+    params: Params({
+      ...projectFilters,
+      with_shared: Flag({ default: true, description: 'Those shared with the group, too' }),
+      include_subgroups: Flag({ default: false, description: 'Those of its subgroups, too' }),
+    }),
+    paged: true,
+    returns: variants(Project, ProjectSimple),
+    async handle({ subject, params, page, ctx }) {
+      const simple = params.simple || ctx.actor === null
+      const list = listProjects(
+        ctx.actor,
+        {
+          of: 'group',
+          groupId: subject.id,
+          traversalIds: subject.traversal_ids,
+          shared: params.with_shared ? 'with' : 'without',
+          includeSubgroups: params.include_subgroups,
+        },
+        params,
+        { customAttributes: params.with_custom_attributes && ctx.actor?.admin === true },
+      )
+      return as(simple ? ProjectSimple : Project, await fetchPage(ctx.db, list, page))
+    },
+  }),
+
+  endpoint({
+    method: 'GET',
+    path: '/groups/:id',
+    summary: 'One group',
+    subject: group,
+    allow: 'read_group',
+    params: Params({
+      with_custom_attributes: Flag({ default: false, description: 'Show custom attributes; administrators' }),
+      with_projects: Flag({
+        default: true,
+        description: 'Show its projects and those shared with it, at most 100 of each',
+      }),
+    }),
+    returns: GroupDetail,
+    handle: ({ subject, params, ctx }) =>
+      getDetail(ctx, subject.id, params.with_projects, params.with_custom_attributes && ctx.actor?.admin === true),
+  }),
+
+  endpoint({
+    method: 'POST',
+    path: '/groups',
+    summary: 'Create a group, at the top or below another',
+    subject: instance,
+    allow: 'use',
+    params: Params({
+      name: Text({ description: 'Name' }),
+      path: Text({ description: 'Path' }),
+      ...writeParams,
+      parent_id: Optional(Nullable(Whole({ ...bigId, description: 'The group above' }))),
+    }),
+    returns: GroupDetail,
+    handle: ({ params, ctx }) => createGroup(ctx, params),
+  }),
+
+  endpoint({
+    method: 'PUT',
+    path: '/groups/:id',
+    summary: 'Edit a group',
+    subject: group,
+    allow: 'admin_group',
+    params: Params({
+      name: Optional(Text({ description: 'Name' })),
+      path: Optional(Text({ description: 'Path' })),
+      membership_lock: Optional(Flag({ tier: 'starter', description: 'Nobody is added to its projects' })),
+      file_template_project_id: Optional(
+        Nullable(Whole({ ...bigId, tier: 'premium', description: 'Project of file templates' })),
+      ),
+      ...writeParams,
+    }),
+    returns: GroupDetail,
+    handle: ({ subject, params, ctx }) => editGroup(ctx, subject, params),
+  }),
+
+  endpoint({
+    method: 'DELETE',
+    path: '/groups/:id',
+    summary: 'Delete a group with all inside it',
+    subject: group,
+    allow: 'remove_group',
+    status: 202,
+    changedAt: ({ updated_at }) => updated_at,
+    returns: Message,
+    async handle({ subject, ctx }) {
+      await deleteGroup(ctx, subject)
+      return { message: '202 Accepted' }
+    },
+  }),
+]

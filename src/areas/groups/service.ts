@@ -1,0 +1,242 @@
+import { groupPolicy } from '../../access/group-policy.ts'
+import { type Visibility, visibilities, visibilityName } from '../../access/levels.ts'
+import { allows } from '../../access/policy.ts'
+import type { Ctx } from '../../api/ctx.ts'
+import { fetchPage } from '../../api/page.ts'
+import type { Tx } from '../../db/db.ts'
+import { emit } from '../../events/log.ts'
+import { enqueue } from '../../jobs/job.ts'
+import { Failure, forbidden, invalidFields, notFound, rowNotFound } from '../../kernel/failure.ts'
+import { lockAccess, namespacePlaced } from '../access-index/service.ts'
+import { complaintsOf, groupNameComplaints, namespacePathComplaints, taken, tooLong } from '../namespaces/names.ts'
+import { claimRoute, newRunnersToken } from '../namespaces/queries.ts'
+import { listProjects } from '../projects/list-queries.ts'
+import type { ProjectRecordRow } from '../projects/queries.ts'
+import type { GroupDetailRow } from './entity.ts'
+import { removeGroup } from './jobs.ts'
+import {
+  findGroup,
+  type GroupAttributes,
+  type GroupRow,
+  insertGroup,
+  insertOwner,
+  lockGroup,
+  markGroupDeleting,
+  renameTree,
+  retireGroupRoutes,
+  updateGroupAttributes,
+  visibilitiesInside,
+} from './queries.ts'
+import { type GroupSubject, groupFacts } from './subject.ts'
+
+const longestDescription = 255
+const deepest = 20
+
+/** What create and edit are given: attributes as the wire names them. */
+export type GroupInput = {
+  name?: string
+  path?: string
+  description?: string | null
+  visibility?: Visibility
+  parent_id?: number | null
+} & { [K in keyof Omit<GroupAttributes, 'name' | 'description' | 'visibility'>]?: GroupAttributes[K] }
+
+/** Compat: group validations come as one string with a hash in Ruby's spelling. */
+function refuse(fields: Readonly<Record<string, readonly string[]>>): never {
+  const hash = Object.entries(fields).map(
+    ([name, texts]) => `:${name}=>[${texts.map((text) => JSON.stringify(text)).join(', ')}]`,
+  )
+  throw new Failure('invalid', `Failed to save group {${hash.join(', ')}}`)
+}
+
+function attributesOf(input: GroupInput): Partial<GroupAttributes> {
+  const { name, path: _path, parent_id: _parent, description, visibility, ...rest } = input
+  return {
+    ...rest,
+    ...(name !== undefined && { name }),
+    ...(description !== undefined && { description: description ?? '' }),
+    ...(visibility !== undefined && { visibility: visibilities[visibility] }),
+  }
+}
+
+const restricted = (ctx: Ctx, visibility: Visibility): string[] =>
+  ctx.settings.restricted_visibility_levels.includes(visibility) && !ctx.actor?.admin
+    ? [`${visibility} has been restricted by your Stithy administrator`]
+    : []
+
+const aboveParent = (visibility: Visibility, parent: Pick<GroupRow, 'visibility'> | undefined): string[] =>
+  parent && visibilities[visibility] > parent.visibility
+    ? [`${visibility} is not allowed since the parent group has a ${visibilityName(parent.visibility)} visibility.`]
+    : []
+
+/** A group at the top or below another, owned by the caller. */
+export async function createGroup(
+  ctx: Ctx,
+  input: GroupInput & { name: string; path: string },
+): Promise<GroupDetailRow> {
+  const actor = ctx.actor!
+  if (input.parent_id == null && !(actor.admin || actor.canCreateGroup)) throw forbidden()
+  const parent = input.parent_id == null ? undefined : await findParent(ctx, input.parent_id)
+  const visibility = input.visibility ?? smaller(ctx.settings.default_group_visibility, parent)
+  const complaints = complaintsOf({
+    name: groupNameComplaints(input.name),
+    path: namespacePathComplaints(input.path, parent !== undefined),
+    description: (input.description?.length ?? 0) > longestDescription ? [tooLong(longestDescription)] : [],
+    visibility_level: [...restricted(ctx, visibility), ...aboveParent(visibility, parent)],
+    parent_id: parent && parent.traversal_ids.length >= deepest ? ['has too deep level of nesting'] : [],
+  })
+  if (complaints) refuse(complaints)
+
+  const id = await ctx.transaction(async (tx) => {
+    await lockAccess(tx)
+    const held = parent && (await lockGroup(tx, parent.id))
+    if (parent && !held) throw notFound('Group')
+    const groupId = await insertGroup(tx, {
+      name: input.name,
+      path: input.path,
+      parent: held,
+      runnersToken: newRunnersToken(),
+    })
+    const fullPath = held ? `${held.full_path}/${input.path}` : input.path
+    if (!(await claimRoute(tx, fullPath, { namespaceId: groupId }))) refuse({ path: [taken] })
+    await updateGroupAttributes(tx, groupId, {
+      project_creation_level: (['noone', 'maintainer', 'developer'] as const)[ctx.settings.default_project_creation]!,
+      share_with_group_lock: held?.share_with_group_lock ?? false,
+      ...attributesOf({ ...input, visibility }),
+    })
+    await insertOwner(tx, groupId, actor.id)
+    await namespacePlaced(tx, groupId)
+    await emit(tx, {
+      kind: 'group_created',
+      groupId,
+      actorId: actor.id,
+      payload: { name: input.name, full_path: fullPath },
+    })
+    return groupId
+  })
+  return getDetail(ctx, id, true)
+}
+
+async function findParent(ctx: Ctx, id: number): Promise<GroupRow> {
+  const parent = await findGroup(ctx.db, ctx.actor, id)
+  if (!parent || !allows(groupPolicy.read_group, ctx.actor, groupFacts(parent))) throw notFound('Group')
+  if (!allows(groupPolicy.create_subgroup, ctx.actor, groupFacts(parent))) throw forbidden()
+  return parent
+}
+
+const smaller = (visibility: Visibility, parent: GroupRow | undefined): Visibility =>
+  parent && visibilities[visibility] > parent.visibility ? visibilityName(parent.visibility) : visibility
+
+const shown = 100
+
+/** The group with the first of its projects, if they are wanted. */
+export async function getDetail(
+  ctx: Ctx,
+  id: number,
+  withProjects: boolean,
+  customAttributes = false,
+): Promise<GroupDetailRow> {
+  const row = await findGroup(ctx.db, ctx.actor, id, { customAttributes })
+  if (!row) throw rowNotFound()
+  if (!withProjects) return row
+  const page = { page: 1, perPage: shown, keyset: false }
+  const filters = { order_by: 'created_at', sort: 'desc' } as const
+  const place = { of: 'group', groupId: id, traversalIds: row.traversal_ids, includeSubgroups: false } as const
+  const [projects, shared] = await Promise.all([
+    fetchPage<ProjectRecordRow>(ctx.db, listProjects(ctx.actor, { ...place, shared: 'without' }, filters, {}), page),
+    fetchPage<ProjectRecordRow>(ctx.db, listProjects(ctx.actor, { ...place, shared: 'only' }, filters, {}), page),
+  ])
+  return { ...row, projects: projects.rows, shared_projects: shared.rows }
+}
+
+/** Changes what is given. A new path leaves redirects behind, for the group and all inside it. */
+export async function editGroup(ctx: Ctx, group: GroupSubject, input: GroupInput): Promise<GroupDetailRow> {
+  await ctx.transaction(async (tx) => {
+    await lockAccess(tx)
+    const held = await lockGroup(tx, group.id)
+    if (!held) throw notFound('Group')
+    const parent = held.parent_id === null ? undefined : await lockGroup(tx, held.parent_id)
+    const { visibility } = input
+    const complaints = complaintsOf({
+      name: input.name === undefined ? [] : groupNameComplaints(input.name),
+      path: input.path === undefined ? [] : namespacePathComplaints(input.path, parent !== undefined),
+      description: (input.description?.length ?? 0) > longestDescription ? [tooLong(longestDescription)] : [],
+      visibility_level:
+        visibility === undefined || visibilities[visibility] === held.visibility
+          ? []
+          : [
+              ...restricted(ctx, visibility),
+              ...aboveParent(visibility, parent),
+              ...(await belowContents(tx, held.id, visibility)),
+            ],
+      share_with_group_lock:
+        input.share_with_group_lock === false &&
+        held.share_with_group_lock &&
+        parent?.share_with_group_lock &&
+        !(await mayUnlock(ctx, parent.id))
+          ? [
+              'cannot be disabled when the parent group "Share with group lock" is enabled, except by the owner of the parent group',
+            ]
+          : [],
+    })
+    if (complaints) throw invalidFields(complaints)
+    await updateGroupAttributes(tx, held.id, attributesOf(input))
+    const path = input.path ?? held.path
+    const name = input.name ?? held.name
+    if (path !== held.path || name !== held.name) await rename(tx, held, parent, path, name)
+    if (input.share_with_group_lock !== undefined) await namespacePlaced(tx, held.id)
+    await emit(tx, {
+      kind: 'group_updated',
+      groupId: held.id,
+      actorId: ctx.actor!.id,
+      payload: { changed: Object.keys(input) },
+    })
+  })
+  return getDetail(ctx, group.id, true)
+}
+
+async function rename(tx: Tx, held: GroupRow, parent: GroupRow | undefined, path: string, name: string): Promise<void> {
+  const to = {
+    path,
+    fullPath: parent ? `${parent.full_path}/${path}` : path,
+    fullName: parent ? `${parent.full_name} / ${name}` : name,
+  }
+  // A new name alone claims the same routes again, which is harmless.
+  await retireGroupRoutes(tx, held.traversal_ids)
+  if (!(await renameTree(tx, held.traversal_ids, { fullPath: held.full_path, fullName: held.full_name }, to)))
+    throw invalidFields({ path: [taken] })
+}
+
+async function belowContents(tx: Tx, id: number, visibility: Visibility): Promise<string[]> {
+  const inside = await visibilitiesInside(tx, id)
+  return [
+    ...((inside.projects ?? 0) > visibilities[visibility]
+      ? [`${visibility} is not allowed since this group contains projects with higher visibility.`]
+      : []),
+    ...((inside.groups ?? 0) > visibilities[visibility]
+      ? [`${visibility} is not allowed since there are sub-groups with higher visibility.`]
+      : []),
+  ]
+}
+
+async function mayUnlock(ctx: Ctx, parentId: number): Promise<boolean> {
+  const parent = await findGroup(ctx.db, ctx.actor, parentId)
+  return parent !== undefined && allows(groupPolicy.admin_group, ctx.actor, groupFacts(parent))
+}
+
+/** Nobody finds the group and what is inside it from this commit on; a job takes the data away. */
+export async function deleteGroup(ctx: Ctx, group: GroupSubject): Promise<void> {
+  await ctx.transaction(async (tx) => {
+    await lockAccess(tx)
+    const held = await lockGroup(tx, group.id)
+    if (!held) throw notFound('Group')
+    await markGroupDeleting(tx, held.traversal_ids)
+    await enqueue(tx, removeGroup, { groupId: held.id })
+    await emit(tx, {
+      kind: 'group_deleted',
+      groupId: held.id,
+      actorId: ctx.actor!.id,
+      payload: { full_path: held.full_path },
+    })
+  })
+}

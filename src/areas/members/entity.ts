@@ -1,0 +1,19 @@
+import { Type } from 'typebox'
+import { entity } from '../../api/entity.ts'
+import { dateOnly, nullable } from '../../api/schema.ts'
+import { UserReferenceSchema, userReference } from '../users/entity.ts'
+import type { MemberRow } from './queries.ts'
+
+export const Member = entity({
+  name: 'Member',
+  schema: Type.Object({
+    ...UserReferenceSchema.properties,
+    access_level: Type.Integer({ description: '10 guest, 20 reporter, 30 developer, 40 maintainer, 50 owner' }),
+    expires_at: nullable(dateOnly('First day without access')),
+  }),
+  present: (row: MemberRow, ctx) => ({
+    ...userReference(row, ctx),
+    access_level: row.access_level,
+    expires_at: row.expires_at,
+  }),
+})

@@ -1,0 +1,165 @@
+import type { List } from '../../api/page.ts'
+import type { Db, Tx } from '../../db/db.ts'
+import { fuzzy } from '../../db/fuzzy.ts'
+import { raw, type Sql, sql } from '../../db/sql.ts'
+import type { DateOnly, Timestamp } from '../../db/types.ts'
+import { type UserReferenceRow, userReference } from '../users/queries.ts'
+
+/** A person with what he may do here. */
+export type MemberRow = UserReferenceRow & {
+  access_level: number
+  expires_at: DateOnly | null
+  updated_at: Timestamp
+}
+
+/** Whose members are meant. `ancestorIds` are the groups above, the outermost first, a group itself last. */
+export type MemberSource =
+  | { of: 'group'; groupId: number; ancestorIds: readonly number[] }
+  | { of: 'project'; projectId: number; ancestorIds: readonly number[] }
+
+const direct = (source: MemberSource): Sql =>
+  source.of === 'group' ? sql`m.namespace_id = ${source.groupId}` : sql`m.project_id = ${source.projectId}`
+
+const alive = raw('(m.expires_at is null or m.expires_at > current_date)')
+
+const select = sql`select ${userReference}, m.access_level, m.expires_at, m.updated_at from members m join users u on u.id = m.user_id`
+
+export type MemberFilters = { query?: string; user_ids?: number[] }
+
+const filtered = ({ query, user_ids }: MemberFilters): Sql[] => [
+  ...(query?.trim()
+    ? [sql`(${fuzzy(query, ['u.name', 'u.username'])} or lower(u.email) = lower(${query.trim()}))`]
+    : []),
+  ...(user_ids ? [sql`u.id = any(${user_ids}::bigint[])`] : []),
+]
+
+/** Direct members, in the order they came. */
+export const listMembers = (source: MemberSource, filters: MemberFilters): List => ({
+  type: 'Member',
+  select,
+  from: sql`from members m join users u on u.id = m.user_id`,
+  where: [direct(source), alive, ...filtered(filters)],
+  order: [{ by: raw('m.id'), direction: 'asc' }],
+})
+
+/**
+ * Each member once: the nearest membership counts, the project's own first, then group by group outward; those who come
+ * only through a group the project or group is shared with are last, at no more than the level of the share.
+ */
+const everyMembership = (source: MemberSource): Sql => {
+  const shares =
+    source.of === 'project'
+      ? sql`select m.user_id, least(m.access_level, l.group_access) as access_level, least(m.expires_at, l.expires_at) as expires_at, m.updated_at,
+            1000 as distance from project_group_links l join projects p on p.id = l.project_id
+          join namespaces home on home.id = p.namespace_id and not home.share_with_group_lock
+          join namespaces s on s.id = l.group_id join members m on m.namespace_id = any(s.traversal_ids)
+          where l.project_id = ${source.projectId} and (l.expires_at is null or l.expires_at > current_date) and ${alive}
+        union all `
+      : raw('')
+  const own =
+    source.of === 'project'
+      ? sql`select m.user_id, m.access_level, m.expires_at, m.updated_at, 0 as distance from members m
+          where m.project_id = ${source.projectId} and ${alive} union all `
+      : raw('')
+  return sql`
+    select distinct on (user_id) user_id, access_level, expires_at, updated_at from (
+      ${own}${shares}
+      select m.user_id, m.access_level, m.expires_at, m.updated_at,
+        1 + cardinality(${source.ancestorIds}::bigint[]) - array_position(${source.ancestorIds}::bigint[], m.namespace_id) as distance
+      from members m where m.namespace_id = any(${source.ancestorIds}::bigint[]) and ${alive}
+      union all
+      select m.user_id, least(m.access_level, l.group_access), least(m.expires_at, l.expires_at), m.updated_at, 1000
+      from group_group_links l join namespaces s on s.id = l.shared_with_group_id
+      join members m on m.namespace_id = any(s.traversal_ids)
+      where l.shared_group_id = any(${source.ancestorIds}::bigint[]) and (l.expires_at is null or l.expires_at > current_date) and ${alive}
+    ) as every order by user_id, distance, access_level desc`
+}
+
+/** Members of every origin, each once, by id. */
+export const listAllMembers = (source: MemberSource, filters: MemberFilters): List => ({
+  type: 'Member',
+  select: sql`select ${userReference}, m.access_level, m.expires_at, m.updated_at from (${everyMembership(source)}) as m join users u on u.id = m.user_id`,
+  from: sql`from (${everyMembership(source)}) as m join users u on u.id = m.user_id`,
+  where: filtered(filters),
+  order: [{ by: raw('u.id'), direction: 'asc' }],
+  keyset: { direction: 'asc' },
+})
+
+export const findMember = (db: Db, source: MemberSource, userId: number): Promise<MemberRow | undefined> =>
+  db.row<MemberRow>(sql`${select} where ${direct(source)} and m.user_id = ${userId} and ${alive}`)
+
+export const findAnyMember = (db: Db, source: MemberSource, userId: number): Promise<MemberRow | undefined> =>
+  db.row<MemberRow>(sql`
+    select ${userReference}, m.access_level, m.expires_at, m.updated_at from (${everyMembership(source)}) as m
+    join users u on u.id = m.user_id where u.id = ${userId}`)
+
+/** The highest level somebody has in the groups above, with the name of the group that gives it. */
+export const inheritedLevel = (
+  db: Db,
+  groupIds: readonly number[],
+  userId: number,
+): Promise<{ access_level: number; name: string } | undefined> =>
+  db.row(sql`select m.access_level, n.name from members m join namespaces n on n.id = m.namespace_id
+    where m.user_id = ${userId} and m.namespace_id = any(${groupIds}::bigint[]) and ${alive} order by m.access_level desc limit 1`)
+
+/** Rows that have expired but were not purged yet give way. False when somebody is a member already. */
+export async function insertMember(
+  tx: Tx,
+  source: MemberSource,
+  member: { userId: number; level: number; expiresAt: DateOnly | null; createdBy: number },
+): Promise<boolean> {
+  await tx.run(sql`delete from members m where ${direct(source)} and m.user_id = ${member.userId} and not ${alive}`)
+  const inserted = await tx.run(sql`
+    insert into members (namespace_id, project_id, user_id, access_level, expires_at, created_by_id)
+    values (${source.of === 'group' ? source.groupId : null}, ${source.of === 'project' ? source.projectId : null},
+      ${member.userId}, ${member.level}, ${member.expiresAt}, ${member.createdBy})
+    on conflict do nothing`)
+  return inserted > 0
+}
+
+/** `expiresAt: undefined` keeps what is set. */
+export const updateMember = (
+  tx: Tx,
+  source: MemberSource,
+  userId: number,
+  level: number,
+  expiresAt: DateOnly | null | undefined,
+): Promise<number> =>
+  tx.run(sql`update members m set access_level = ${level}, updated_at = now(),
+    expires_at = case when ${expiresAt === undefined} then m.expires_at else ${expiresAt ?? null}::date end
+    where ${direct(source)} and m.user_id = ${userId}`)
+
+export const deleteMember = (tx: Tx, source: MemberSource, userId: number): Promise<number> =>
+  tx.run(sql`delete from members m where ${direct(source)} and m.user_id = ${userId}`)
+
+/** Direct memberships of somebody below a group go with his membership of the group. Returns the projects concerned. */
+export async function deleteMembershipsBelow(tx: Tx, groupId: number, userId: number, below: Sql): Promise<number[]> {
+  await tx.run(
+    sql`delete from members m using namespaces d where m.namespace_id = d.id and d.id <> ${groupId} and m.user_id = ${userId} and ${below}`,
+  )
+  const rows = await tx.rows<{ project_id: number }>(sql`
+    delete from members m using projects p join namespaces d on d.id = p.namespace_id
+    where m.project_id = p.id and m.user_id = ${userId} and ${below} returning m.project_id`)
+  return rows.map(({ project_id }) => project_id)
+}
+
+/** How many people own a group themselves. */
+export const countOwners = async (db: Db, groupId: number): Promise<number> =>
+  (await db.row<{ count: number }>(
+    sql`select count(*) as count from members m where m.namespace_id = ${groupId} and m.access_level = 50 and ${alive}`,
+  ))!.count
+
+/** Memberships that ended, oldest first. */
+export const expiredMemberships = (
+  db: Db,
+): Promise<{ user_id: number; namespace_id: number | null; project_id: number | null }[]> =>
+  db.rows(
+    sql`select user_id, namespace_id, project_id from members where expires_at <= current_date order by id limit 1000`,
+  )
+
+/** The groups above a project and whether adding members to it is locked; `ownerId` of a personal namespace. */
+export const placeOfProject = async (
+  db: Db,
+  namespaceId: number,
+): Promise<{ kind: 'user' | 'group'; traversal_ids: number[]; membership_lock: boolean; owner_id: number | null }> =>
+  (await db.row(sql`select kind, traversal_ids, membership_lock, owner_id from namespaces where id = ${namespaceId}`))!

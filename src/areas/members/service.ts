@@ -1,0 +1,188 @@
+import { levelNames, levels } from '../../access/levels.ts'
+import type { Ctx } from '../../api/ctx.ts'
+import type { Db, Tx } from '../../db/db.ts'
+import { sql } from '../../db/sql.ts'
+import type { DateOnly } from '../../db/types.ts'
+import { emit } from '../../events/log.ts'
+import { conflict, Failure, forbidden, invalidFields, notFound, rowNotFound } from '../../kernel/failure.ts'
+import { within } from '../access-index/queries.ts'
+import { groupMemberChanged, lockAccess, projectMemberChanged } from '../access-index/service.ts'
+import { findUser } from '../users/queries.ts'
+import {
+  countOwners,
+  deleteMember,
+  deleteMembershipsBelow,
+  findMember,
+  inheritedLevel,
+  insertMember,
+  type MemberRow,
+  type MemberSource,
+  placeOfProject,
+  updateMember,
+} from './queries.ts'
+
+/** A group or project whose members change, with what the rules need. */
+export type Membership = MemberSource & {
+  /** The owner of the personal namespace that the project lies in: his membership is fixed. */
+  readonly fixedUserId: number | null
+  /** Nobody is added while the group says so. */
+  readonly locked: boolean
+}
+
+export const groupMembership = (group: { id: number; traversal_ids: readonly number[] }): Membership => ({
+  of: 'group',
+  groupId: group.id,
+  ancestorIds: group.traversal_ids,
+  fixedUserId: null,
+  locked: false,
+})
+
+export async function projectMembership(db: Db, project: { id: number; namespace_id: number }): Promise<Membership> {
+  const place = await placeOfProject(db, project.namespace_id)
+  return {
+    of: 'project',
+    projectId: project.id,
+    ancestorIds: place.kind === 'group' ? place.traversal_ids : [],
+    fixedUserId: place.owner_id,
+    locked: place.membership_lock,
+  }
+}
+
+const storable = (membership: Membership, level: number): boolean =>
+  [levels.guest, levels.reporter, levels.developer, levels.maintainer].includes(level as 10) ||
+  (level === levels.owner && membership.of === 'group')
+
+/** Groups above what the membership is about: there a higher level may be inherited from. */
+const above = ({ of, ancestorIds }: Membership): readonly number[] =>
+  of === 'group' ? ancestorIds.slice(0, -1) : ancestorIds
+
+async function requireLevel(tx: Tx, membership: Membership, userId: number, level: number): Promise<void> {
+  if (!storable(membership, level)) throw invalidFields({ access_level: ['is not included in the list'] })
+  const inherited = await inheritedLevel(tx, above(membership), userId)
+  if (inherited && inherited.access_level > level)
+    throw invalidFields({
+      access_level: [
+        `should be greater than or equal to ${levelNames[inherited.access_level]} inherited membership from group ${inherited.name}`,
+      ],
+    })
+}
+
+const changed = (tx: Tx, membership: Membership, userId: number): Promise<void> =>
+  membership.of === 'group'
+    ? groupMemberChanged(tx, membership.groupId, userId)
+    : projectMemberChanged(tx, membership.projectId, userId)
+
+const record = (
+  tx: Tx,
+  ctx: Ctx,
+  membership: Membership,
+  kind: string,
+  userId: number,
+  more: object = {},
+): Promise<number> =>
+  emit(tx, {
+    kind,
+    ...(membership.of === 'group' ? { groupId: membership.groupId } : { projectId: membership.projectId }),
+    actorId: ctx.actor?.id ?? null,
+    payload: { user_id: userId, ...more },
+  })
+
+export async function addMember(
+  ctx: Ctx,
+  membership: Membership,
+  member: { userId: number; level: number; expiresAt: DateOnly | null },
+): Promise<MemberRow> {
+  await ctx.transaction(async (tx) => {
+    await lockAccess(tx)
+    if (await findMember(tx, membership, member.userId)) throw conflict('Member already exists')
+    const user = await findUser(tx, member.userId)
+    if (!user || user.kind === 'ghost') throw notFound('User')
+    if (membership.locked) throw new Failure('not_allowed', 'Method Not Allowed')
+    await requireLevel(tx, membership, member.userId, member.level)
+    const added = await insertMember(tx, membership, { ...member, createdBy: ctx.actor!.id })
+    if (!added) throw conflict('Member already exists')
+    await changed(tx, membership, member.userId)
+    await record(tx, ctx, membership, 'member_added', member.userId, {
+      access_level: member.level,
+      expires_at: member.expiresAt,
+    })
+  })
+  return (await findMember(ctx.db, membership, member.userId)) ?? reload(ctx, member)
+}
+
+/** A membership that is over on the day it begins is still answered. */
+async function reload(
+  ctx: Ctx,
+  member: { userId: number; level: number; expiresAt: DateOnly | null },
+): Promise<MemberRow> {
+  const user = await findUser(ctx.db, member.userId)
+  if (!user) throw rowNotFound()
+  return { ...user, access_level: member.level, expires_at: member.expiresAt }
+}
+
+/** `expiresAt`: `undefined` keeps what is set, null lets it last. */
+export async function editMember(
+  ctx: Ctx,
+  membership: Membership,
+  member: { userId: number; level: number; expiresAt: DateOnly | null | undefined },
+): Promise<MemberRow> {
+  return ctx.transaction(async (tx) => {
+    await lockAccess(tx)
+    const held = await findMember(tx, membership, member.userId)
+    if (!held) throw rowNotFound()
+    if (membership.fixedUserId === member.userId) throw forbidden()
+    await requireLevel(tx, membership, member.userId, member.level)
+    if (member.level < levels.owner) await keepAnOwner(tx, membership, held)
+    await updateMember(tx, membership, member.userId, member.level, member.expiresAt)
+    await changed(tx, membership, member.userId)
+    await record(tx, ctx, membership, 'member_updated', member.userId, { access_level: member.level })
+    return {
+      ...held,
+      access_level: member.level,
+      expires_at: member.expiresAt === undefined ? held.expires_at : member.expiresAt,
+    }
+  })
+}
+
+/** Every group keeps somebody who owns it himself. */
+async function keepAnOwner(tx: Tx, membership: Membership, held: MemberRow): Promise<void> {
+  if (
+    membership.of === 'group' &&
+    held.access_level === levels.owner &&
+    (await countOwners(tx, membership.groupId)) < 2
+  )
+    throw forbidden()
+}
+
+/** Ends a membership, with those below a group. Whoever may not manage members may still leave. */
+export async function removeMember(
+  ctx: Ctx,
+  membership: Membership,
+  userId: number,
+  mayManage: boolean,
+): Promise<void> {
+  await ctx.transaction(async (tx) => {
+    await lockAccess(tx)
+    const held = await findMember(tx, membership, userId)
+    if (!held) throw rowNotFound()
+    if (!mayManage && ctx.actor?.id !== userId) throw forbidden()
+    if (membership.fixedUserId === userId) throw forbidden()
+    await keepAnOwner(tx, membership, held)
+    await endMembership(tx, membership, userId)
+    await record(tx, ctx, membership, 'member_removed', userId)
+  })
+}
+
+/** Deletes the rows and brings the index of access up to date. The access lock is held. */
+export async function endMembership(
+  tx: Tx,
+  membership: MemberSource & { of: 'group' | 'project' },
+  userId: number,
+): Promise<void> {
+  await deleteMember(tx, membership, userId)
+  if (membership.of === 'project') return projectMemberChanged(tx, membership.projectId, userId)
+  const below = within(sql`d.traversal_ids`, sql`${membership.ancestorIds}::bigint[]`)
+  const projects = await deleteMembershipsBelow(tx, membership.groupId, userId, below)
+  await groupMemberChanged(tx, membership.groupId, userId)
+  for (const projectId of projects) await projectMemberChanged(tx, projectId, userId)
+}

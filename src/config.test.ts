@@ -1,0 +1,129 @@
+import { availableParallelism } from 'node:os'
+import { describe, expect, test } from 'vitest'
+import { ConfigError, parseConfig } from './config.ts'
+
+const parse = (env: Record<string, string>) => parseConfig(env, '/srv')
+
+const mistakesOf = (env: Record<string, string>): readonly string[] => {
+  try {
+    parse(env)
+  } catch (error) {
+    if (error instanceof ConfigError) return error.mistakes
+    throw error
+  }
+  return []
+}
+
+describe('parseConfig', () => {
+  test('an empty environment gives the documented defaults', () => {
+    expect(parse({})).toEqual({
+      dataDir: '/srv/data',
+      http: { host: '127.0.0.1', port: 8080 },
+      sshPort: 2222,
+      externalUrl: 'http://127.0.0.1:8080',
+      database: { kind: 'embedded' },
+      blobUrl: 'file:///srv/data/blobs',
+      processes: Math.min(availableParallelism(), 8),
+      plan: 'ultimate',
+      root: {},
+      logLevel: 'info',
+    })
+  })
+
+  test('every setting is read', () => {
+    const config = parse({
+      STITHY_DATA_DIR: '/var/lib/stithy',
+      STITHY_HTTP_HOST: '::1',
+      STITHY_HTTP_PORT: '80',
+      STITHY_SSH_PORT: '0',
+      STITHY_EXTERNAL_URL: 'https://git.example.com/forge/',
+      STITHY_DATABASE_URL: 'postgresql://ann:secret@db/forge',
+      STITHY_BLOB_URL: 'blobs here',
+      STITHY_PROCESSES: '3',
+      STITHY_PLAN: 'free',
+      STITHY_ROOT_PASSWORD: 'correcthorse',
+      STITHY_ROOT_TOKEN: 'a-token-of-20-letters',
+      STITHY_LOG_LEVEL: 'debug',
+    })
+    expect(config).toEqual({
+      dataDir: '/var/lib/stithy',
+      http: { host: '::1', port: 80 },
+      sshPort: 0,
+      externalUrl: 'https://git.example.com/forge',
+      database: { kind: 'external', url: 'postgresql://ann:secret@db/forge' },
+      blobUrl: 'file:///srv/blobs%20here',
+      processes: 3,
+      plan: 'free',
+      root: { password: 'correcthorse', token: 'a-token-of-20-letters' },
+      logLevel: 'debug',
+    })
+  })
+
+  test('nothing of it can be changed', () => {
+    const config = parse({})
+    for (const part of [config, config.http, config.database, config.root]) expect(Object.isFrozen(part)).toBe(true)
+  })
+
+  test('all mistakes are reported together, each by the name of its setting', () => {
+    const wrong = {
+      STITHY_HTTP_HOST: 'not a host',
+      STITHY_HTTP_PORT: '80801',
+      STITHY_SSH_PORT: 'ssh',
+      STITHY_EXTERNAL_URL: 'git.example.com',
+      STITHY_DATABASE_URL: 'mysql://root@db/forge',
+      STITHY_BLOB_URL: 's3://bucket',
+      STITHY_PROCESSES: '0',
+      STITHY_PLAN: 'gold',
+      STITHY_ROOT_PASSWORD: 'short',
+      STITHY_ROOT_TOKEN: 'nineteen-characters',
+      STITHY_LOG_LEVEL: 'loud',
+    }
+    const mistakes = mistakesOf(wrong)
+    expect(mistakes.map((mistake) => mistake.split(' ')[0]).sort()).toEqual(Object.keys(wrong).sort())
+    expect(() => parse(wrong)).toThrow(/^11 settings are wrong:\n {2}- STITHY_.*\n {2}- STITHY_/)
+  })
+
+  test('a complaint never shows a secret', () => {
+    const text = mistakesOf({
+      STITHY_ROOT_PASSWORD: 'hunter2',
+      STITHY_ROOT_TOKEN: 'hunter2',
+      STITHY_DATABASE_URL: 'mysql://root:hunter2@db/forge',
+    }).join()
+    expect(text).toContain('STITHY_DATABASE_URL')
+    expect(text).not.toContain('hunter2')
+  })
+
+  test.for([
+    {
+      why: 'an address that means all interfaces is no address to visit',
+      env: { STITHY_HTTP_HOST: '0.0.0.0' },
+      url: 'http://localhost:8080',
+    },
+    { why: 'an IPv6 address needs brackets', env: { STITHY_HTTP_HOST: '::1' }, url: 'http://[::1]:8080' },
+    { why: 'port 80 goes without saying', env: { STITHY_HTTP_PORT: '80' }, url: 'http://127.0.0.1' },
+    { why: 'an empty setting is an absent one', env: { STITHY_EXTERNAL_URL: ' ' }, url: 'http://127.0.0.1:8080' },
+  ])('external URL: $why', ({ env, url }) => {
+    expect(parse(env as Record<string, string>).externalUrl).toBe(url)
+  })
+
+  test.for([
+    { value: 'file:///srv/blobs', blobUrl: 'file:///srv/blobs' },
+    { value: '/mnt/blobs', blobUrl: 'file:///mnt/blobs' },
+    { value: 'gs://bucket', mistake: 'STITHY_BLOB_URL must be a folder or a file: URL, not a gs: URL' },
+    { value: 's3://bucket', mistake: 'STITHY_BLOB_URL cannot be an s3: URL yet; use a folder' },
+    { value: 'file://server/blobs', mistake: 'STITHY_BLOB_URL must name a folder: file:///srv/stithy/blobs' },
+  ])('blobs in $value', ({ value, blobUrl, mistake }) => {
+    const env = { STITHY_BLOB_URL: value }
+    if (mistake === undefined) expect(parse(env).blobUrl).toBe(blobUrl)
+    else expect(mistakesOf(env)).toEqual([mistake])
+  })
+
+  test('a database on a socket has a user and no host', () => {
+    const url = 'postgresql://ann@/forge?host=/run/postgresql'
+    expect(parse({ STITHY_DATABASE_URL: url }).database).toEqual({ kind: 'external', url })
+  })
+
+  test('one port cannot serve both HTTP and SSH', () => {
+    expect(mistakesOf({ STITHY_HTTP_PORT: '2222' })).toHaveLength(1)
+  })
+})

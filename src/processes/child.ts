@@ -1,0 +1,84 @@
+import { flushCompileCache } from 'node:module'
+import { type App, type AppModule, loadAppModule } from './app-module.ts'
+import { explain } from './explain.ts'
+import type { Order, Report } from './messages.ts'
+
+/*
+ * Entry of an HTTP worker and of the jobs process: `child.ts <role> <app module>`. It loads the app at
+ * once, while PostgreSQL starts, and then does what the primary orders. It never outlives the primary.
+ */
+
+/** When somebody asks only this process to end. */
+const ownGraceMs = 10_000
+
+const [role, moduleUrl] = process.argv.slice(2) as ['worker' | 'jobs', string]
+
+let app: App | undefined
+let stopping = false
+
+const report = (message: Report): Promise<void> =>
+  new Promise((resolve) =>
+    process.connected ? process.send!(message, undefined, undefined, () => resolve()) : resolve(),
+  )
+
+async function obey(order: Order, module: AppModule): Promise<void> {
+  switch (order.kind) {
+    case 'prepare': {
+      await module.migrate(order.databaseUrl, (line) => void report({ kind: 'progress', line }))
+      const credentials = await module.bootstrap(order.config, order.databaseUrl)
+      return report({ kind: 'prepared', credentials })
+    }
+    case 'start': {
+      app = await module.createApp(order.config, order.services)
+      await (role === 'worker' ? app.listen() : app.runJobs())
+      await report({ kind: 'ready' })
+      // A process that is killed later would not write it.
+      flushCompileCache()
+      return
+    }
+    case 'stop':
+      return stop(order.graceMs)
+  }
+}
+
+async function stop(graceMs: number): Promise<void> {
+  if (stopping) return
+  stopping = true
+  try {
+    await app?.stop(graceMs)
+    await app?.[Symbol.asyncDispose]()
+  } catch (error) {
+    return fail(error)
+  }
+  process.exit(0)
+}
+
+async function fail(error: unknown): Promise<never> {
+  const { sentence, expected } = explain(error)
+  if (!expected) console.error(error)
+  await report({ kind: 'failed', sentence })
+  process.exit(1)
+}
+
+process.title = `stithy ${role}`
+process.on('disconnect', () => process.exit(1))
+process.on('uncaughtException', (error) => void fail(error))
+process.on('unhandledRejection', (error) => void fail(error))
+process.on('SIGTERM', () => void stop(ownGraceMs))
+// Ctrl-C reaches every process of the terminal; the primary tells us when to stop.
+process.on('SIGINT', () => {})
+process.on('SIGHUP', () => {})
+
+const orders: Order[] = []
+const keep = (order: Order) => orders.push(order)
+process.on('message', keep)
+try {
+  const module = await loadAppModule(moduleUrl)
+  process.off('message', keep)
+  const act = (order: Order) => void obey(order, module).catch(fail)
+  process.on('message', act)
+  orders.forEach(act)
+  await report({ kind: 'loaded' })
+} catch (error) {
+  await fail(error)
+}

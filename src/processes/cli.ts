@@ -1,0 +1,141 @@
+import { readFileSync } from 'node:fs'
+import { parseArgs } from 'node:util'
+import type { Config } from '../config.ts'
+import { loadAppModule } from './app-module.ts'
+import { explain } from './explain.ts'
+import type { Parts } from './parts.ts'
+import { serve } from './serve.ts'
+import { listenForStop, type Terminal } from './terminal.ts'
+import { withDatabase, withServices } from './with-services.ts'
+
+const help = `Stithy, a source-hosting service
+
+  stithy serve                 start the service; Ctrl-C stops it
+  stithy migrate               bring the database up to date, and end
+  stithy token create --user NAME --scopes api,read_api [--name TEXT] [--expires-at YYYY-MM-DD]
+                               print a new access token of that user
+  stithy check                 compare database, repositories and blobs
+
+  --help, --version
+
+Settings are environment variables; the first start needs none. The most used:
+  STITHY_DATA_DIR              where everything is kept (./data)
+  STITHY_HTTP_PORT             8080
+  STITHY_DATABASE_URL          a PostgreSQL of yours (absent: one that comes with Stithy)
+`
+
+/** Wrong words on the command line. */
+class UsageError extends Error {}
+
+type Context = { config: () => Config; parts: Parts; terminal: Terminal }
+
+/** Runs a command; resolves with the exit code: 0 done, 1 failed, 2 wrong settings or words. */
+export async function run(words: readonly string[], context: Context): Promise<number> {
+  const { terminal } = context
+  try {
+    return await dispatch(words, context)
+  } catch (error) {
+    if (error instanceof UsageError) {
+      terminal.err(`${error.message} See stithy --help.`)
+      return 2
+    }
+    const { sentence, expected } = explain(error)
+    terminal.err(expected ? sentence : `${sentence}\n${(error as Error).stack}`)
+    return (error as Error).name === 'ConfigError' ? 2 : 1
+  }
+}
+
+async function dispatch(words: readonly string[], { config, parts, terminal }: Context): Promise<number> {
+  const { values, positionals } = parse(words)
+  if (values.version) terminal.out(version())
+  else if (values.help) terminal.out(help)
+  else {
+    const command = positionals.join(' ')
+    if (command !== 'token create') refuseOptions(values, command)
+    switch (command) {
+      case 'serve':
+        await serve(config(), parts, terminal, listenForStop())
+        break
+      case 'migrate':
+        await migrate(config(), parts, terminal)
+        break
+      case 'token create':
+        await createToken(values, config(), parts, terminal)
+        break
+      case 'check':
+        return check(config(), parts, terminal)
+      case '':
+        terminal.out(help)
+        return 2
+      default:
+        throw new UsageError(`There is no command "${command}".`)
+    }
+  }
+  return 0
+}
+
+type Values = ReturnType<typeof parse>['values']
+
+function parse(words: readonly string[]) {
+  try {
+    return parseArgs({
+      args: [...words],
+      allowPositionals: true,
+      options: {
+        help: { type: 'boolean', short: 'h' },
+        version: { type: 'boolean', short: 'v' },
+        user: { type: 'string' },
+        scopes: { type: 'string' },
+        name: { type: 'string' },
+        'expires-at': { type: 'string' },
+      },
+    })
+  } catch (error) {
+    throw new UsageError((error as Error).message.split('. ')[0]!.replace(/\.?$/, '.'))
+  }
+}
+
+function refuseOptions(values: Values, command: string): void {
+  const [option] = Object.keys(values)
+  if (option !== undefined) throw new UsageError(`The command "${command}" has no option --${option}.`)
+}
+
+async function migrate(config: Config, parts: Parts, terminal: Terminal): Promise<void> {
+  const app = await loadAppModule(parts.appModule)
+  await withDatabase(config, terminal, (url) => app.migrate(url, terminal.out))
+  terminal.out('The database is up to date.')
+}
+
+async function createToken(values: Values, config: Config, parts: Parts, terminal: Terminal): Promise<void> {
+  const { user, scopes, name = 'made on the command line', 'expires-at': expiresOn } = values
+  if (user === undefined) throw new UsageError('Whose token? Give --user NAME.')
+  const list = scopes?.split(',').map((scope) => scope.trim())
+  if (list === undefined || list.includes('')) throw new UsageError('A token of what scopes? Give --scopes api,….')
+  if (expiresOn !== undefined && !isDate(expiresOn)) throw new UsageError('--expires-at takes a date like 2027-01-31.')
+
+  const app = await loadAppModule(parts.appModule)
+  const request = { username: user, scopes: list, name, ...(expiresOn !== undefined && { expiresOn }) }
+  terminal.out(await withDatabase(config, terminal, (url) => app.createToken(url, request)))
+}
+
+async function check(config: Config, parts: Parts, terminal: Terminal): Promise<number> {
+  const app = await loadAppModule(parts.appModule)
+  const problems = await withServices(config, parts, terminal, (services) =>
+    app.checkData(config, services, terminal.err),
+  )
+  for (const problem of problems) terminal.err(problem)
+  const count = problems.length
+  terminal.out(count === 0 ? 'All is well.' : `${count} ${count === 1 ? 'problem' : 'problems'}.`)
+  return count === 0 ? 0 : 1
+}
+
+function isDate(text: string): boolean {
+  const instant = /^\d{4}-\d\d-\d\d$/.test(text) ? Date.parse(`${text}T00:00:00Z`) : Number.NaN
+  // The engine takes February 30th for March 2nd.
+  return !Number.isNaN(instant) && new Date(instant).toISOString().startsWith(text)
+}
+
+function version(): string {
+  const file = new URL('../../package.json', import.meta.url)
+  return (JSON.parse(readFileSync(file, 'utf8')) as { version: string }).version
+}

@@ -1,0 +1,94 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { expect, onTestFinished, test } from 'vitest'
+import { DataDirInUse, lockDataDir, writePrivateFile } from './data-dir.ts'
+import { identityOf } from './process-identity.ts'
+import { temporaryFolder } from './testing/launch.ts'
+
+const lockElsewhere = (folder: string) => `
+  import { lockDataDir } from '${new URL('./data-dir.ts', import.meta.url).href}'
+  const line = await lockDataDir('${folder}').then(() => 'got', (error) => error.name + ': ' + error.message)
+  console.log(line)
+  setInterval(() => {}, 1000)
+`
+
+/** Another process that tries to take the lock, says how it went, and waits. */
+async function tryElsewhere(folder: string) {
+  const child = spawn(process.execPath, ['--input-type=module-typescript', '-e', lockElsewhere(folder)])
+  onTestFinished(() => void child.kill('SIGKILL'))
+  const [line] = (await once(createInterface(child.stdout), 'line')) as [string]
+  return { child, line }
+}
+
+test('a lock keeps others out until it is released', async () => {
+  const folder = join(await temporaryFolder(), 'made', 'on the way')
+  const lock = await lockDataDir(folder)
+  expect(statSync(folder).mode & 0o777).toBe(0o700)
+  await expect(lockDataDir(folder)).rejects.toThrow(DataDirInUse)
+  expect((await tryElsewhere(folder)).line).toContain(`Stithy runs already in ${folder} (process ${process.pid})`)
+  lock[Symbol.dispose]()
+  expect((await tryElsewhere(folder)).line).toBe('got')
+})
+
+test('of many that find the lock of a dead process, exactly one takes it', async () => {
+  const folder = await temporaryFolder()
+  for (let round = 0; round < 3; round += 1) {
+    const tries = await Promise.all(Array.from({ length: 6 }, () => tryElsewhere(folder)))
+    expect(tries.map(({ line }) => line).filter((line) => line === 'got')).toHaveLength(1)
+    for (const { child } of tries) child.kill('SIGKILL')
+    await Promise.all(tries.map(({ child }) => once(child, 'close')))
+  }
+  expect(readdirSync(folder)).toEqual(['lock'])
+}, 20_000)
+
+test.for([
+  { why: 'of a process number that somebody else has now', content: `${process.pid} another-boot 123\n` },
+  { why: 'that was cut short', content: '12' },
+  { why: 'that is empty', content: '' },
+])('a lock $why counts for nothing', async ({ content }) => {
+  const folder = await temporaryFolder()
+  writeFileSync(join(folder, 'lock'), content)
+  using _lock = await lockDataDir(folder)
+  expect(readFileSync(join(folder, 'lock'), 'utf8')).toBe(`${process.pid} ${identityOf(process.pid)}\n`)
+})
+
+test('a killed take-over is no obstacle', async () => {
+  const folder = await temporaryFolder()
+  writeFileSync(join(folder, 'lock'), '999999999 gone 1\n')
+  writeFileSync(join(folder, 'lock.takeover'), '999999999 gone 1\n')
+  using _lock = await lockDataDir(folder)
+  expect(readdirSync(folder)).toEqual(['lock'])
+})
+
+test('a zombie has no identity', async () => {
+  const parent = spawn('sh', ['-c', 'sleep 0.01 & echo $!; exec sleep 100'])
+  onTestFinished(() => void parent.kill())
+  const [zombie] = (await once(createInterface(parent.stdout), 'line')) as [string]
+  await expect.poll(() => readFileSync(`/proc/${zombie}/stat`, 'utf8')).toMatch(/\) Z /)
+  expect(identityOf(Number(zombie))).toBeUndefined()
+  expect(identityOf(process.pid)).toMatch(/^[0-9a-f-]{36} \d+$/)
+})
+
+test.runIf(process.getuid?.() === 0)('a folder that may not be written to is told in one sentence', async () => {
+  const folder = await temporaryFolder()
+  const child = spawn(process.execPath, ['--input-type=module-typescript', '-e', lockElsewhere(folder)], {
+    uid: 1,
+    gid: 1,
+  })
+  onTestFinished(() => void child.kill('SIGKILL'))
+  const [line] = await once(createInterface(child.stdout), 'line')
+  expect(line).toBe(`Failure: Cannot write to the data folder ${folder} (STITHY_DATA_DIR): permission denied.`)
+})
+
+test('a private file is for us alone, and whole', async () => {
+  const folder = await temporaryFolder()
+  const file = join(folder, 'secret')
+  writePrivateFile(file, 'one\n')
+  writePrivateFile(file, 'two\n')
+  expect(readFileSync(file, 'utf8')).toBe('two\n')
+  expect(statSync(file).mode & 0o777).toBe(0o600)
+  expect(readdirSync(folder)).toEqual(['secret'])
+})

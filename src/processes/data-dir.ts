@@ -1,0 +1,85 @@
+import { linkSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { Failure } from '../kernel/failure.ts'
+import { systemReason } from './explain.ts'
+import { identityOf } from './process-identity.ts'
+
+/** Where Node keeps compiled code, so that the next start is quicker. Safe to delete. */
+export const compileCacheDir = (dataDir: string): string => join(dataDir, 'cache', 'node')
+
+export type DataDirLock = Disposable
+
+/** Another process has the lock. */
+export class DataDirInUse extends Failure {
+  constructor(dataDir: string, pid: number) {
+    super('conflict', `Stithy runs already in ${dataDir} (process ${pid}): stop it, or set STITHY_DATA_DIR.`)
+  }
+}
+
+/**
+ * Makes the data folder if it is missing and takes it for this process until disposed, or until the process is gone:
+ * a lock whose process is dead counts for nothing. Fails with DataDirInUse, or one sentence when it cannot write there.
+ */
+export async function lockDataDir(dataDir: string): Promise<DataDirLock> {
+  const lock = join(dataDir, 'lock')
+  const takeover = join(dataDir, 'lock.takeover')
+  const mine = join(dataDir, `lock.${process.pid}`)
+  try {
+    mkdirSync(dataDir, { recursive: true, mode: 0o700 })
+    writeFileSync(mine, `${process.pid} ${identityOf(process.pid)}\n`, { mode: 0o600 })
+  } catch (cause) {
+    throw new Failure(
+      'unavailable',
+      `Cannot write to the data folder ${dataDir} (STITHY_DATA_DIR): ${systemReason(cause)}.`,
+      { cause },
+    )
+  }
+  try {
+    while (!linked(mine, lock)) {
+      const holder = livingHolder(lock)
+      if (holder !== undefined) throw new DataDirInUse(dataDir, holder)
+      // Only one may replace a dead lock, else the second would replace the first one's new lock.
+      if (linked(mine, takeover)) {
+        try {
+          if (livingHolder(lock) === undefined) rmSync(lock, { force: true })
+        } finally {
+          rmSync(takeover, { force: true })
+        }
+      } else if (livingHolder(takeover) === undefined) rmSync(takeover, { force: true })
+      else await delay(5)
+    }
+  } finally {
+    rmSync(mine, { force: true })
+  }
+  return { [Symbol.dispose]: () => rmSync(lock, { force: true }) }
+}
+
+/** False when there is a file of that name. Atomic: the file has its content from the first moment. */
+function linked(from: string, to: string): boolean {
+  try {
+    linkSync(from, to)
+    return true
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false
+    throw error
+  }
+}
+
+function livingHolder(file: string): number | undefined {
+  let text: string
+  try {
+    text = readFileSync(file, 'utf8')
+  } catch {
+    return undefined
+  }
+  const [pid, identity] = /^(\d+) (.+)\n$/.exec(text)?.slice(1) ?? []
+  return pid !== undefined && identityOf(Number(pid)) === identity ? Number(pid) : undefined
+}
+
+/** Writes the whole file or nothing, readable by us alone. */
+export function writePrivateFile(path: string, text: string): void {
+  const unfinished = `${path}.${process.pid}`
+  writeFileSync(unfinished, text, { mode: 0o600, flush: true })
+  renameSync(unfinished, path)
+}

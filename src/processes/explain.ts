@@ -1,0 +1,51 @@
+import { getSystemErrorMap } from 'node:util'
+import { ConfigError } from '../config.ts'
+import { Failure } from '../kernel/failure.ts'
+
+/** What to tell a person about an error, and whether it is one they can act on (else it is a bug, and has a stack). */
+export type Explanation = { sentence: string; expected: boolean }
+
+/** SQLSTATE classes and codes that speak of the connection rather than of a statement. */
+const databaseRefuses = /^(?:08\w{3}|28\w{3}|3D000|53300|57P0[123])$/
+
+export function explain(error: unknown): Explanation {
+  if (error instanceof ConfigError || error instanceof Failure) return { sentence: error.message, expected: true }
+  if (!(error instanceof Error)) return { sentence: `Unexpected error: ${String(error)}`, expected: false }
+  const { code, syscall, path, address, port } = error as NodeJS.ErrnoException & { address?: string; port?: number }
+  if (syscall === 'listen') return { sentence: cannotListen(error, `${address}:${port}`), expected: true }
+  if (syscall === 'connect' || (error instanceof AggregateError && code !== undefined)) {
+    const where = address === undefined ? '' : ` at ${address}${port === undefined ? '' : `:${port}`}`
+    return { sentence: `Cannot connect to the database${where}: ${systemReason(error)}.`, expected: true }
+  }
+  if (syscall === 'getaddrinfo') return { sentence: `Cannot find the database: ${error.message}.`, expected: true }
+  if (code !== undefined && databaseRefuses.test(code)) {
+    return { sentence: `The database refuses us: ${error.message}.`, expected: true }
+  }
+  if (syscall !== undefined && path !== undefined) {
+    return { sentence: `Cannot use ${path}: ${systemReason(error)}.`, expected: true }
+  }
+  return { sentence: `Unexpected error: ${error.message}`, expected: false }
+}
+
+/** `where` is how the person wrote the address. */
+export function cannotListen(error: unknown, where: string): string {
+  switch ((error as NodeJS.ErrnoException).code) {
+    case 'EADDRINUSE':
+      return `Another program listens on ${where} already: stop it, or set STITHY_HTTP_PORT.`
+    case 'EACCES':
+      return `This user may not listen on ${where}: set STITHY_HTTP_PORT to 1024 or more.`
+    case 'EADDRNOTAVAIL':
+    case 'ENOTFOUND':
+      return `${where} is not an address of this machine: set STITHY_HTTP_HOST.`
+    default:
+      return `Cannot listen on ${where}: ${systemReason(error)}.`
+  }
+}
+
+/** `permission denied`, without the call and the path that Node puts around it. */
+export function systemReason(error: unknown): string {
+  const { errno, code, message } = error as NodeJS.ErrnoException
+  const known = errno === undefined ? undefined : getSystemErrorMap().get(errno)?.[1]
+  const named = [...getSystemErrorMap().values()].find(([name]) => name === code)?.[1]
+  return known ?? named ?? message
+}

@@ -1,0 +1,87 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { Failure } from '../kernel/failure.ts'
+
+/** A process that is up and does its work. */
+export type Running = {
+  pid: number | undefined
+  /** Settles when it is gone, with the reason if it is known: `exit code 1`, `SIGKILL`. */
+  ended: Promise<string | undefined>
+  stop(graceMs: number): Promise<void>
+}
+
+export type Kept = {
+  /** How a person knows it: `the git runner`. */
+  name: string
+  /** Resolves when it does its work; rejects when it cannot, or soon after `signal` says it is no longer wanted. */
+  start(signal: AbortSignal): Promise<Running>
+}
+
+/** One that lived shorter than this has failed. */
+const healthyAfterMs = 5_000
+const mostFailures = 6
+const firstPauseMs = 100
+
+/** Keeps one process running: starts it again when it ends, later and later, and gives up when it never stays. */
+export class Keeper {
+  readonly #kept: Kept
+  readonly #say: (line: string) => void
+  readonly #stopping = new AbortController()
+  #running: Running | undefined
+  #starting: Promise<Running> | undefined
+  #loop: Promise<void> = Promise.resolve()
+
+  constructor(kept: Kept, say: (line: string) => void) {
+    this.#kept = kept
+    this.#say = say
+  }
+
+  /** The first start, which may fail. After it, `gaveUp` is called at most once, when the process does not stay up. */
+  async start(gaveUp: (failure: Failure) => void): Promise<void> {
+    this.#running = await this.#begin()
+    this.#loop = this.#keep(gaveUp)
+  }
+
+  async stop(graceMs: number): Promise<void> {
+    this.#stopping.abort()
+    const running = this.#running ?? (await this.#starting?.catch(() => undefined))
+    await running?.stop(graceMs)
+    await this.#loop
+  }
+
+  #begin(): Promise<Running> {
+    this.#starting = this.#kept.start(this.#stopping.signal)
+    return this.#starting
+  }
+
+  async #keep(gaveUp: (failure: Failure) => void): Promise<void> {
+    const { signal } = this.#stopping
+    const { name } = this.#kept
+    let failures = 0
+    let startedAt = Date.now()
+    while (true) {
+      let reason = await this.#running?.ended
+      if (signal.aborted) return
+      failures = Date.now() - startedAt < healthyAfterMs ? failures + 1 : 0
+      this.#running = undefined
+      while (this.#running === undefined) {
+        const why = reason === undefined ? '' : ` (${reason})`
+        if (failures >= mostFailures) {
+          return gaveUp(new Failure('unavailable', `${name} ended ${failures} times in a row${why}: Stithy stops.`))
+        }
+        this.#say(`${name} ended${why}: starting it again.`)
+        if (failures > 0) await pause(firstPauseMs * 2 ** (failures - 1), signal)
+        if (signal.aborted) return
+        startedAt = Date.now()
+        try {
+          this.#running = await this.#begin()
+        } catch (error) {
+          if (signal.aborted) return
+          reason = error instanceof Error ? error.message : String(error)
+          failures += 1
+        }
+      }
+    }
+  }
+}
+
+const pause = (ms: number, signal: AbortSignal): Promise<void> => delay(ms, undefined, { signal }).catch(() => {})

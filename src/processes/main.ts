@@ -1,0 +1,34 @@
+import { existsSync } from 'node:fs'
+import { enableCompileCache } from 'node:module'
+import { type Config, parseConfig } from '../config.ts'
+import { compileCacheDir } from './data-dir.ts'
+import type { Parts } from './parts.ts'
+
+/** The first lines of every command. Ends the process, with the exit code of the command. */
+export async function main(parts: Parts): Promise<never> {
+  process.title = 'stithy'
+  const config = readConfig()
+  const dataDir = config instanceof Error ? undefined : config.dataDir
+  // `stithy --help` makes no folders.
+  if (dataDir !== undefined && existsSync(dataDir)) enableCompileCache(compileCacheDir(dataDir))
+
+  const { run } = await import('./cli.ts')
+  const code = await run(process.argv.slice(2), {
+    config: () => {
+      if (config instanceof Error) throw config
+      return config
+    },
+    parts,
+    terminal: { out: (line) => console.log(line), err: (line) => console.error(line) },
+  })
+  process.exit(code)
+}
+
+/** A mistake is for the command to tell: `stithy --help` works without settings. */
+function readConfig(): Config | Error {
+  try {
+    return parseConfig()
+  } catch (error) {
+    return error as Error
+  }
+}

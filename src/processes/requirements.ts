@@ -1,0 +1,69 @@
+import { execFile } from 'node:child_process'
+import { once } from 'node:events'
+import { connect, createServer } from 'node:net'
+import { promisify } from 'node:util'
+import type { Config } from '../config.ts'
+import { Failure } from '../kernel/failure.ts'
+import { cannotListen, systemReason } from './explain.ts'
+
+/** `merge-tree --write-tree` came with 2.38. */
+const oldestGit = [2, 38] as const
+const oldestNode = [22, 18] as const
+const databaseTimeoutMs = 10_000
+
+export function requireNode(version: string = process.versions.node): void {
+  if (isOlder(version, oldestNode)) {
+    throw new Failure('unavailable', `Stithy needs Node ${oldestNode.join('.')} or newer, and this is ${version}.`)
+  }
+}
+
+export async function requireGit(command = 'git'): Promise<void> {
+  const wanted = `Stithy needs git ${oldestGit.join('.')} or newer`
+  const { stdout } = await promisify(execFile)(command, ['--version']).catch((cause: unknown) => {
+    throw new Failure('unavailable', `${wanted}, and there is none on the PATH.`, { cause })
+  })
+  const version = /\d+\.\d+\S*/.exec(stdout)?.[0] ?? '0.0'
+  if (isOlder(version, oldestGit)) throw new Failure('unavailable', `${wanted}, and this is ${version}.`)
+}
+
+/** Tries the address before anything is started, because that is when the answer is quick and clear. */
+export async function requireFreeAddress({ host, port }: Config['http']): Promise<void> {
+  const server = createServer()
+  try {
+    server.listen({ host, port, exclusive: true })
+    await once(server, 'listening')
+  } catch (cause) {
+    throw new Failure('unavailable', cannotListen(cause, `${host.includes(':') ? `[${host}]` : host}:${port}`), {
+      cause,
+    })
+  }
+  server.close()
+  await once(server, 'close')
+}
+
+/** Says whether somebody listens where the URL points to; user and password are tried by those who use them. */
+export async function requireDatabase(url: string): Promise<void> {
+  const { hostname, port, searchParams } = new URL(url.replace('@/', '@localhost/'))
+  const host = searchParams.get('host') ?? decodeURIComponent(hostname) ?? 'localhost'
+  const number = Number(searchParams.get('port') ?? (port || 5432))
+  const path = host.startsWith('/') ? `${host}/.s.PGSQL.${number}` : undefined
+  const where = path ?? `${host || 'localhost'}:${number}`
+  const socket = path === undefined ? connect({ host: host || 'localhost', port: number }) : connect(path)
+  socket.setTimeout(databaseTimeoutMs, () => socket.destroy(new Error(`no answer in ${databaseTimeoutMs / 1000} s`)))
+  try {
+    await once(socket, 'connect')
+  } catch (cause) {
+    throw new Failure(
+      'unavailable',
+      `Cannot reach the database at ${where} (STITHY_DATABASE_URL): ${systemReason(cause)}.`,
+      { cause },
+    )
+  } finally {
+    socket.destroy()
+  }
+}
+
+function isOlder(version: string, [major, minor]: readonly [number, number]): boolean {
+  const [ours = 0, oursMinor = 0] = version.split('.').map((part) => Number.parseInt(part, 10))
+  return ours < major || (ours === major && oursMinor < minor)
+}

@@ -1,0 +1,42 @@
+import { flushCompileCache } from 'node:module'
+import type { Config } from '../config.ts'
+import { credentialsFile } from './credentials.ts'
+import { lockDataDir } from './data-dir.ts'
+import type { Parts } from './parts.ts'
+import { requireDatabase, requireFreeAddress, requireGit, requireNode } from './requirements.ts'
+import { Service } from './service.ts'
+import type { StopRequest, Terminal } from './terminal.ts'
+
+/** How long requests and jobs may take to finish, in ms. */
+const graceMs = 10_000
+
+/** Runs Stithy until it is asked to stop. Rejects with a `Failure` when it cannot start or a process never stays up. */
+export async function serve(config: Config, parts: Parts, terminal: Terminal, stop: StopRequest): Promise<void> {
+  requireNode()
+  using _lock = await lockDataDir(config.dataDir)
+  await Promise.all([
+    requireGit(),
+    requireFreeAddress(config.http),
+    config.database.kind === 'external' && requireDatabase(config.database.url),
+  ])
+  const service = new Service(config, parts, terminal)
+  try {
+    const started = service.start()
+    // Stopping in the middle of a start makes it fail, which is then no news.
+    started.catch(() => {})
+    const credentials = await Promise.race([started, service.failed, stop.asked])
+    if (stop.isAsked()) return
+    if (credentials) {
+      terminal.out(`The first administrator, kept in ${credentialsFile(config.dataDir)}:`)
+      for (const [name, value] of Object.entries(credentials)) terminal.out(`  ${name}: ${value}`)
+    }
+    terminal.out(readyLine(config))
+    flushCompileCache()
+    await Promise.race([service.failed, stop.asked])
+  } finally {
+    await service.stop(graceMs, stop.urgent)
+  }
+}
+
+const readyLine = ({ externalUrl }: Config): string =>
+  `Stithy is ready at ${externalUrl} (to push: git push ${externalUrl}/root/hello.git main)`

@@ -1,0 +1,154 @@
+import { type ChildProcess, fork } from 'node:child_process'
+import cluster from 'node:cluster'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { type Config, setForChildren } from '../config.ts'
+import { shortFolder } from '../db/embedded/socket-folder.ts'
+import { startEmbedded } from '../db/embedded/start.ts'
+import type { Failure } from '../kernel/failure.ts'
+import type { Credentials, Services } from './app-module.ts'
+import { proposeRoot } from './credentials.ts'
+import { compileCacheDir } from './data-dir.ts'
+import { Forked } from './forked.ts'
+import { Keeper, type Kept } from './keeper.ts'
+import { gitRunner, type Parts } from './parts.ts'
+import type { Terminal } from './terminal.ts'
+
+const childEntry = fileURLToPath(new URL('./child.ts', import.meta.url))
+
+/**
+ * All processes of a running Stithy: PostgreSQL, the git runner, the HTTP workers and the jobs process. The caller holds
+ * the lock of the data folder. Children are forked first and load the app while PostgreSQL starts.
+ */
+export class Service {
+  /** Rejects when some process never stays up. */
+  readonly failed: Promise<never>
+  readonly #gaveUp: (failure: Failure) => void
+  readonly #config: Config
+  readonly #parts: Parts
+  readonly #terminal: Terminal
+  readonly #database: Keeper | undefined
+  readonly #runner: Keeper
+  readonly #jobs: Keeper
+  readonly #workers: readonly Keeper[]
+  readonly #databaseUrl = Promise.withResolvers<string>()
+  readonly #prepared = Promise.withResolvers<Credentials | undefined>()
+  readonly #services = Promise.withResolvers<Services>()
+  readonly #runnerSocket: string
+
+  constructor(config: Config, parts: Parts, terminal: Terminal) {
+    this.#config = config
+    this.#parts = parts
+    this.#terminal = terminal
+    this.#runnerSocket = join(shortFolder(join(config.dataDir, 'run')), 'runner.sock')
+    // By a variable rather than a call, so that it holds from the first line of a child: not even that is compiled anew.
+    setForChildren('NODE_COMPILE_CACHE', compileCacheDir(config.dataDir))
+    const { promise, reject } = Promise.withResolvers<never>()
+    this.failed = promise
+    this.#gaveUp = reject
+    // A stop may come before anybody listens.
+    promise.catch(() => {})
+
+    const keeper = (kept: Kept) => new Keeper(kept, (line) => terminal.err(line))
+    this.#database = config.database.kind === 'embedded' ? keeper(this.#keepDatabase()) : undefined
+    this.#runner = keeper(gitRunner(parts, this.#runnerSocket))
+    this.#jobs = keeper(this.#keepJobs())
+    this.#workers = Array.from({ length: config.processes }, (_, index) => keeper(this.#keepWorker(index + 1)))
+  }
+
+  /** Resolves when every worker listens; with the first administrator, if one has just been made. */
+  async start(): Promise<Credentials | undefined> {
+    const { database } = this.#config
+    if (database.kind === 'external') this.#databaseUrl.resolve(database.url)
+    const runner = this.#runner.start(this.#gaveUp)
+    const everyone = [this.#database?.start(this.#gaveUp), runner, this.#jobs.start(this.#gaveUp)]
+    everyone.push(...this.#workers.map((worker) => worker.start(this.#gaveUp)))
+    const [databaseUrl, credentials] = await Promise.race([
+      Promise.all([this.#databaseUrl.promise, this.#prepared.promise, runner]),
+      // A failure of anybody ends the wait.
+      Promise.all(everyone).then(() => this.failed),
+    ])
+    this.#services.resolve({ databaseUrl, runnerSocket: this.#runnerSocket })
+    await Promise.all(everyone)
+    return credentials
+  }
+
+  /** Those who use a service end before it: HTTP and jobs, then git, then PostgreSQL. Also ends a half-done start. */
+  async stop(graceMs: number, urgent: Promise<void>): Promise<void> {
+    const clients = [...this.#workers, this.#jobs]
+    await Promise.race([
+      Promise.all(clients.map((client) => client.stop(graceMs))),
+      urgent.then(() => Promise.all(clients.map((client) => client.stop(0)))),
+    ])
+    await this.#runner.stop(graceMs)
+    await this.#database?.stop(graceMs)
+  }
+
+  #keepDatabase(): Kept {
+    const { dataDir } = this.#config
+    return {
+      name: 'PostgreSQL',
+      start: async (signal) => {
+        const log = (line: string) => this.#terminal.out(line)
+        const { url, pid, exited, stop } = await startEmbedded({ dataDir, log, signal })
+        this.#databaseUrl.resolve(url)
+        return { pid, ended: exited.then(() => undefined), stop }
+      },
+    }
+  }
+
+  #keepWorker(number: number): Kept {
+    return {
+      name: `HTTP worker ${number}`,
+      start: async (signal) => {
+        cluster.setupPrimary({ exec: childEntry, args: ['worker', this.#parts.appModule], execArgv: [] })
+        return this.#started(cluster.fork().process, signal, (worker) => this.#startApp(worker))
+      },
+    }
+  }
+
+  #keepJobs(): Kept {
+    let prepared = false
+    return {
+      name: 'The jobs process',
+      start: (signal) =>
+        this.#started(fork(childEntry, ['jobs', this.#parts.appModule], { execArgv: [] }), signal, async (jobs) => {
+          if (!prepared) this.#prepared.resolve(await this.#prepare(jobs))
+          prepared = true
+          await this.#startApp(jobs)
+        }),
+    }
+  }
+
+  /** Migrations and the first administrator: in a child, so that the primary stays small. */
+  async #prepare(jobs: Forked): Promise<Credentials | undefined> {
+    const databaseUrl = await Promise.race([this.#databaseUrl.promise, jobs.untilEnded()])
+    const root = proposeRoot(this.#config)
+    jobs.send({ kind: 'prepare', config: root.config, databaseUrl })
+    const { credentials } = await jobs.report('prepared')
+    root.settle(credentials)
+    return credentials
+  }
+
+  async #startApp(child: Forked): Promise<void> {
+    const services = await Promise.race([this.#services.promise, child.untilEnded()])
+    child.send({ kind: 'start', config: this.#config, services })
+    await child.report('ready')
+  }
+
+  /** Ends a child that is still being started when it is no longer wanted, and one that fails to. */
+  async #started(process: ChildProcess, signal: AbortSignal, start: (child: Forked) => Promise<void>): Promise<Forked> {
+    const child = new Forked(process, (line) => this.#terminal.out(line))
+    const end = () => child.stop(0)
+    signal.addEventListener('abort', end)
+    try {
+      await start(child)
+      return child
+    } catch (error) {
+      await end()
+      throw error
+    } finally {
+      signal.removeEventListener('abort', end)
+    }
+  }
+}

@@ -1,0 +1,146 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { readdirSync, readFileSync } from 'node:fs'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { expect, onTestFinished, vi } from 'vitest'
+
+const main = fileURLToPath(new URL('./main.ts', import.meta.url))
+
+/** A folder that is gone after the test. */
+export async function temporaryFolder(): Promise<string> {
+  const folder = await mkdtemp('/tmp/stithy-test-')
+  onTestFinished(() => rm(folder, { recursive: true, force: true, maxRetries: 10 }))
+  return folder
+}
+
+export async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as { port: number }
+  server.close()
+  return port
+}
+
+/** The words are a command of Stithy with a stand-in app; killed after the test, if it still runs then. */
+export class Launched {
+  readonly process: ChildProcess
+  out = ''
+  err = ''
+  readonly exit: Promise<number | NodeJS.Signals | null>
+
+  constructor(
+    words: readonly string[],
+    env: Record<string, string>,
+    options: { file?: string; node?: string; cleanUp?: false } = {},
+  ) {
+    this.process = spawn(options.node ?? process.execPath, [options.file ?? main, ...words], {
+      env: { PATH: process.env['PATH'], ...env },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    })
+    this.process.stdout!.setEncoding('utf8').on('data', (text: string) => {
+      this.out += text
+    })
+    this.process.stderr!.setEncoding('utf8').on('data', (text: string) => {
+      this.err += text
+    })
+    this.exit = once(this.process, 'close').then(([code, signal]) => code ?? signal)
+    if (options.cleanUp !== false)
+      onTestFinished(async () => {
+        const family = this.family()
+        this.process.kill('SIGKILL')
+        await this.exit
+        await allGone(family)
+      })
+  }
+
+  get pid(): number {
+    return this.process.pid!
+  }
+
+  /** This process and everything below it. */
+  family(): number[] {
+    const parents = new Map(allProcesses().map(({ pid, parent }) => [pid, parent]))
+    const below = (pid: number): number[] => [
+      pid,
+      ...[...parents].filter(([, p]) => p === pid).flatMap(([c]) => below(c)),
+    ]
+    return below(this.pid)
+  }
+
+  /** Pids of the family with that in their title. */
+  named(title: string): number[] {
+    return this.family().filter((pid) => readOr(`/proc/${pid}/cmdline`).startsWith(title))
+  }
+
+  async ready(): Promise<void> {
+    const ended = this.exit.then((code) => Promise.reject(new Error(`ended with ${code}: ${this.err}`)))
+    ended.catch(() => {})
+    const isReady = vi.waitFor(() => expect(this.out).toContain('Stithy is ready'), { timeout: 20_000, interval: 5 })
+    await Promise.race([isReady, ended])
+  }
+}
+
+/** A data folder after a first start and a stop. Call it once for each file of tests. */
+export async function prepareTemplate(): Promise<string> {
+  const folder = await mkdtemp('/tmp/stithy-template-')
+  const env = { STITHY_DATA_DIR: folder, STITHY_HTTP_PORT: String(await freePort()), STITHY_PROCESSES: '1' }
+  const launched = new Launched(['serve'], env, { cleanUp: false })
+  await launched.ready()
+  launched.process.kill('SIGTERM')
+  await launched.exit
+  return folder
+}
+
+/** A copy of the template, which makes a start three times as quick. */
+export async function preparedFolder(template: string): Promise<string> {
+  const folder = await temporaryFolder()
+  // cpSync does not keep owners, and PostgreSQL insists on its own.
+  const [code] = await once(spawn('cp', ['-a', join(template, 'postgres'), join(template, 'cache'), folder]), 'exit')
+  expect(code).toBe(0)
+  return folder
+}
+
+/** A service that is ready, on a folder and a port of its own. */
+export async function serveStandIn(
+  env: Record<string, string> = {},
+): Promise<Launched & { url: string; env: Record<string, string> }> {
+  const port = env['STITHY_HTTP_PORT'] ?? String(await freePort())
+  const all = {
+    STITHY_DATA_DIR: env['STITHY_DATA_DIR'] ?? (await temporaryFolder()),
+    STITHY_PROCESSES: '2',
+    ...env,
+    STITHY_HTTP_PORT: port,
+  }
+  const launched = Object.assign(new Launched(['serve'], all), { url: `http://127.0.0.1:${port}`, env: all })
+  await launched.ready()
+  return launched
+}
+
+export const isAlive = (pid: number): boolean => allProcesses().some((each) => each.pid === pid)
+
+export const allGone = (pids: readonly number[]): Promise<void> =>
+  vi.waitFor(() => expect(pids.filter(isAlive).map(commandOf)).toEqual([]), { timeout: 5_000, interval: 10 })
+
+const commandOf = (pid: number): string => readOr(`/proc/${pid}/cmdline`).replaceAll('\0', ' ').trim()
+
+/** Zombies left out: they are dead. */
+function allProcesses(): { pid: number; parent: number }[] {
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .flatMap((name) => {
+      const stat = readOr(`/proc/${name}/stat`)
+      const [state, parent] = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+      return stat === '' || state === 'Z' ? [] : [{ pid: Number(name), parent: Number(parent) }]
+    })
+}
+
+function readOr(path: string): string {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch {
+    return ''
+  }
+}

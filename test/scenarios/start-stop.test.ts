@@ -1,0 +1,316 @@
+import { once } from 'node:events'
+import { readFileSync, statSync, writeFileSync } from 'node:fs'
+import { rm } from 'node:fs/promises'
+import { connect, createServer } from 'node:net'
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
+import {
+  allGone,
+  freePort,
+  isAlive,
+  Launched,
+  preparedFolder,
+  prepareTemplate,
+  serveStandIn,
+  temporaryFolder,
+} from '../../src/processes/testing/launch.ts'
+
+vi.setConfig({ testTimeout: 20_000, hookTimeout: 20_000 })
+
+let template: string
+beforeAll(async () => {
+  template = await prepareTemplate()
+})
+afterAll(() => rm(template, { recursive: true }))
+
+/** A warm start, which most tests are happy with. */
+const serve = async (env: Record<string, string> = {}) =>
+  serveStandIn({ STITHY_DATA_DIR: await preparedFolder(template), ...env })
+
+/** Not a connection of before, which would lead to the same worker. */
+const askPid = async (url: string) =>
+  Number(await (await fetch(`${url}/pid`, { headers: { connection: 'close' } })).text())
+const save = async (url: string, text: string) => {
+  const { status } = await fetch(`${url}/notes?text=${text}`, { method: 'POST' })
+  expect(status).toBe(201)
+}
+const notes = async (url: string) => (await fetch(`${url}/notes`)).json()
+/** Whether a connection is taken; what comes of it is another question. */
+const accepts = (url: string) =>
+  new Promise<boolean>((resolve) => {
+    const socket = connect(Number(new URL(url).port), '127.0.0.1')
+    socket.once('connect', () => resolve(true)).once('error', () => resolve(false))
+    socket.once('connect', () => socket.destroy())
+  })
+const answers = (url: string) => vi.waitFor(() => fetch(`${url}/pid`), { timeout: 5_000, interval: 20 })
+
+describe('a first start', () => {
+  test('tells the address and the first administrator once, and keeps it in a private file', async () => {
+    const first = await serveStandIn()
+    const file = join(first.env['STITHY_DATA_DIR']!, 'root-credentials')
+    const [, password, token] = /^username: root\npassword: (\S{16,})\ntoken: (\S{20,})\n$/.exec(
+      readFileSync(file, 'utf8'),
+    )!
+    expect(statSync(file).mode & 0o777).toBe(0o600)
+    expect(first.out).toContain(file)
+    for (const secret of [password!, token!]) expect(first.out.split(secret)).toHaveLength(2)
+    expect(first.out.trim().split('\n').at(-1)).toBe(
+      `Stithy is ready at ${first.url} (to push: git push ${first.url}/root/hello.git main)`,
+    )
+    expect(first.err).toBe('')
+    first.process.kill('SIGTERM')
+    expect(await first.exit).toBe(0)
+
+    const second = await serveStandIn(first.env)
+    expect(second.out).not.toContain(token!)
+    expect(readFileSync(file, 'utf8')).toContain(token!)
+  })
+
+  test('uses the password and the token of the settings', async () => {
+    const { env } = await serveStandIn({
+      STITHY_ROOT_PASSWORD: 'correct-horse',
+      STITHY_ROOT_TOKEN: 'a-token-of-20-letters',
+    })
+    const text = readFileSync(join(env['STITHY_DATA_DIR']!, 'root-credentials'), 'utf8')
+    expect(text).toBe('username: root\npassword: correct-horse\ntoken: a-token-of-20-letters\n')
+  })
+
+  test('that is killed before it is done leaves nothing in the way of the next', async () => {
+    const env = { STITHY_DATA_DIR: await temporaryFolder(), STITHY_HTTP_PORT: String(await freePort()) }
+    for (const afterMs of [150, 500, 900]) {
+      const killed = new Launched(['serve'], env)
+      await delay(afterMs)
+      const family = killed.family()
+      killed.process.kill('SIGKILL')
+      await killed.exit
+      await allGone(family)
+    }
+    const { url } = await serveStandIn(env)
+    const token = /token: (.*)/.exec(readFileSync(join(env.STITHY_DATA_DIR, 'root-credentials'), 'utf8'))![1]!
+    await save(url, token)
+    expect(await notes(url)).toEqual([token])
+  })
+
+  test('that is told to stop half-way does, and leaves nobody', async () => {
+    const env = { STITHY_DATA_DIR: await temporaryFolder(), STITHY_HTTP_PORT: String(await freePort()) }
+    const launched = new Launched(['serve'], env)
+    await vi.waitFor(() => expect(launched.out).toContain('Creating the database'))
+    const family = launched.family()
+    launched.process.kill('SIGTERM')
+    expect(await launched.exit).toBe(0)
+    expect(launched.out).not.toContain('ready')
+    await allGone(family)
+  })
+})
+
+describe('a stop', () => {
+  test.for(['SIGTERM', 'SIGINT'] as const)(
+    'by %s lets a request in flight finish, and leaves nobody',
+    async (signal) => {
+      const service = await serve()
+      const response = await fetch(`${service.url}/slow?ms=700`)
+      const family = service.family()
+      // Primary, two workers, jobs, runner, PostgreSQL with its helpers, and the watcher.
+      expect(family.length).toBeGreaterThan(8)
+      service.process.kill(signal)
+      await vi.waitFor(async () => expect(await accepts(service.url)).toBe(false), { timeout: 500, interval: 20 })
+      expect(await response.text()).toBe('started finished')
+      expect(await service.exit).toBe(0)
+      await allGone(family)
+    },
+  )
+
+  test('that is asked for again does not wait for requests', async () => {
+    const service = await serve()
+    const response = await fetch(`${service.url}/slow?ms=9000`)
+    const text = response.text().catch(() => 'cut')
+    service.process.kill('SIGTERM')
+    await delay(1_100)
+    service.process.kill('SIGTERM')
+    expect(await service.exit).toBe(0)
+    expect(await text).toBe('cut')
+  })
+})
+
+describe('kill -9', () => {
+  test('of a worker: another takes its place', async () => {
+    const service = await serve()
+    const before = service.named('stithy worker')
+    expect(before).toHaveLength(2)
+    process.kill(before[0]!, 'SIGKILL')
+    await vi.waitFor(() => {
+      const now = service.named('stithy worker')
+      expect(now).toHaveLength(2)
+      expect(now).not.toContain(before[0])
+    })
+    await answers(service.url)
+    expect(service.err).toMatch(/^HTTP worker [12] ended \(SIGKILL\): starting it again\.\n$/)
+    // It takes its turn, which it does once it listens.
+    await vi.waitFor(
+      async () => {
+        const pids = await Promise.all([1, 2, 3, 4].map(() => askPid(service.url)))
+        expect(pids.some((pid) => !before.includes(pid))).toBe(true)
+      },
+      { timeout: 5_000 },
+    )
+  })
+
+  test.for(['stithy jobs', 'stithy git runner'])('of "%s": another takes its place', async (title) => {
+    const service = await serve()
+    const [before] = service.named(title)
+    process.kill(before!, 'SIGKILL')
+    await vi.waitFor(() => {
+      const now = service.named(title)
+      expect(now).toHaveLength(1)
+      expect(now).not.toContain(before)
+    })
+    await answers(service.url)
+  })
+
+  test('of PostgreSQL: it comes back with everything acknowledged', async () => {
+    const service = await serve()
+    await save(service.url, 'kept')
+    const [before] = service.family().filter((pid) => /bin\/postgres$/.test(commandName(pid)))
+    process.kill(before!, 'SIGKILL')
+    await vi.waitFor(async () => expect(await notes(service.url)).toEqual(['kept']), { timeout: 5_000, interval: 50 })
+    expect(service.err).toContain('PostgreSQL ended: starting it again.')
+  })
+
+  test('of the primary: everything ends, and the next start has what was acknowledged', async () => {
+    const service = await serve()
+    await save(service.url, 'kept')
+    const family = service.family()
+    service.process.kill('SIGKILL')
+    await service.exit
+    const startedAt = Date.now()
+    await allGone(family)
+    expect(Date.now() - startedAt).toBeLessThan(2_000)
+
+    const again = await serveStandIn(service.env)
+    expect(await notes(again.url)).toEqual(['kept'])
+  })
+
+  test('of the primary, and a start in the same moment', async () => {
+    const service = await serve()
+    await save(service.url, 'kept')
+    service.process.kill('SIGKILL')
+    const again = await serveStandIn(service.env)
+    expect(await notes(again.url)).toEqual(['kept'])
+  })
+})
+
+test('a process that never stays up ends the service with one sentence', async () => {
+  const service = await serve()
+  await save(service.url, 'break jobs')
+  process.kill(service.named('stithy jobs')[0]!, 'SIGKILL')
+  expect(await service.exit).toBe(1)
+  const lines = service.err.trim().split('\n')
+  expect(lines.at(-1)).toBe('The jobs process ended 6 times in a row (the jobs are broken): Stithy stops.')
+  expect(lines).toHaveLength(6)
+})
+
+describe('a start that cannot be', () => {
+  /** One sentence, no stack, not zero. */
+  const refusal = async (env: Record<string, string>, words = ['serve']) => {
+    const launched = new Launched(words, { STITHY_HTTP_PORT: String(await freePort()), ...env })
+    expect(await launched.exit).not.toBe(0)
+    expect(launched.err.trim().split('\n')).toHaveLength(1)
+    return launched.err.trim()
+  }
+
+  test('on a folder in use says who uses it, and leaves the first one alone', async () => {
+    const service = await serve()
+    const dataDir = service.env['STITHY_DATA_DIR']!
+    expect(await refusal({ STITHY_DATA_DIR: dataDir })).toBe(
+      `Stithy runs already in ${dataDir} (process ${service.pid}): stop it, or set STITHY_DATA_DIR.`,
+    )
+    await save(service.url, 'still here')
+  })
+
+  test('on a port in use', async () => {
+    const other = createServer().listen(0, '127.0.0.1')
+    onTestFinished(() => void other.close())
+    await once(other, 'listening')
+    const { port } = other.address() as { port: number }
+    expect(await refusal({ STITHY_DATA_DIR: await temporaryFolder(), STITHY_HTTP_PORT: String(port) })).toBe(
+      `Another program listens on 127.0.0.1:${port} already: stop it, or set STITHY_HTTP_PORT.`,
+    )
+  })
+
+  test('on an address of somebody else', async () => {
+    const sentence = await refusal({ STITHY_DATA_DIR: await temporaryFolder(), STITHY_HTTP_HOST: '192.0.2.1' })
+    expect(sentence).toMatch(/^192\.0\.2\.1:\d+ is not an address of this machine: set STITHY_HTTP_HOST\.$/)
+  })
+
+  test('in a folder it cannot write to', async () => {
+    const file = join(await temporaryFolder(), 'file')
+    writeFileSync(file, '')
+    expect(await refusal({ STITHY_DATA_DIR: join(file, 'data') })).toBe(
+      `Cannot write to the data folder ${join(file, 'data')} (STITHY_DATA_DIR): not a directory.`,
+    )
+  })
+
+  test('with a database that is not there', async () => {
+    const port = await freePort()
+    const url = `postgresql://ann:secret@127.0.0.1:${port}/forge`
+    expect(await refusal({ STITHY_DATA_DIR: await temporaryFolder(), STITHY_DATABASE_URL: url })).toBe(
+      `Cannot reach the database at 127.0.0.1:${port} (STITHY_DATABASE_URL): connection refused.`,
+    )
+  })
+
+  test('with an old git, or none', async () => {
+    const folder = await temporaryFolder()
+    const env = { STITHY_DATA_DIR: join(folder, 'data'), PATH: folder }
+    expect(await refusal(env)).toBe('Stithy needs git 2.38 or newer, and there is none on the PATH.')
+    writeFileSync(join(folder, 'git'), '#!/bin/sh\necho git version 2.20.1\n', { mode: 0o755 })
+    expect(await refusal(env)).toBe('Stithy needs git 2.38 or newer, and this is 2.20.1.')
+  })
+})
+
+describe('an external database', () => {
+  test('serves, and what it refuses is told in one sentence', async () => {
+    const database = await serve()
+    const socket = join(database.env['STITHY_DATA_DIR']!, 'postgres/socket')
+    const url = (user: string) => `postgresql://${user}@localhost/stithy?host=${encodeURIComponent(socket)}`
+
+    const service = await serve({ STITHY_DATABASE_URL: url('stithy') })
+    await save(service.url, 'shared')
+    expect(await notes(database.url)).toEqual(['shared'])
+    // Somebody else has made the administrator there.
+    expect(service.out).not.toContain('token')
+    expect(service.family().some((pid) => commandName(pid).endsWith('postgres'))).toBe(false)
+
+    const env = { STITHY_DATA_DIR: await temporaryFolder(), STITHY_HTTP_PORT: String(await freePort()) }
+    const refused = new Launched(['serve'], { ...env, STITHY_DATABASE_URL: url('stranger') })
+    expect(await refused.exit).toBe(1)
+    expect(refused.err.trim()).toMatch(/^The database refuses us: .*"stranger".*\.$/)
+  })
+})
+
+describe('commands', () => {
+  test('work while the service runs, and when it does not', async () => {
+    const service = await serve()
+    const { env } = service
+    const create = ['token', 'create', '--user', 'root', '--scopes', 'api, read_user']
+    const command = async (words: string[]) => {
+      const launched = new Launched(words, env)
+      return [await launched.exit, launched.out.trim(), launched.err.trim()]
+    }
+    const ok = [0, 'token-of-root-for-api+read_user', '']
+    expect(await command(create)).toEqual(ok)
+    await save(service.url, 'bad')
+    expect(await command(['check'])).toEqual([1, '1 problem.', 'The note "bad" is bad.'])
+    expect(await command(['migrate'])).toEqual([0, 'Migrating…\nThe database is up to date.', ''])
+    expect(await command(['token', 'create', '--user', 'ann', '--scopes', 'api'])).toEqual([1, '', 'User Not Found'])
+    service.process.kill('SIGTERM')
+    await service.exit
+
+    expect(await command(create)).toEqual(ok)
+    expect(await command(['check'])).toEqual([1, '1 problem.', 'The note "bad" is bad.'])
+  })
+})
+
+function commandName(pid: number): string {
+  return isAlive(pid) ? readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0')[0]! : ''
+}
