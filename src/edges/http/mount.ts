@@ -93,10 +93,21 @@ export function mount(app: FastifyInstance, endpoints: readonly Endpoint[], door
 
 type Served = { caller: Caller }
 
+/** Parameters of the path. A `.json` after a number that ends it changes nothing; in a name it is part of the name. */
+function pathParamsOf(e: Endpoint): (given: RawParams) => RawParams {
+  const last = /:(\w*id)$/.exec(e.path)?.[1]
+  if (last === undefined) return (given) => given
+  return (given) => {
+    const number = /^(\d+)\.json$/.exec(String(given[last]))?.[1]
+    return number === undefined ? given : { ...given, [last]: number }
+  }
+}
+
 function server(e: Endpoint, doors: Doors) {
   const scopes = scopesFor(e)
   const rule = e.subject.policy[e.allow]!
   const visible = e.subject.policy[e.subject.visible]!
+  const pathParams = pathParamsOf(e)
   let read: ParamsReader<TObject> | undefined
 
   return async function serve(request: FastifyRequest, reply: FastifyReply): Promise<void> {
@@ -134,7 +145,7 @@ function server(e: Endpoint, doors: Doors) {
           served.caller = await callerOf(token, doors.authenticator)
         }
       }
-      const raw = mergeRaw(request.params as RawParams, body?.params ?? {}, queryParams)
+      const raw = mergeRaw(pathParams(request.params as RawParams), body?.params ?? {}, queryParams)
       const target = await sudoTarget(served.caller, request.raw.headers, raw, doors.db)
       if (target) served.caller = target
       else requireScope(served.caller, scopes)
