@@ -1,11 +1,11 @@
 import { mkdir } from 'node:fs/promises'
-import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { pino } from 'pino'
 import type { Caller } from './access/actor.ts'
 import type { Ctx } from './api/ctx.ts'
 import { siteAt } from './api/site.ts'
 import { areas, endpoints, jobs } from './areas/index.ts'
+import { recoverPushes } from './areas/pushes/recovery.ts'
 import { TokenAuthenticator } from './areas/tokens/authenticate.ts'
 import { apiVersion } from './areas/version/version.ts'
 import type { Config } from './config.ts'
@@ -20,23 +20,16 @@ import { systemDoor } from './edges/http/system.ts'
 import { Git } from './git/git.ts'
 import { Runner } from './git/runner/client.ts'
 import { startJobs } from './jobs/runner.ts'
+import type { App as ServedApp, Services } from './processes/app-module.ts'
 import { SettingsStore } from './settings/store.ts'
-
-/** What the primary process has started for all others. */
-export type Services = { readonly databaseUrl: string; readonly runnerSocket: string }
 
 /** Parts that tests replace. */
 export type Overrides = Pick<Doors, 'onAnswer'>
 
-export interface App extends AsyncDisposable {
-  /** Serves HTTP. Resolves with the port. */
-  listen(): Promise<number>
-  /** Runs queued jobs until `stop`. */
-  runJobs(): Promise<void>
+/** The service in one process. */
+export interface App extends ServedApp {
   /** A context without a request: for jobs, commands and tests. */
   open(caller: Caller): Promise<Ctx>
-  /** Takes nothing new, lets what is under way finish for so long, then ends it. */
-  stop(graceMs: number): Promise<void>
 }
 
 /** Builds everything in order; disposing ends it in reverse. The one place where parts meet. */
@@ -103,16 +96,20 @@ export async function createApp(config: Config, services: Services, overrides: O
   return {
     async listen() {
       await http.listen({ host: config.http.host, port: config.http.port })
-      return (http.server.address() as AddressInfo).port
     },
     async runJobs() {
+      const recovered = await recoverPushes(await open(null), 0)
+      if (recovered > 0) log.info({ pushes: recovered }, 'settled pushes that were cut off')
       const running = await startJobs({ databaseUrl: services.databaseUrl, jobs, open: () => open(null), log })
       stopJobs = () => running.stop()
     },
     open: (caller) => open(caller),
     async stop(graceMs) {
       const hurry = setTimeout(() => http.server.closeAllConnections(), graceMs)
+      // Closing closes the connections that are idle now; those that become idle later must not hold us up.
+      const idle = setInterval(() => http.server.closeIdleConnections(), 100)
       await Promise.all([http.close(), stopJobs?.()])
+      clearInterval(idle)
       clearTimeout(hurry)
       await resources.disposeAsync()
     },
@@ -123,3 +120,7 @@ export async function createApp(config: Config, services: Services, overrides: O
     },
   }
 }
+
+export { bootstrap } from './areas/users/bootstrap.ts'
+export { checkData, createToken } from './commands.ts'
+export { migrate } from './db/migrate.ts'

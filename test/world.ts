@@ -11,10 +11,12 @@ import { test as base, inject } from 'vitest'
 import { type Level, levels, type Visibility } from '../src/access/levels.ts'
 import { scopes as allScopes, type Scope } from '../src/access/scopes.ts'
 import { type App, createApp } from '../src/app.ts'
+import { recoverPushes } from '../src/areas/pushes/recovery.ts'
 import { bootstrap } from '../src/areas/users/bootstrap.ts'
 import { type Config, parseConfig } from '../src/config.ts'
 import { openDatabase } from '../src/db/database.ts'
 import type { Database } from '../src/db/db.ts'
+import { columnTypes } from '../src/db/types.ts'
 import type { Settings } from '../src/settings/settings.ts'
 import { saveSettings } from '../src/settings/store.ts'
 import { checkAnswer } from './answers.ts'
@@ -246,6 +248,26 @@ export class World {
     at.username = who.username
     at.password = who.token ?? ''
     return at.toString()
+  }
+
+  async archive(project: TestProject): Promise<void> {
+    await this.rows('update projects set archived = true where id = $1', [project.id])
+  }
+
+  /** Looks at or changes the database behind the service's back. */
+  async rows(text: string, values: readonly unknown[] = []): Promise<any[]> {
+    const client = new pg.Client({ connectionString: this.databaseUrl, types: columnTypes })
+    await client.connect()
+    try {
+      return (await client.query(text, [...values])).rows
+    } finally {
+      await client.end()
+    }
+  }
+
+  /** What a start does with pushes that a crash cut off. */
+  async recover(): Promise<void> {
+    await recoverPushes(await this.app.open(null), 0)
   }
 
   /** Changes settings of the installation; at once in this process. */

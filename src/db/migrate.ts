@@ -1,11 +1,14 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { runMigrations as runJobMigrations } from 'graphile-worker'
 import pg from 'pg'
+import { Failure } from '../kernel/failure.ts'
 import { connectionOptions } from './connection.ts'
 
 const folder = new URL('migrations/', import.meta.url)
 /** Any constant of ours: processes that start together take turns. */
 const lock = 7_180_339
+/** `server_version_num` of PostgreSQL 14. */
+const oldestServer = 140_000
 
 /**
  * Brings the schema up to date, one transaction a migration, under a lock that other processes wait for.
@@ -15,6 +18,9 @@ export async function migrate(url: string, progress: (line: string) => void = ()
   const client = new pg.Client({ ...connectionOptions(url, 'migrate'), statement_timeout: 0, lock_timeout: 0 })
   await client.connect()
   try {
+    const { rows } = await client.query<{ version: string }>(`select current_setting('server_version_num') as version`)
+    if (Number(rows[0]!.version) < oldestServer)
+      throw new Failure('unavailable', 'The database is older than PostgreSQL 14.')
     await client.query('select pg_advisory_lock($1)', [lock])
     await client.query(
       'create table if not exists schema_migrations (name text primary key, applied_at timestamptz not null default now())',

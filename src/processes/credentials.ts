@@ -19,7 +19,7 @@ export function proposeRoot(config: Config): { config: Config; settle(made: Cred
   const kept = readRoot(file)
   const root: Root = {
     password: config.root.password ?? kept?.password ?? randomBytes(18).toString('base64url'),
-    token: config.root.token ?? kept?.token ?? `glpat-${randomBytes(20).toString('base64url')}`,
+    token: config.root.token ?? kept?.token ?? randomBytes(15).toString('base64url'),
   }
   if (kept === undefined) writePrivateFile(file, formatRoot({ username: 'root', ...root }))
   return {

@@ -160,7 +160,7 @@ export const groupRoutes = [
       ...writeParams,
     }),
     returns: GroupDetail,
-    handle: ({ subject, params, ctx }) => editGroup(ctx, subject, params),
+    handle: ({ subject, params: { id: _id, ...changes }, ctx }) => editGroup(ctx, subject, changes),
   }),
 
   endpoint({

@@ -120,14 +120,15 @@ function server(e: Endpoint, doors: Doors) {
       let token = shownToken(request.raw.headers, queryParams)
       served.caller = await callerOf(token, doors.authenticator)
       const settings = await doors.settings.get()
-      const limited = await exceedsRateLimit(doors.db, settings, served.caller, request.ip)
-      if (limited) {
-        sendText(exchange, 429, 'Retry later\n', {
-          'content-type': 'text/plain',
-          'retry-after': limited.retryAfterSeconds,
-        })
-        return
+      const isLimited = async (): Promise<boolean> => {
+        const limited = await exceedsRateLimit(doors.db, settings, served.caller, request.ip)
+        if (limited) {
+          const headers = { 'content-type': 'text/plain', 'retry-after': limited.retryAfterSeconds }
+          sendText(exchange, 429, 'Retry later\n', headers)
+        }
+        return limited !== undefined
       }
+      if (await isLimited()) return
       if (hasBody(request)) {
         body = await readBody({
           method: e.method,
@@ -143,6 +144,7 @@ function server(e: Endpoint, doors: Doors) {
         if (token === undefined) {
           token = shownToken({}, body.params)
           served.caller = await callerOf(token, doors.authenticator)
+          if (served.caller && (await isLimited())) return
         }
       }
       const raw = mergeRaw(pathParams(request.params as RawParams), body?.params ?? {}, queryParams)

@@ -1,0 +1,56 @@
+import { readdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Ctx } from '../../api/ctx.ts'
+import { fsck } from '../../git/maintenance.ts'
+import { branchRef } from '../../git/ref-name.ts'
+import { readRef } from '../../git/refs.ts'
+import { openRepository } from './open.ts'
+import { projectsAfter } from './queries.ts'
+
+const page = 500
+
+/**
+ * Runs `git fsck` on every repository and compares them with their projects: a default branch that is not there, a
+ * repository that belongs to nothing. One sentence for each finding. Reads everything; for a quiet hour.
+ */
+export async function checkRepositories(
+  ctx: Ctx,
+  storages: readonly string[],
+  progress: (line: string) => void,
+): Promise<string[]> {
+  const problems: string[] = []
+  const known = new Set<string>()
+  let after = 0
+  for (;;) {
+    const projects = await projectsAfter(ctx.db, after, page)
+    if (projects.length === 0) break
+    for (const project of projects) {
+      const repo = openRepository(ctx, project)
+      known.add(repo.gitDir)
+      after = project.id
+      if (!(await repo.exists())) {
+        if (project.default_branch !== null) problems.push(`${project.full_path}: its repository is missing`)
+        continue
+      }
+      problems.push(...(await fsck(repo)).map((line) => `${project.full_path}: ${line}`))
+      const head = project.default_branch === null ? undefined : branchRef(project.default_branch)
+      if (head && !(await readRef(repo, head)))
+        problems.push(`${project.full_path}: its default branch ${project.default_branch} does not exist`)
+    }
+    progress(`checked repositories up to project ${after}`)
+  }
+  for (const storage of storages) problems.push(...(await strangers(join(ctx.repositoriesDir, storage), known)))
+  return problems
+}
+
+/** Repositories on disk that no project names. */
+async function strangers(folder: string, known: ReadonlySet<string>): Promise<string[]> {
+  const found: string[] = []
+  for (const shard of await readdir(folder)) {
+    for (const name of await readdir(join(folder, shard))) {
+      const path = join(folder, shard, name)
+      if (!known.has(path)) found.push(`${path} belongs to no project`)
+    }
+  }
+  return found
+}

@@ -1,0 +1,45 @@
+import { readdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { createApp } from './app.ts'
+import { checkRepositories } from './areas/repositories/check.ts'
+import { findAccount } from './areas/tokens/queries.ts'
+import { createToken as insertToken, tokenScopes } from './areas/tokens/service.ts'
+import type { Config } from './config.ts'
+import { openDatabase } from './db/database.ts'
+import { invalid, notFound } from './kernel/failure.ts'
+import type { Services, TokenRequest } from './processes/app-module.ts'
+
+/** What the command line does besides serving. */
+
+/** A token for somebody, by name. Returns it; it is not kept in clear anywhere. */
+export async function createToken(
+  databaseUrl: string,
+  { username, scopes, name, expiresOn }: TokenRequest,
+): Promise<string> {
+  await using db = openDatabase(databaseUrl, { readers: 1, writers: 1 })
+  if (expiresOn !== undefined && Number.isNaN(Date.parse(expiresOn))) throw invalid(`${expiresOn} is not a date`)
+  return db.transaction(async (tx) => {
+    const user = await findAccount(tx, username)
+    if (!user) throw notFound(`User ${username}`)
+    const { token } = await insertToken(tx, {
+      userId: user.user_id,
+      name,
+      scopes: tokenScopes(scopes, user.admin),
+      expiresAt: expiresOn ?? null,
+    })
+    return token
+  })
+}
+
+/** Compares the database with the repositories on disk; one sentence for each thing that is wrong. */
+export async function checkData(
+  config: Config,
+  services: Services,
+  progress: (line: string) => void,
+): Promise<readonly string[]> {
+  await using app = await createApp(config, services)
+  const ctx = await app.open(null)
+  const folder = join(config.dataDir, 'repositories')
+  const storages = await readdir(folder).catch(() => [])
+  return checkRepositories(ctx, storages, progress)
+}

@@ -1,0 +1,211 @@
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { describe, expect } from 'vitest'
+import { git, temporaryFolder, test } from '../world.ts'
+
+/** A clone with one commit on `main`. */
+async function workTree(folder: string): Promise<string> {
+  await git(folder, 'init', '-q', '-b', 'main', 'work')
+  const work = join(folder, 'work')
+  await writeFile(join(work, 'README.md'), '# Hello\n')
+  await git(work, 'add', '.')
+  await git(work, 'commit', '-qm', 'First commit')
+  return work
+}
+
+describe('git over HTTP', () => {
+  test('a first push is read back through a clone and the API', async ({ world }) => {
+    await using folder = await temporaryFolder()
+    const ann = await world.user()
+    const project = await world.project({ members: [[ann, 'developer']] })
+    const work = await workTree(folder.path)
+
+    await git(work, 'push', '-q', world.remote(project, ann), 'main', 'HEAD:refs/heads/feature')
+
+    await git(folder.path, 'clone', '-q', world.remote(project, ann), 'copy')
+    expect(await git(join(folder.path, 'copy'), 'rev-parse', 'HEAD')).toBe(await git(work, 'rev-parse', 'HEAD'))
+    expect(await git(join(folder.path, 'copy'), 'branch', '--show-current')).toBe('main')
+    expect((await ann.get(`/projects/${project.id}`)).json).toMatchObject({ default_branch: 'main', empty_repo: false })
+  })
+
+  test('protocol v0, shallow and partial clones', async ({ world }) => {
+    await using folder = await temporaryFolder()
+    const project = await world.project({ visibility: 'public' })
+    const work = await workTree(folder.path)
+    for (let n = 0; n < 5; n++) await git(work, 'commit', '-q', '--allow-empty', '-m', `more ${n}`)
+    await git(work, 'push', '-q', world.remote(project, world.root), 'main')
+
+    await git(folder.path, '-c', 'protocol.version=0', 'clone', '-q', project.url, 'v0')
+    await git(folder.path, 'clone', '-q', '--depth=2', project.url, 'shallow')
+    await git(folder.path, 'clone', '-q', '--filter=blob:none', '--no-checkout', project.url, 'partial')
+
+    expect(await git(join(folder.path, 'v0'), 'rev-list', '--count', 'HEAD')).toBe('6')
+    expect(await git(join(folder.path, 'shallow'), 'rev-list', '--count', 'HEAD')).toBe('2')
+    expect(await git(join(folder.path, 'partial'), 'rev-list', '--count', 'HEAD')).toBe('6')
+  })
+
+  test.for([
+    {
+      who: 'nobody',
+      visibility: 'private',
+      level: 'none',
+      pull: /Authentication failed|could not read Username/,
+      push: /could not read/,
+    },
+    { who: 'nobody', visibility: 'public', level: 'none', pull: undefined, push: /could not read/ },
+    { who: 'a stranger', visibility: 'private', level: 'none', pull: /not found/, push: /not found/ },
+    { who: 'a stranger', visibility: 'internal', level: 'none', pull: undefined, push: /403/ },
+    { who: 'a guest', visibility: 'private', level: 'guest', pull: /403/, push: /403/ },
+    { who: 'a reporter', visibility: 'private', level: 'reporter', pull: undefined, push: /403/ },
+    { who: 'a developer', visibility: 'private', level: 'developer', pull: undefined, push: undefined },
+  ] as const)('$who of a $visibility project', async ({ who, visibility, level, pull, push }, { world }) => {
+    await using folder = await temporaryFolder()
+    const ann = await world.user()
+    const project = await world.project({ visibility, members: level === 'none' ? [] : [[ann, level]] })
+    const work = await workTree(folder.path)
+    await git(work, 'push', '-q', world.remote(project, world.root), 'main')
+    const url = who === 'nobody' ? project.url : world.remote(project, ann)
+
+    const pulled = git(folder.path, 'clone', '-q', url, 'copy')
+    if (pull) await expect(pulled).rejects.toThrow(pull)
+    else await pulled
+    const pushed = git(work, 'push', '-q', url, 'HEAD:refs/heads/mine')
+    if (push) await expect(pushed).rejects.toThrow(push)
+    else await pushed
+  })
+
+  test('scopes and passwords', async ({ world }) => {
+    await using folder = await temporaryFolder()
+    const ann = await world.user()
+    const project = await world.project({ members: [[ann, 'developer']] })
+    const work = await workTree(folder.path)
+    const reads = world.remote(project, await world.as(ann, ['read_repository']))
+    const writes = world.remote(project, await world.as(ann, ['write_repository']))
+    const peeks = world.remote(project, await world.as(ann, ['read_user']))
+
+    await git(work, 'push', '-q', writes, 'main')
+    await git(work, 'fetch', '-q', reads)
+    await expect(git(work, 'push', '-q', reads, 'main:other')).rejects.toThrow(/403/)
+    await expect(git(work, 'fetch', '-q', peeks)).rejects.toThrow(/403/)
+    const withPassword = new URL(project.url)
+    withPassword.username = ann.username
+    withPassword.password = 'correct horse battery'
+    await git(work, 'fetch', '-q', withPassword.toString())
+    withPassword.password = 'wrong horse battery'
+    await expect(git(work, 'fetch', '-q', withPassword.toString())).rejects.toThrow(/Authentication failed/)
+  })
+
+  test('the default branch is not deleted, nor a branch named like a commit made', async ({ world }) => {
+    await using folder = await temporaryFolder()
+    const project = await world.project()
+    const work = await workTree(folder.path)
+    const url = world.remote(project, world.root)
+    await git(work, 'push', '-q', url, 'main')
+
+    await expect(git(work, 'push', '-q', url, ':main')).rejects.toThrow(
+      /The default branch of a project cannot be deleted/,
+    )
+    const named = '0123456789012345678901234567890123456789'
+    await expect(git(work, 'push', '-q', url, `HEAD:refs/heads/${named}`)).rejects.toThrow(/40-character hexadecimal/)
+    await expect(git(work, 'push', '-q', url, 'HEAD:refs/keep-around/x')).rejects.toThrow()
+    expect(await git(work, 'ls-remote', url)).toMatch(/^[0-9a-f]{40}\tHEAD\n[0-9a-f]{40}\trefs\/heads\/main$/)
+  })
+
+  test('an archived project is read-only', async ({ world }) => {
+    await using folder = await temporaryFolder()
+    const project = await world.project()
+    const work = await workTree(folder.path)
+    const url = world.remote(project, world.root)
+    await git(work, 'push', '-q', url, 'main')
+    await world.archive(project)
+    await expect(git(work, 'push', '-q', url, 'main:other')).rejects.toThrow(/403/)
+    await git(work, 'fetch', '-q', url)
+  })
+
+  test('a push follows nobody to a new address, a fetch does', async ({ world }) => {
+    await using folder = await temporaryFolder()
+    const project = await world.project()
+    const work = await workTree(folder.path)
+    const old = world.remote(project, world.root)
+    await git(work, 'push', '-q', old, 'main')
+    expect((await world.root.put(`/projects/${project.id}`, { path: `${project.path}-new` })).status).toBe(200)
+    await git(work, 'fetch', '-q', old)
+    await expect(git(work, 'push', '-q', old, 'main:other')).rejects.toThrow(/403/)
+  })
+
+  test('every push is written down once, with an event and its options', async ({ world }) => {
+    await using folder = await temporaryFolder()
+    const project = await world.project()
+    const work = await workTree(folder.path)
+    await git(work, 'push', '-q', '-o', 'ci.skip', world.remote(project, world.root), 'main', 'HEAD:refs/tags/v1')
+    const pushes = await world.rows(
+      'select state, door, options, (select count(*) from ref_changes c where c.push_id = p.id and c.moved) as moved from pushes p where project_id = $1',
+      [project.id],
+    )
+    expect(pushes).toEqual([{ state: 'done', door: 'http', options: ['ci.skip'], moved: 2 }])
+    const events = await world.rows(`select payload from events where project_id = $1 and kind = 'pushed'`, [
+      project.id,
+    ])
+    expect(events).toMatchObject([
+      { payload: { ref_count: 2, refs: [{ name: 'refs/heads/main', from: null }, { name: 'refs/tags/v1' }] } },
+    ])
+  })
+
+  test('a push that was cut off between the refs and the database is settled once', async ({ world }) => {
+    await using folder = await temporaryFolder()
+    const project = await world.project()
+    const work = await workTree(folder.path)
+    await git(work, 'push', '-q', world.remote(project, world.root), 'main')
+    const head = await git(work, 'rev-parse', 'HEAD')
+    // As a crash leaves it: intended and moved, intended and not moved.
+    await world.rows(
+      `with p as (insert into pushes (project_id, actor_id, door) values ($1, 1, 'http'), ($1, 1, 'http') returning id)
+      insert into ref_changes (push_id, ref, old_oid, new_oid)
+      select min(id), 'refs/heads/main'::bytea, null, $2 from p union all select max(id), 'refs/heads/lost'::bytea, null, $2 from p`,
+      [project.id, head],
+    )
+    await world.recover()
+    await world.recover()
+    const states = await world.rows('select state from pushes where project_id = $1 order by id', [project.id])
+    expect(states.map(({ state }) => state)).toEqual(['done', 'done', 'dropped'])
+    const events = await world.rows(`select 1 from events where project_id = $1 and kind = 'pushed'`, [project.id])
+    expect(events).toHaveLength(2)
+  })
+
+  test('32 pushes at once to one branch: every accepted one is in its history', async ({ world }) => {
+    await using folder = await temporaryFolder()
+    const project = await world.project()
+    const work = await workTree(folder.path)
+    const url = world.remote(project, world.root)
+    await git(work, 'push', '-q', url, 'main')
+    const base = await git(work, 'rev-parse', 'HEAD')
+    const tree = await git(work, 'rev-parse', 'HEAD^{tree}')
+    const commits = await Promise.all(
+      Array.from({ length: 32 }, (_, n) => git(work, 'commit-tree', tree, '-p', base, '-m', `racer ${n}`)),
+    )
+    const outcomes = await Promise.allSettled(
+      commits.map((commit) => git(work, 'push', '-q', url, `${commit}:refs/heads/main`)),
+    )
+    const accepted = commits.filter((_, n) => outcomes[n]!.status === 'fulfilled')
+    expect(accepted).toHaveLength(1)
+    expect(await git(work, 'ls-remote', url, 'refs/heads/main')).toContain(accepted[0])
+    expect(
+      await world.rows(`select 1 from pushes where project_id = $1 and state = 'done'`, [project.id]),
+    ).toHaveLength(2)
+  })
+
+  test('addresses without .git lead to those with it', async ({ world }) => {
+    const project = await world.project({ visibility: 'public' })
+    const answer = await world.anonymous.get(`//${project.full_path}/info/refs?service=git-upload-pack`)
+    expect(answer).toMatchObject({
+      status: 301,
+      headers: { location: `${project.url}/info/refs?service=git-upload-pack` },
+    })
+    expect(await world.anonymous.get(`//${project.full_path}.git/info/refs`)).toMatchObject({ status: 403 })
+    expect(await world.anonymous.get(`//no/such.git/info/refs?service=git-upload-pack`)).toMatchObject({
+      status: 401,
+      text: 'HTTP Basic: Access denied\n',
+      headers: { 'www-authenticate': 'Basic realm="Stithy"' },
+    })
+  })
+})
