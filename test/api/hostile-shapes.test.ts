@@ -1,11 +1,11 @@
 import { describe, expect } from 'vitest'
 import { alternatives, type ParamSchema } from '../../src/api/params/schema.ts'
 import { endpoints } from '../../src/areas/index.ts'
-import { allParams } from '../../src/edges/http/mount.ts'
+import { allParams, pagingParams } from '../../src/edges/http/mount.ts'
 import { type Client, type Sent, test } from '../world.ts'
 import { concretePath } from './paths.ts'
 
-const long = 'x'.repeat(100_000)
+const long = 'x'.repeat(20_000)
 
 /** What each parameter is sent as, in JSON. */
 const values: readonly unknown[] = [
@@ -47,21 +47,24 @@ const spelled: readonly (readonly [suffix: string, value: string])[] = [
 const part = (name: string, value: string, file: boolean) =>
   `--b\r\ncontent-disposition: form-data; name="${name}"${file ? '; filename="../../x"' : ''}\r\n\r\n${value}\r\n--b--\r\n`
 
-function* requests(name: string): Generator<{ label: string; query?: string; sent?: Sent }> {
+/** All shapes where the verb usually takes parameters, a few of them elsewhere: every place ends in one tree. */
+function* requests(name: string, reads: boolean): Generator<{ label: string; query?: string; sent?: Sent }> {
   for (const value of values)
     yield { label: `JSON ${JSON.stringify(value)?.slice(0, 30)}`, sent: { json: { [name]: value } } }
-  for (const [suffix, value] of spelled) {
+  for (const [index, [suffix, value]] of spelled.entries()) {
     const text = `${name}${suffix}=${value}`
-    yield { label: `query ${text}`, query: text }
-    yield {
-      label: `form ${text}`,
-      sent: { headers: { 'content-type': 'application/x-www-form-urlencoded' }, body: text },
-    }
+    const few = index % 5 === 0
+    if (reads || few) yield { label: `query ${text}`, query: text }
+    if (!reads || few)
+      yield {
+        label: `form ${text}`,
+        sent: { headers: { 'content-type': 'application/x-www-form-urlencoded' }, body: text },
+      }
   }
   // A list repeats its query in four links, and clients take 16 KB of headers.
   yield { label: 'query, long', query: `${name}=${'x'.repeat(3000)}` }
   const multipart = { 'content-type': 'multipart/form-data; boundary=b' }
-  for (const suffix of ['', '[]', '[a]'])
+  for (const suffix of ['', '[]'])
     for (const file of [false, true])
       yield { label: `multipart ${suffix} ${file}`, sent: { headers: multipart, body: part(name + suffix, 'x', file) } }
 }
@@ -90,7 +93,12 @@ describe('hostile shapes of parameters never break anything', () => {
     const path = e.method === 'DELETE' ? e.path.replace(/:\w+/g, '0') : await concretePath(e.path, world.root, world)
     const properties = allParams(e).properties as Record<string, ParamSchema>
     const inPath = new Set([...e.path.matchAll(/:(\w+)/g)].map((match) => match[1]))
-    const names = [...Object.keys(properties).filter((name) => !inPath.has(name)), 'sudo', 'private_token', 'id']
+    // What every call or list has is tried on one of each.
+    const common = e.path === '/projects' ? ['sudo', 'private_token', 'access_token'] : Object.keys(pagingParams)
+    const own = Object.keys(properties).filter(
+      (name) => !inPath.has(name) && (e.path === '/projects' || !common.includes(name)),
+    )
+    const names = [...new Set([...own, ...(e.path === '/projects' ? common : ['id'])])]
     const broken: string[] = []
     const ask = async (
       who: Client,
@@ -99,17 +107,21 @@ describe('hostile shapes of parameters never break anything', () => {
     ) => {
       const others = required(properties)
       const json = sent && 'json' in sent ? { json: { ...others, ...(sent.json as object) } } : {}
-      const got = await who.send(e.method, query === undefined ? path : `${path}?${query}`, { ...sent, ...json })
+      const got = await who.send(e.method, `${path}?per_page=1&${query ?? ''}`, { ...sent, ...json })
       if (got.status >= 500) broken.push(`${name}: ${label} → ${got.status}`)
     }
-    const waiting = names.flatMap((name) => [...requests(name)].map((request) => () => ask(admin, name, request)))
+    const waiting = names.flatMap((name) =>
+      [...requests(name, e.method === 'GET' || e.method === 'DELETE')].map(
+        (request) => () => ask(admin, name, request),
+      ),
+    )
     let next = 0
     await Promise.all(
       Array.from({ length: 20 }, async () => {
         while (next < waiting.length) await waiting[next++]!()
       }),
     )
-    expect(waiting.length).toBeGreaterThan(100)
+    expect(waiting.length).toBeGreaterThan(25)
     expect(broken).toEqual([])
   })
 
