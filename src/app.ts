@@ -120,7 +120,3 @@ export async function createApp(config: Config, services: Services, overrides: O
     },
   }
 }
-
-export { bootstrap } from './areas/users/bootstrap.ts'
-export { checkData, createToken } from './commands.ts'
-export { migrate } from './db/migrate.ts'
