@@ -86,6 +86,8 @@ describe('D1-AUTH-TOKEN', () => {
     const ann = await world.user()
     expect(await ann.delete('/personal_access_tokens/self')).toMatchObject({ status: 204, text: '' })
     const revoked = invalid('Token was revoked. You have to re-authorize from the user.')
+    // The process hears of it as all others do.
+    await expect.poll(async () => (await ann.get('/user')).status, { interval: 5, timeout: 1000 }).toBe(401)
     expect(await ann.get('/user')).toMatchObject(revoked)
     expect(await ann.get('/projects')).toMatchObject(revoked)
   })

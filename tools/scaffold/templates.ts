@@ -18,6 +18,12 @@ export function namesOf(noun: string): Names {
   return { noun, snake: words.join('_'), camel, record }
 }
 
+/** Imported names as the linter orders them. */
+const sorted = (names: string[]): string => {
+  const keyOf = (name: string) => name.replace('type ', '').toLowerCase()
+  return names.sort((one, other) => (keyOf(one) < keyOf(other) ? -1 : 1)).join(', ')
+}
+
 /** The files of an area that lists what belongs to a project: the most common kind, and the easiest to cut down. */
 export const areaFiles = (names: Names): Record<string, string> => ({
   'entity.ts': entity(names),
@@ -63,7 +69,7 @@ const routes = ({ snake, record, camel }: Names) => `import { endpoint } from '.
 import { fetchPage } from '../../api/page.ts'
 import { project } from '../projects/subject.ts'
 import { ${record} } from './entity.ts'
-import { ${camel}Of, type ${record}Row } from './queries.ts'
+import { ${sorted([`${camel}Of`, `type ${record}Row`])} } from './queries.ts'
 
 export const ${camel}Routes = [
   endpoint({
