@@ -7,6 +7,7 @@ import { groupRoutes } from './groups/routes.ts'
 import { purgeExpiredMembers } from './members/jobs.ts'
 import { groupMemberRoutes, projectMemberRoutes } from './members/routes.ts'
 import { namespaceRoutes } from './namespaces/routes.ts'
+import { projectCreationRoutes } from './project-creation/routes.ts'
 import { removeMarkedProjects, removeProject } from './projects/jobs.ts'
 import { projectRoutes } from './projects/routes.ts'
 import { refreshRepository } from './pushes/jobs.ts'
@@ -23,6 +24,7 @@ export const areas: Readonly<Record<string, readonly Endpoint[]>> = {
   groups: groupRoutes,
   members: [...groupMemberRoutes, ...projectMemberRoutes],
   namespaces: namespaceRoutes,
+  'project-creation': projectCreationRoutes,
   projects: projectRoutes,
   tokens: tokenRoutes,
   trees: treeRoutes,

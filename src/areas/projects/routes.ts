@@ -1,28 +1,15 @@
 import { as, endpoint, variants } from '../../api/endpoint.ts'
 import { fetchPage } from '../../api/page.ts'
-import { CommaList, Flag, Hash, Nullable, OneOf, Optional, Params, Text, Whole } from '../../api/params/types.ts'
+import { Flag, Optional, Params, Text } from '../../api/params/types.ts'
 import { Message } from '../instance/entity.ts'
 import { instance } from '../instance/subject.ts'
-import { user, userByIdOrName } from '../users/subject.ts'
+import { userByIdOrName } from '../users/subject.ts'
 import { Project, ProjectPublic, ProjectSimple } from './entity.ts'
-import { featureParams } from './features.ts'
-import { projectIds, projectListFilters } from './filters.ts'
 import { listProjects } from './list-queries.ts'
+import { projectListFilters, writeParams } from './params.ts'
 import { namespaceKindOf } from './queries.ts'
-import { createProject, deleteProject, editProject } from './service.ts'
-import { settingParams } from './settings.ts'
+import { deleteProject, editProject } from './service.ts'
 import { project, projectRecord } from './subject.ts'
-
-const writeParams = {
-  name: Optional(Text({ description: 'Name; the path without one' })),
-  path: Optional(Text({ description: 'Path; made from the name without one' })),
-  description: Optional(Nullable(Text({ description: 'Description' }))),
-  visibility: Optional(OneOf(['private', 'internal', 'public'], { description: 'Who may see it' })),
-  tag_list: Optional(CommaList(Text(), { description: 'Topics' })),
-  topics: Optional(CommaList(Text(), { description: 'Topics' })),
-  ...featureParams,
-  ...settingParams,
-} as const
 
 export const projectRoutes = [
   endpoint({
@@ -85,34 +72,6 @@ export const projectRoutes = [
         ...(params.with_custom_attributes && custom_attributes && { custom_attributes }),
       })
     },
-  }),
-
-  endpoint({
-    method: 'POST',
-    path: '/projects',
-    summary: 'Create a project',
-    subject: instance,
-    allow: 'use',
-    params: Params(
-      {
-        ...writeParams,
-        namespace_id: Optional(Whole({ ...projectIds, description: "Where; the caller's own namespace without" })),
-      },
-      { atLeastOneOf: ['name', 'path'] },
-    ),
-    returns: Project,
-    handle: ({ params, ctx }) => createProject(ctx, params, ctx.actor!.id),
-  }),
-
-  endpoint({
-    method: 'POST',
-    path: '/projects/user/:id',
-    summary: "Create a project in a user's own namespace",
-    subject: user,
-    allow: 'admin_user',
-    params: Params(writeParams, { atLeastOneOf: ['name', 'path'] }),
-    returns: Project,
-    handle: ({ subject, params, ctx }) => createProject(ctx, params, subject.id),
   }),
 
   endpoint({

@@ -1,4 +1,6 @@
-import { Flag, Hash, OneOf, Optional, Text, Whole } from '../../api/params/types.ts'
+import { CommaList, Flag, Hash, Nullable, OneOf, Optional, Text, Whole } from '../../api/params/types.ts'
+import { featureParams } from './features.ts'
+import { settingParams } from './settings.ts'
 
 /** Ids are 64 bits wide in the database and as wide as numbers go on the wire. */
 export const projectIds = { maximum: Number.MAX_SAFE_INTEGER }
@@ -30,4 +32,16 @@ export const projectListFilters = {
   id_after: Optional(Whole({ ...projectIds, description: 'Ids greater than this' })),
   id_before: Optional(Whole({ ...projectIds, description: 'Ids less than this' })),
   custom_attributes: Optional(Hash(Text(), { description: 'With these attributes; administrators' })),
+} as const
+
+/** What create and edit may set. */
+export const writeParams = {
+  name: Optional(Text({ description: 'Name; the path without one' })),
+  path: Optional(Text({ description: 'Path; made from the name without one' })),
+  description: Optional(Nullable(Text({ description: 'Description' }))),
+  visibility: Optional(OneOf(['private', 'internal', 'public'], { description: 'Who may see it' })),
+  tag_list: Optional(CommaList(Text(), { description: 'Topics' })),
+  topics: Optional(CommaList(Text(), { description: 'Topics' })),
+  ...featureParams,
+  ...settingParams,
 } as const
