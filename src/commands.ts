@@ -21,7 +21,7 @@ export async function createToken(
 ): Promise<string> {
   await using db = openDatabase(databaseUrl, { readers: 1, writers: 1 })
   if (expiresOn !== undefined && Number.isNaN(Date.parse(expiresOn))) throw invalid(`${expiresOn} is not a date`)
-  return db.transaction(async (tx) => {
+  return await db.transaction(async (tx) => {
     const user = await findAccount(tx, username)
     if (!user) throw notFound(`User ${username}`)
     const { token } = await insertToken(tx, {
@@ -44,5 +44,6 @@ export async function checkData(
   const ctx = await app.open(null)
   const folder = join(config.dataDir, 'repositories')
   const storages = await readdir(folder).catch(() => [])
-  return checkRepositories(ctx, storages, progress)
+  // Awaited here: what it uses is gone when this function ends.
+  return await checkRepositories(ctx, storages, progress)
 }

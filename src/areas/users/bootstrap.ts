@@ -19,7 +19,7 @@ export async function bootstrap(
   await using db = openDatabase(databaseUrl, { readers: 1, writers: 1 })
   const password = config.root.password ?? randomBytes(15).toString('base64url')
   const passwordDigest = await digestPassword(password)
-  return db.transaction(async (tx) => {
+  return await db.transaction(async (tx) => {
     if (await anyUser(tx)) return undefined
     const userId = await addUser(tx, {
       username: 'root',
