@@ -9,7 +9,10 @@ import { openDatabase } from './db/database.ts'
 import { invalid, notFound } from './kernel/failure.ts'
 import type { Services, TokenRequest } from './processes/app-module.ts'
 
-/** What the command line does besides serving. */
+/** What the processes load: the application, and what the command line does besides serving. */
+export { bootstrap } from './areas/users/bootstrap.ts'
+export { migrate } from './db/migrate.ts'
+export { createApp }
 
 /** A token for somebody, by name. Returns it; it is not kept in clear anywhere. */
 export async function createToken(

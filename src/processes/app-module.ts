@@ -25,7 +25,7 @@ export type TokenRequest = {
   expiresOn?: string
 }
 
-/** What `src/app.ts` exports and the processes use. A `Failure` that it throws is shown to the person as one sentence. */
+/** What `src/commands.ts` exports and the processes use. A `Failure` that it throws is shown to the person as one sentence. */
 export type AppModule = {
   createApp(config: Config, services: Services): Promise<App>
   /** Brings the schema up to date, under a lock in the database; `progress` is told of steps that take long. */

@@ -6,7 +6,7 @@ import { Message } from '../instance/entity.ts'
 import { instance } from '../instance/subject.ts'
 import { Project, ProjectSimple } from '../projects/entity.ts'
 import { listProjects } from '../projects/list-queries.ts'
-import { projectFilters } from '../projects/routes.ts'
+import { projectFilters } from '../projects/params.ts'
 import { Group, GroupDetail } from './entity.ts'
 import { type GroupOptions, listGroups } from './queries.ts'
 import { createGroup, deleteGroup, editGroup, getDetail } from './service.ts'
@@ -160,7 +160,7 @@ export const groupRoutes = [
       ...writeParams,
     }),
     returns: GroupDetail,
-    handle: ({ subject, params, ctx }) => editGroup(ctx, subject, params),
+    handle: ({ subject, params: { id: _id, ...changes }, ctx }) => editGroup(ctx, subject, changes),
   }),
 
   endpoint({

@@ -54,6 +54,7 @@ export function projectPathComplaints(path: string): string[] {
 
 export function groupNameComplaints(name: string): string[] {
   const complaints = lengthComplaints(name, maximumLength)
+  // biome-ignore lint/suspicious/noMisleadingCharacterClass: joiners and selectors of emoji are meant one by one
   if (name !== '' && !/^[\p{L}\p{N}\p{M}_.\p{Pd} ()\p{Extended_Pictographic}\u200d\ufe0f]+$/u.test(name))
     complaints.push(groupNameText)
   return complaints
@@ -63,6 +64,7 @@ export function projectNameComplaints(name: string): string[] {
   const complaints = lengthComplaints(name, maximumLength)
   if (
     name !== '' &&
+    // biome-ignore lint/suspicious/noMisleadingCharacterClass: joiners and selectors of emoji are meant one by one
     !/^[\p{L}\p{N}_\p{Extended_Pictographic}][\p{L}\p{N}\p{M}_.\p{Pd} +\p{Extended_Pictographic}\u200d\ufe0f]*$/u.test(
       name,
     )

@@ -96,6 +96,7 @@ export function listProjects(caller: Caller, set: ProjectSet, filters: ProjectFi
   const direction = filters.sort
   return {
     type: 'Project',
+    capped: true,
     select: recordSelect(caller, options),
     from: sql`from projects p`,
     where,

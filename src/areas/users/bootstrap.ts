@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto'
 import { scopes } from '../../access/scopes.ts'
-import type { Config } from '../../config.ts'
 import { openDatabase } from '../../db/database.ts'
 import { createToken } from '../tokens/service.ts'
 import { digestPassword } from './password.ts'
@@ -14,7 +13,7 @@ export type RootCredentials = { username: string; password: string; token: strin
  * Passwords and tokens that the configuration does not give are random.
  */
 export async function bootstrap(
-  config: Pick<Config, 'root'>,
+  config: { readonly root: { readonly password?: string; readonly token?: string } },
   databaseUrl: string,
 ): Promise<RootCredentials | undefined> {
   await using db = openDatabase(databaseUrl, { readers: 1, writers: 1 })

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { as, endpoint, variants } from '../../api/endpoint.ts'
 import { fetchPage } from '../../api/page.ts'
-import { Flag, Id, Nullable, OneOf, Optional, Params, Text, Timestamp, Whole } from '../../api/params/types.ts'
+import { Flag, Nullable, OneOf, Optional, Params, Text, Timestamp, Whole } from '../../api/params/types.ts'
 import { forbidden, invalidFields, notFound } from '../../kernel/failure.ts'
 import { instance } from '../instance/subject.ts'
 import { CurrentUser, User, UserAdmin, UserListItem } from './entity.ts'
