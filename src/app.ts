@@ -14,6 +14,7 @@ import { Notifications } from './db/notifications.ts'
 import { gitDoor } from './edges/git-http/door.ts'
 import { docsPage } from './edges/http/docs-page.ts'
 import type { Doors } from './edges/http/doors.ts'
+import { ownMetrics } from './edges/http/metrics.ts'
 import { openApiDoor } from './edges/http/openapi/door.ts'
 import { createHttpServer } from './edges/http/server.ts'
 import { systemDoor } from './edges/http/system.ts'
@@ -84,7 +85,7 @@ export async function createApp(config: Config, services: Services, overrides: O
     ...overrides,
   }
   const http = createHttpServer(endpoints, doors, [
-    systemDoor({ db, runner, dataDir: config.dataDir }),
+    systemDoor({ db, runner, dataDir: config.dataDir, metrics: services.metrics ?? ownMetrics }),
     openApiDoor({ areas, plan: config.plan, version: apiVersion, siteUrl: site.url }),
     docsPage(site.url),
     gitDoor(doors),

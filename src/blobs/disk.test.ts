@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { expect, onTestFinished, test } from 'vitest'
+import { parseDigest } from './blob-store.ts'
 import { blobStoreSuite } from './conformance.ts'
 import { DiskBlobs } from './disk.ts'
 
@@ -29,4 +30,8 @@ test('nothing half-written is left behind', async () => {
     ),
   ).rejects.toThrow('gone')
   expect(await readdir(join(path, 'tmp'))).toEqual([])
+})
+
+test.for(['', 'abc', 'A'.repeat(64), '0'.repeat(65), `../${'0'.repeat(64)}`])('%j is no digest', (text) => {
+  expect(parseDigest(text)).toBeUndefined()
 })

@@ -1,7 +1,12 @@
 import type { Config } from '../config.ts'
 
 /** What the primary has started for everybody else. */
-export type Services = Readonly<{ databaseUrl: string; runnerSocket: string }>
+export type Services = Readonly<{
+  databaseUrl: string
+  runnerSocket: string
+  /** The figures of all workers, in a worker of several. */
+  metrics?: () => Promise<string>
+}>
 
 export interface App extends AsyncDisposable {
   /** Resolves when requests are taken. Rejects when the address is taken. */
