@@ -178,7 +178,8 @@ export type GroupAttributes = {
   extra_shared_runners_minutes_limit: number | null
 }
 
-const attributeNames = new Set<string>([
+/** What `updateGroupAttributes` takes; everything else that was sent is not an attribute. */
+export const groupAttributeNames: ReadonlySet<string> = new Set([
   'name',
   'description',
   'visibility',
@@ -200,7 +201,7 @@ const attributeNames = new Set<string>([
 
 const assignments = (attributes: Partial<GroupAttributes>): Sql =>
   Object.entries(attributes).reduce((all, [name, value]) => {
-    if (!attributeNames.has(name)) throw new Error(`not an attribute of groups: ${name}`)
+    if (!groupAttributeNames.has(name)) throw new Error(`not an attribute of groups: ${name}`)
     return sql`${all}, ${raw(name)} = ${value}`
   }, sql`updated_at = now()`)
 
@@ -283,8 +284,9 @@ export async function renameTree(
 /** From here on nobody finds the group, nor what is inside; a job removes it for good. */
 export async function markGroupDeleting(tx: Tx, traversalIds: readonly number[]): Promise<void> {
   const inside = within(raw('d.traversal_ids'), sql`${traversalIds}::bigint[]`)
-  await tx.run(sql`update projects p set deleting = true from namespaces d where d.id = p.namespace_id and ${inside}`)
+  // Namespaces first: whoever is just making a project in one holds its row, and is waited for; nobody starts after that.
   await tx.run(sql`update namespaces d set deleting = true where ${inside}`)
+  await tx.run(sql`update projects p set deleting = true from namespaces d where d.id = p.namespace_id and ${inside}`)
 }
 
 /** Projects inside a group that is being removed. */
