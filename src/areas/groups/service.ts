@@ -17,8 +17,8 @@ import { removeGroup } from './jobs.ts'
 import {
   findGroup,
   type GroupAttributes,
-  groupAttributeNames,
   type GroupRow,
+  groupAttributeNames,
   insertGroup,
   insertOwner,
   lockGroup,
@@ -31,6 +31,10 @@ import {
 import { type GroupSubject, groupFacts } from './subject.ts'
 
 const longestDescription = 255
+
+const descriptionComplaints = (description: string | null | undefined): string[] =>
+  [...(description ?? '')].length > longestDescription ? [tooLong(longestDescription)] : []
+
 const deepest = 20
 
 /** What create and edit are given: attributes as the wire names them. */
@@ -83,7 +87,7 @@ export async function createGroup(
   const complaints = complaintsOf({
     name: groupNameComplaints(input.name),
     path: namespacePathComplaints(input.path, parent !== undefined),
-    description: (input.description?.length ?? 0) > longestDescription ? [tooLong(longestDescription)] : [],
+    description: descriptionComplaints(input.description),
     visibility_level: [...restricted(ctx, visibility), ...aboveParent(visibility, parent)],
     parent_id: parent && parent.traversal_ids.length >= deepest ? ['has too deep level of nesting'] : [],
   })
@@ -163,7 +167,7 @@ export async function editGroup(ctx: Ctx, group: GroupSubject, input: GroupInput
     const complaints = complaintsOf({
       name: input.name === undefined ? [] : groupNameComplaints(input.name),
       path: input.path === undefined ? [] : namespacePathComplaints(input.path, parent !== undefined),
-      description: (input.description?.length ?? 0) > longestDescription ? [tooLong(longestDescription)] : [],
+      description: descriptionComplaints(input.description),
       visibility_level:
         visibility === undefined || visibilities[visibility] === held.visibility
           ? []
