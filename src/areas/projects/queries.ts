@@ -4,6 +4,7 @@ import type { Db, Tx } from '../../db/db.ts'
 import { empty, raw, type Sql, sql, wireTime } from '../../db/sql.ts'
 import type { DateOnly, Timestamp } from '../../db/types.ts'
 import { projectLevel, projectWhere } from '../access-index/queries.ts'
+import { taken } from '../namespaces/names.ts'
 import { type UserReferenceRow, userReferenceJson } from '../users/queries.ts'
 import type { FeatureLevels } from './features.ts'
 import type { ProjectSettings } from './settings.ts'
@@ -233,6 +234,32 @@ export const countPersonalProjects = async (db: Db, userId: number): Promise<num
   (await db.row<{ count: number }>(sql`
     select count(*) as count from projects p join namespaces n on n.id = p.namespace_id where n.owner_id = ${userId} and not p.deleting`))!
     .count
+
+/** How many personal projects somebody may have. Holds off other creations in his namespace until the transaction ends. */
+export const lockProjectsLimit = async (tx: Tx, userId: number): Promise<number> =>
+  (await tx.row<{ projects_limit: number }>(
+    sql`select projects_limit from users where id = ${userId} for no key update`,
+  ))!.projects_limit
+
+/** Where the wiki of a project at this path lies, or whose wiki lies at it. */
+const wikiTwin = (fullPath: string): string => (/\.wiki$/i.test(fullPath) ? fullPath.slice(0, -5) : `${fullPath}.wiki`)
+
+/**
+ * Complaints about a name and path that another project has. A path that is another's wiki, or whose wiki would be
+ * another project, is complained about under the name, as it always was. Those being removed still have theirs.
+ */
+export async function takenNames(
+  db: Db,
+  project: { namespaceId: number; name: string; fullPath: string; projectId?: number },
+): Promise<{ name: string[]; path: string[] }> {
+  const others = project.projectId === undefined ? raw('true') : sql`r.project_id is distinct from ${project.projectId}`
+  const { projectId = null } = project
+  const found = (await db.row<{ name: boolean; path: boolean; wiki: boolean }>(sql`select
+    exists (select from projects where namespace_id = ${project.namespaceId} and name = ${project.name} and id is distinct from ${projectId}::bigint) as name,
+    exists (select from routes r where r.path_key = lower(${project.fullPath}) and not r.redirect and ${others}) as path,
+    exists (select from routes r where r.path_key = lower(${wikiTwin(project.fullPath)}) and r.project_id is not null and not r.redirect and ${others}) as wiki`))!
+  return { name: found.name || found.wiki ? [taken] : [], path: found.path ? [taken] : [] }
+}
 
 /** Columns that an edit may set; absent ones stay. */
 export type ProjectChanges = Partial<
