@@ -4,14 +4,20 @@ import { pino } from 'pino'
 import type { Caller } from './access/actor.ts'
 import type { Ctx } from './api/ctx.ts'
 import { siteAt } from './api/site.ts'
-import { endpoints, jobs } from './areas/index.ts'
+import { areas, endpoints, jobs } from './areas/index.ts'
 import { recoverPushes } from './areas/pushes/recovery.ts'
 import { TokenAuthenticator } from './areas/tokens/authenticate.ts'
+import { apiVersion } from './areas/version/version.ts'
+import { openBlobs } from './blobs/open.ts'
 import type { Config } from './config.ts'
 import { openDatabase } from './db/database.ts'
 import { Notifications } from './db/notifications.ts'
 import { gitDoor } from './edges/git-http/door.ts'
+import { avatarDoor } from './edges/http/avatar-door.ts'
+import { docsPage } from './edges/http/docs-page.ts'
 import type { Doors } from './edges/http/doors.ts'
+import { ownMetrics } from './edges/http/metrics.ts'
+import { openApiDoor } from './edges/http/openapi/door.ts'
 import { createHttpServer } from './edges/http/server.ts'
 import { systemDoor } from './edges/http/system.ts'
 import { Git } from './git/git.ts'
@@ -51,6 +57,7 @@ export async function createApp(config: Config, services: Services, overrides: O
   const runner = stack.use(await Runner.connect(services.runnerSocket))
   const git = stack.use(new Git(runner))
 
+  const blobs = openBlobs(config.blobUrl)
   const site = siteAt(config.externalUrl, config.sshPort)
   const repositoriesDir = join(config.dataDir, 'repositories')
   const uploadsDir = join(config.dataDir, 'tmp', 'uploads')
@@ -61,6 +68,7 @@ export async function createApp(config: Config, services: Services, overrides: O
     db,
     transaction: db.transaction,
     git,
+    blobs,
     repositoriesDir,
     settings: await settings.get(),
     site,
@@ -80,7 +88,13 @@ export async function createApp(config: Config, services: Services, overrides: O
     open,
     ...overrides,
   }
-  const http = createHttpServer(endpoints, doors, [systemDoor({ db, runner, dataDir: config.dataDir }), gitDoor(doors)])
+  const http = createHttpServer(endpoints, doors, [
+    systemDoor({ db, runner, dataDir: config.dataDir, metrics: services.metrics ?? ownMetrics }),
+    openApiDoor({ areas, plan: config.plan, version: apiVersion, siteUrl: site.url }),
+    docsPage(site.url),
+    avatarDoor(doors),
+    gitDoor(doors),
+  ])
   stack.defer(() => http.close())
 
   let stopJobs: (() => Promise<void>) | undefined
@@ -112,7 +126,3 @@ export async function createApp(config: Config, services: Services, overrides: O
     },
   }
 }
-
-export { bootstrap } from './areas/users/bootstrap.ts'
-export { checkData, createToken } from './commands.ts'
-export { migrate } from './db/migrate.ts'

@@ -309,13 +309,6 @@ export async function deleteGroupRows(tx: Tx, groupId: number): Promise<void> {
   for (const { id } of rows) await tx.run(sql`delete from namespaces where id = ${id}`)
 }
 
-/** How many levels lie below a group, itself included. */
-export const depthBelow = async (db: Db, traversalIds: readonly number[]): Promise<number> =>
-  (await db.row<{
-    depth: number
-  }>(sql`select max(cardinality(d.traversal_ids)) - ${traversalIds.length - 1}::integer as depth
-    from namespaces d where ${within(raw('d.traversal_ids'), sql`${traversalIds}::bigint[]`)}`))!.depth
-
 /** The creator's own membership. */
 export const insertOwner = (tx: Tx, groupId: number, userId: number): Promise<number> =>
   tx.run(

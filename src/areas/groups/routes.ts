@@ -1,12 +1,12 @@
 import type { Ctx } from '../../api/ctx.ts'
 import { as, endpoint, variants } from '../../api/endpoint.ts'
 import { fetchPage } from '../../api/page.ts'
-import { Flag, Hash, List, Nullable, OneOf, Optional, Params, Text, Whole } from '../../api/params/types.ts'
+import { File, Flag, Hash, List, Nullable, OneOf, Optional, Params, Text, Whole } from '../../api/params/types.ts'
 import { Message } from '../instance/entity.ts'
 import { instance } from '../instance/subject.ts'
 import { Project, ProjectSimple } from '../projects/entity.ts'
 import { listProjects } from '../projects/list-queries.ts'
-import { projectFilters } from '../projects/routes.ts'
+import { projectFilters } from '../projects/params.ts'
 import { Group, GroupDetail } from './entity.ts'
 import { type GroupOptions, listGroups } from './queries.ts'
 import { createGroup, deleteGroup, editGroup, getDetail } from './service.ts'
@@ -48,6 +48,7 @@ const writeParams = {
   emails_disabled: Optional(Nullable(Flag({ description: 'No mail' }))),
   mentions_disabled: Optional(Nullable(Flag({ description: 'The group cannot be mentioned' }))),
   lfs_enabled: Optional(Nullable(Flag({ description: 'Large files in its projects' }))),
+  avatar: Optional(Nullable(File({ description: 'Picture' }))),
   request_access_enabled: Optional(Flag({ description: 'People may ask for access' })),
   shared_runners_minutes_limit: minutes('Minutes on shared runners'),
   extra_shared_runners_minutes_limit: minutes('Further minutes on shared runners'),
@@ -88,6 +89,7 @@ export const groupRoutes = [
     params: Params({
       ...projectFilters,
       with_shared: Flag({ default: true, description: 'Those shared with the group, too' }),
+      with_security_reports: Flag({ default: false, tier: 'ultimate', description: 'With security reports' }),
       include_subgroups: Flag({ default: false, description: 'Those of its subgroups, too' }),
     }),
     paged: true,
@@ -160,7 +162,7 @@ export const groupRoutes = [
       ...writeParams,
     }),
     returns: GroupDetail,
-    handle: ({ subject, params, ctx }) => editGroup(ctx, subject, params),
+    handle: ({ subject, params: { id: _id, ...changes }, ctx }) => editGroup(ctx, subject, changes),
   }),
 
   endpoint({

@@ -3,11 +3,14 @@ import { type Visibility, visibilities, visibilityName } from '../../access/leve
 import { allows } from '../../access/policy.ts'
 import type { Ctx } from '../../api/ctx.ts'
 import { fetchPage } from '../../api/page.ts'
+import type { UploadedFile } from '../../api/params/uploaded-file.ts'
 import type { Tx } from '../../db/db.ts'
 import { emit } from '../../events/log.ts'
 import { enqueue } from '../../jobs/job.ts'
 import { Failure, forbidden, invalidFields, notFound, rowNotFound } from '../../kernel/failure.ts'
 import { lockAccess, namespacePlaced, namespaceRemoved } from '../access-index/service.ts'
+import { saveAvatar } from '../avatars/queries.ts'
+import { acceptAvatar } from '../avatars/service.ts'
 import { complaintsOf, groupNameComplaints, namespacePathComplaints, taken, tooLong } from '../namespaces/names.ts'
 import { claimRoute, newRunnersToken } from '../namespaces/queries.ts'
 import { listProjects } from '../projects/list-queries.ts'
@@ -39,6 +42,7 @@ const deepest = 20
 
 /** What create and edit are given: attributes as the wire names them. */
 export type GroupInput = {
+  avatar?: UploadedFile | null
   name?: string
   path?: string
   description?: string | null
@@ -93,6 +97,7 @@ export async function createGroup(
   })
   if (complaints) refuse(complaints)
 
+  const avatar = await acceptAvatar(ctx, input.avatar)
   const id = await ctx.transaction(async (tx) => {
     await lockAccess(tx)
     const held = parent && (await lockGroup(tx, parent.id))
@@ -110,6 +115,7 @@ export async function createGroup(
       share_with_group_lock: held?.share_with_group_lock ?? false,
       ...attributesOf({ ...input, visibility }),
     })
+    if (avatar) await saveAvatar(tx, 'group', groupId, avatar)
     await insertOwner(tx, groupId, actor.id)
     await namespacePlaced(tx, groupId)
     await emit(tx, {
@@ -158,6 +164,7 @@ export async function getDetail(
 /** Changes what is given. A new path leaves redirects behind, for the group and all inside it. */
 export async function editGroup(ctx: Ctx, group: GroupSubject, input: GroupInput): Promise<GroupDetailRow> {
   const changed = Object.keys(input).filter((name) => name === 'path' || groupAttributeNames.has(name))
+  const avatar = await acceptAvatar(ctx, input.avatar)
   await ctx.transaction(async (tx) => {
     await lockAccess(tx)
     const held = await lockGroup(tx, group.id)
@@ -188,6 +195,7 @@ export async function editGroup(ctx: Ctx, group: GroupSubject, input: GroupInput
     })
     if (complaints) throw invalidFields(complaints)
     await updateGroupAttributes(tx, held.id, attributesOf(input))
+    if (avatar !== undefined) await saveAvatar(tx, 'group', held.id, avatar)
     const path = input.path ?? held.path
     const name = input.name ?? held.name
     if (path !== held.path || name !== held.name) await rename(tx, held, parent, path, name)

@@ -3,6 +3,7 @@ import type { Db, Tx } from '../../db/db.ts'
 import { fuzzy } from '../../db/fuzzy.ts'
 import { raw, type Sql, sql } from '../../db/sql.ts'
 import type { DateOnly, Timestamp } from '../../db/types.ts'
+import { within } from '../access-index/queries.ts'
 import { type UserReferenceRow, userReference } from '../users/queries.ts'
 
 /** A person with what he may do here. */
@@ -137,7 +138,12 @@ export const deleteEndedMember = async (tx: Tx, source: MemberSource, userId: nu
   (await tx.run(sql`delete from members m where ${direct(source)} and m.user_id = ${userId} and not ${alive}`)) > 0
 
 /** Direct memberships of somebody below a group go with his membership of the group. Returns the projects concerned. */
-export async function deleteMembershipsBelow(tx: Tx, groupId: number, userId: number, below: Sql): Promise<number[]> {
+export async function deleteMembershipsBelow(
+  tx: Tx,
+  { groupId, ancestorIds }: { groupId: number; ancestorIds: readonly number[] },
+  userId: number,
+): Promise<number[]> {
+  const below = within(sql`d.traversal_ids`, sql`${ancestorIds}::bigint[]`)
   await tx.run(
     sql`delete from members m using namespaces d where m.namespace_id = d.id and d.id <> ${groupId} and m.user_id = ${userId} and ${below}`,
   )

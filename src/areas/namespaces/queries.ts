@@ -5,13 +5,6 @@ import type { Db, Tx } from '../../db/db.ts'
 import { containing, raw, type Sql, sql } from '../../db/sql.ts'
 import { groupLevel } from '../access-index/queries.ts'
 
-/** What a full path leads to. */
-export type Route = { namespace_id: number | null; project_id: number | null; redirect: boolean }
-
-/** Case-insensitive; old paths of what was renamed lead there until somebody takes them. */
-export const findRoute = (db: Db, fullPath: string): Promise<Route | undefined> =>
-  db.row<Route>(sql`select namespace_id, project_id, redirect from routes where path_key = lower(${fullPath})`)
-
 /** Takes a path for a namespace or project. False when something else has it; redirects give way. */
 export async function claimRoute(
   tx: Tx,
@@ -121,3 +114,9 @@ export const newRunnersToken = (): string => randomBytes(15).toString('base64url
 /** Somebody's own space, as the caller sees it. */
 export const personalNamespaceOf = (db: Db, actor: Actor, userId: number): Promise<NamespaceWithLevel | undefined> =>
   db.row<NamespaceWithLevel>(sql`${select(actor)} where n.owner_id = ${userId}`)
+
+/** As `findNamespace`, by the current full path only: redirects do not lead to new things. */
+export const findNamespaceByPath = (db: Db, actor: Actor, fullPath: string): Promise<NamespaceWithLevel | undefined> =>
+  db.row<NamespaceWithLevel>(
+    sql`${select(actor)} join routes r on r.namespace_id = n.id where r.path_key = lower(${fullPath}) and not r.redirect and not n.deleting`,
+  )

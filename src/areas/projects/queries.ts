@@ -1,7 +1,7 @@
 import type { Caller } from '../../access/actor.ts'
 import { levels, visibilities } from '../../access/levels.ts'
 import type { Db, Tx } from '../../db/db.ts'
-import { empty, raw, type Sql, sql } from '../../db/sql.ts'
+import { empty, raw, type Sql, sql, wireTime } from '../../db/sql.ts'
 import type { DateOnly, Timestamp } from '../../db/types.ts'
 import { projectLevel, projectWhere } from '../access-index/queries.ts'
 import { taken } from '../namespaces/names.ts'
@@ -127,8 +127,6 @@ export type RecordOptions = {
   inheritedMembership?: boolean
 }
 
-const iso = (column: string): Sql => raw(`to_char(${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`)
-
 /** Projects the caller may know about: SQL twin of `projectPolicy.read_project`. */
 export function visibleProjects(caller: Caller): Sql {
   if (caller === null) return sql`p.visibility = ${visibilities.public}`
@@ -152,7 +150,7 @@ export const recordSelect = (caller: Caller, options: RecordOptions): Sql => sql
     n.name as namespace_name, n.path as namespace_path, n.kind as namespace_kind, n.full_path as namespace_full_path,
     n.full_name as namespace_full_name, n.parent_id as namespace_parent_id, n.avatar as namespace_avatar,
     case when n.kind = 'user' then
-      (select (${userReferenceJson('u')})::jsonb || jsonb_build_object('created_at', ${iso('u.created_at')}) from users u where u.id = n.owner_id)
+      (select (${userReferenceJson('u')})::jsonb || jsonb_build_object('created_at', ${wireTime(raw('u.created_at'))}) from users u where u.id = n.owner_id)
     end as owner,
     p.default_branch is not null as has_repository,
     ${membership(caller, raw('m.project_id = p.id'))} as project_member,
@@ -178,8 +176,8 @@ export const recordSelect = (caller: Caller, options: RecordOptions): Sql => sql
 function forkSource(caller: Caller): Sql {
   // The alias `p` is the source in here, so that the twin of read_project applies to it.
   return sql`(select json_build_object('id', p.id, 'description', p.description, 'name', p.name, 'path', p.path, 'full_path', p.full_path,
-      'namespace_full_name', n.full_name, 'default_branch', p.default_branch, 'topics', p.topics, 'created_at', ${iso('p.created_at')},
-      'last_activity_at', ${iso('p.last_activity_at')}, 'avatar', p.avatar, 'star_count', p.star_count, 'forks_count', p.forks_count,
+      'namespace_full_name', n.full_name, 'default_branch', p.default_branch, 'topics', p.topics, 'created_at', ${wireTime(raw('p.created_at'))},
+      'last_activity_at', ${wireTime(raw('p.last_activity_at'))}, 'avatar', p.avatar, 'star_count', p.star_count, 'forks_count', p.forks_count,
       'readme_path', p.readme_path, 'visibility', p.visibility)
     from (select p.forked_from_project_id as source_id) as fork join projects p on p.id = fork.source_id
     join namespaces n on n.id = p.namespace_id where not p.deleting and ${visibleProjects(caller)})`
