@@ -29,6 +29,7 @@ const kinds = {
   'somebody through a share': 20,
   'somebody through a share with a group above his': 10,
   'somebody whose membership ended': 0,
+  'somebody whose membership of the group ended': 0,
   'somebody through a share that ended': 0,
   'somebody of the project with less than above': 40,
   'an administrator': 0,
@@ -73,7 +74,8 @@ beforeAll(async () => {
     await add(own, 'a maintainer', 40)
     await add(`/groups/${group.id}`, 'an owner of the group', 50)
     await add(`/groups/${top.id}`, 'somebody of the group above', 30)
-    await add(own, 'somebody whose membership ended', 40, { expires_at: '2020-01-01' })
+    await add(own, 'somebody whose membership ended', 40, { expires_at: '2099-01-01' })
+    await add(`/groups/${group.id}`, 'somebody whose membership of the group ended', 40, { expires_at: '2099-01-01' })
     await add(own, 'somebody of the project with less than above', 10)
     await add(`/groups/${top.id}`, 'somebody of the project with less than above', 40)
     await world.rows(
@@ -83,6 +85,10 @@ beforeAll(async () => {
     // Recomputes who has access through these.
     await world.root.put(`/groups/${group.id}`, { share_with_group_lock: false })
   }
+  // What a night does: the day has come, and nothing was recomputed.
+  await world.rows(`update members set expires_at = current_date where expires_at = '2099-01-01'`)
+  for (const table of ['group_access', 'project_access'])
+    await world.rows(`update ${table} set expires_on = current_date where expires_on = '2099-01-01'`)
   for (const [kind, client] of people) callers.set(kind, await actorFor(world, client))
   callers.set('nobody known', null)
   callers.set('an administrator', await actorFor(world, world.root))

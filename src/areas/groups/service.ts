@@ -25,6 +25,7 @@ import {
   insertGroup,
   insertOwner,
   lockGroup,
+  lockSharingBelow,
   markGroupDeleting,
   renameTree,
   retireGroupRoutes,
@@ -102,6 +103,9 @@ export async function createGroup(
     await lockAccess(tx)
     const held = parent && (await lockGroup(tx, parent.id))
     if (parent && !held) throw notFound('Group')
+    // The group above may have been closed since the checks.
+    const tooOpen = aboveParent(visibility, held)
+    if (tooOpen.length > 0) refuse({ visibility_level: tooOpen })
     const groupId = await insertGroup(tx, {
       name: input.name,
       path: input.path,
@@ -199,6 +203,7 @@ export async function editGroup(ctx: Ctx, group: GroupSubject, input: GroupInput
     const path = input.path ?? held.path
     const name = input.name ?? held.name
     if (path !== held.path || name !== held.name) await rename(tx, held, parent, path, name)
+    if (input.share_with_group_lock) await lockSharingBelow(tx, held.traversal_ids)
     if (input.share_with_group_lock !== undefined) await namespacePlaced(tx, held.id)
     await emit(tx, {
       kind: 'group_updated',

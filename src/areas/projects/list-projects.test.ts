@@ -98,10 +98,12 @@ describe('GET /projects', () => {
   test('owned: own space and groups one owns, also from above; administrators alike', async ({ world }) => {
     const { ann, word, group, mine, open, list, make } = await some(world)
     expect(await list(ann, 'owned=true')).toEqual([])
+    await world.root.post(`/groups/${group.id}/members`, { user_id: ann.id, access_level: 40 })
+    expect(await list(ann, 'owned=true'), 'a maintainer is no owner').toEqual([])
     const personal = (await ann.post('/projects', { name: `${word}-z` })).json.id
     expect(await list(ann, 'owned=true')).toEqual([personal])
     const inner = await make('y', { group: await world.group({ parent: group }) })
-    await world.root.post(`/groups/${group.id}/members`, { user_id: ann.id, access_level: 50 })
+    await world.root.put(`/groups/${group.id}/members/${ann.id}`, { access_level: 50 })
     expect(await list(ann, 'owned=true')).toEqual(expect.arrayContaining([personal, mine.id, open.id, inner.id]))
     // Root has made the group and so owns it, but not what is Ann's.
     expect(await list(world.root, 'owned=true')).not.toContain(personal)
