@@ -9,9 +9,9 @@ const declared = new Map<string, Endpoint>(endpoints.map((each) => [`${each.meth
 export function checkAnswer(method: string, path: string, _status: number, body: unknown): void {
   const { returns, paged } = declared.get(`${method} ${path}`)!
   if (returns === null || 'raw' in returns) return
-  const shapes = 'variants' in returns ? returns.variants : [returns]
+  const shapes = 'variants' in returns ? returns.variants : ['list' in returns ? returns.list : returns]
   const closed = shapes.map(({ schema }) => ({ ...schema, additionalProperties: false }))
-  const schema = paged ? closed.map((each) => Type.Array(each)) : closed
+  const schema = paged || 'list' in returns ? closed.map((each) => Type.Array(each)) : closed
   const fitting = schema.some((each) => Value.Check(each, body))
   if (fitting) return
   const complaints = schema.flatMap((each) => [...Value.Errors(each, body)].slice(0, 3))

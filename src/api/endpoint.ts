@@ -34,6 +34,10 @@ export type Raw = { readonly raw: string }
 /** `contentType` is for the documentation; the handler's body says its own. */
 export const raw = (contentType: string): Raw => ({ raw: contentType })
 
+/** Declares an answer that is all of a list at once, however long, without pages. */
+export type Listed<Row> = { readonly list: Entity<Row> }
+export const listed = <Row>(list: Entity<Row>): Listed<Row> => ({ list })
+
 /** Several forms of one answer; the handler says which with `as`. */
 export type Variants = { readonly variants: readonly Entity<any>[] }
 export const variants = (...entities: readonly Entity<any>[]): Variants => ({ variants: entities })
@@ -52,7 +56,7 @@ export const as = <Row>(e: Entity<Row>, result: Row | Paged<Row>): Variant => ne
 /** What a handler may say besides its result. */
 export type Reply = { header(name: string, value: string): void }
 
-type Returns = Entity<any> | Raw | Variants | null
+type Returns = Entity<any> | Raw | Listed<any> | Variants | null
 type Result<R extends Returns, Paging> =
   R extends Entity<infer Row>
     ? Paging extends true
@@ -60,9 +64,11 @@ type Result<R extends Returns, Paging> =
       : Row
     : R extends Raw
       ? RawBody
-      : R extends Variants
-        ? Variant
-        : void
+      : R extends Listed<infer Row>
+        ? readonly Row[]
+        : R extends Variants
+          ? Variant
+          : void
 
 type Shape<
   T extends { readonly facts: Facts },

@@ -1,5 +1,6 @@
 import type { Endpoint } from '../api/endpoint.ts'
 import type { Job } from '../jobs/job.ts'
+import { blameRoutes } from './blame/routes.ts'
 import { commitRoutes } from './commits/routes.ts'
 import { fileRoutes } from './files/routes.ts'
 import { removeGroup } from './groups/jobs.ts'
@@ -19,6 +20,7 @@ import { versionRoutes } from './version/routes.ts'
 
 /** Every endpoint of the product, by the folder of its area; the documentation is ordered so, too. */
 export const areas: Readonly<Record<string, readonly Endpoint[]>> = {
+  blame: blameRoutes,
   commits: commitRoutes,
   files: fileRoutes,
   groups: groupRoutes,

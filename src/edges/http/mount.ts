@@ -196,6 +196,11 @@ async function answer(
 ): Promise<void> {
   const status = statusOf(e)
   if (e.returns === null) return sendEmpty(exchange, status, headers)
+  if ('list' in e.returns) {
+    const records = await presentAll(e.returns.list, result as readonly unknown[], ctx)
+    doors.onAnswer?.(e.method, e.path, status, records)
+    return sendJson(exchange, status, records, headers)
+  }
   if ('raw' in e.returns) {
     const { body, contentType, sizeBytes } = result as RawBody
     const length = sizeBytes === undefined ? {} : { 'content-length': sizeBytes }

@@ -7,7 +7,11 @@ const ref = (kind: 'schemas' | 'responses' | 'headers', name: string) => ({ $ref
 
 /** Records that an endpoint answers with. */
 export const entitiesOf = ({ returns }: Endpoint): readonly Entity<any>[] =>
-  returns === null || 'raw' in returns ? [] : 'variants' in returns ? returns.variants : [returns]
+  returns === null || 'raw' in returns
+    ? []
+    : 'variants' in returns
+      ? returns.variants
+      : ['list' in returns ? returns.list : returns]
 
 const pageHeaders = ['X-Page', 'X-Per-Page', 'X-Next-Page', 'X-Prev-Page', 'X-Total', 'X-Total-Pages', 'Link'] as const
 
@@ -48,7 +52,8 @@ function success(e: Endpoint): object {
   }
   const records = entitiesOf(e).map(({ name }) => ref('schemas', name))
   const record = records.length === 1 ? records[0]! : { anyOf: records }
-  return { ...said, content: { 'application/json': { schema: paged ? { type: 'array', items: record } : record } } }
+  const isList = paged || 'list' in returns
+  return { ...said, content: { 'application/json': { schema: isList ? { type: 'array', items: record } : record } } }
 }
 
 /** Names of the shared failures an endpoint may answer with, by status. */
