@@ -1,5 +1,6 @@
 import type { Endpoint } from '../api/endpoint.ts'
 import type { Job } from '../jobs/job.ts'
+import { archiveRoutes } from './archive/routes.ts'
 import { blameRoutes } from './blame/routes.ts'
 import { commitRoutes } from './commits/routes.ts'
 import { fileRoutes } from './files/routes.ts'
@@ -20,6 +21,7 @@ import { versionRoutes } from './version/routes.ts'
 
 /** Every endpoint of the product, by the folder of its area; the documentation is ordered so, too. */
 export const areas: Readonly<Record<string, readonly Endpoint[]>> = {
+  archive: archiveRoutes,
   blame: blameRoutes,
   commits: commitRoutes,
   files: fileRoutes,

@@ -101,7 +101,7 @@ const protocolEnv = (header: string | undefined): Record<string, string> => {
 }
 
 /** Ends a transfer in which nothing moves: a client that went to sleep would hold its process for hours. */
-function watched(child: Child, idleMs = 10 * 60_000): Promise<Exit> {
+export function watched(child: Child, idleMs = 10 * 60_000): Promise<Exit> {
   let moved = child.movedBytes
   const timer = setInterval(() => {
     if (child.movedBytes === moved) child.kill()
