@@ -3,6 +3,7 @@ import type { Job } from '../jobs/job.ts'
 import { archiveRoutes } from './archive/routes.ts'
 import { blameRoutes } from './blame/routes.ts'
 import { commitRoutes } from './commits/routes.ts'
+import { compareRoutes } from './compare/routes.ts'
 import { fileRoutes } from './files/routes.ts'
 import { removeGroup } from './groups/jobs.ts'
 import { groupRoutes } from './groups/routes.ts'
@@ -24,6 +25,7 @@ export const areas: Readonly<Record<string, readonly Endpoint[]>> = {
   archive: archiveRoutes,
   blame: blameRoutes,
   commits: commitRoutes,
+  compare: compareRoutes,
   files: fileRoutes,
   groups: groupRoutes,
   members: [...groupMemberRoutes, ...projectMemberRoutes],

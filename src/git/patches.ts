@@ -31,21 +31,24 @@ export type Patches = {
 /** Git is stopped after writing this much, however little of it is kept. */
 const maxReadBytes = 512 * 1024 * 1024
 
+/** More than this is handed out, not kept: a few would push out all the commits and trees. */
+const rememberedBytes = 8 * 1024 * 1024
+
 /**
  * The textual difference of two trees, in git's order of new paths. One `diff-tree` process beside what
- * `changesBetweenTrees` costs, remembered. Memory is bounded by the limits.
+ * `changesBetweenTrees` costs, remembered unless it is large. Memory is bounded by the limits.
  */
-export function patchesBetweenTrees(repo: Repository, from: Oid, to: Oid, limits: PatchLimits): Promise<Patches> {
-  return remember(
-    repo,
-    `patches ${from} ${to} ${Object.values(limits).join(' ')}`,
-    async () => {
-      const { files } = await changesBetweenTrees(repo, from, to)
-      return files.length === 0 ? { files: [], overflow: false } : read(repo, from, to, files.flatMap(inParts), limits)
-    },
-    ({ files }) => files.reduce((size, { text }) => size + 500 + 2 * text.length, 0),
-  )
+export async function patchesBetweenTrees(repo: Repository, from: Oid, to: Oid, limits: PatchLimits): Promise<Patches> {
+  const key = `patches ${from} ${to} ${Object.values(limits).join(' ')}`
+  const known = repo.git.cache.get(repo.cacheKey + key)
+  if (known) return known as Patches
+  const { files } = await changesBetweenTrees(repo, from, to)
+  const patches =
+    files.length === 0 ? { files: [], overflow: false } : await read(repo, from, to, files.flatMap(inParts), limits)
+  return sizeOf(patches) > rememberedBytes ? patches : remember(repo, key, async () => patches, sizeOf)
 }
+
+const sizeOf = ({ files }: Patches): number => files.reduce((size, { text }) => size + 500 + 2 * text.length, 0)
 
 async function read(
   repo: Repository,
