@@ -93,12 +93,14 @@ type Shape<
   /** Honours If-Unmodified-Since: when the subject last changed. */
   readonly changedAt?: (subject: T) => Timestamp
   readonly returns: R
+  /** With `head` only headers are sent: one who sets an `etag` may then leave out what would stand in the body alone. */
   handle(input: {
     subject: T
     params: ParamsOf<SP> & ParamsOf<P>
     page: Page
     ctx: Ctx
     reply: Reply
+    head: boolean
   }): Promise<Result<R, Paging>>
 }
 

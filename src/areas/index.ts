@@ -1,26 +1,34 @@
 import type { Endpoint } from '../api/endpoint.ts'
 import type { Job } from '../jobs/job.ts'
+import { commitRoutes } from './commits/routes.ts'
+import { fileRoutes } from './files/routes.ts'
 import { removeGroup } from './groups/jobs.ts'
 import { groupRoutes } from './groups/routes.ts'
 import { purgeExpiredMembers } from './members/jobs.ts'
 import { groupMemberRoutes, projectMemberRoutes } from './members/routes.ts'
 import { namespaceRoutes } from './namespaces/routes.ts'
+import { projectCreationRoutes } from './project-creation/routes.ts'
 import { removeMarkedProjects, removeProject } from './projects/jobs.ts'
 import { projectRoutes } from './projects/routes.ts'
 import { refreshRepository } from './pushes/jobs.ts'
 import { settleCutOffPushes } from './pushes/recovery.ts'
 import { tokenRoutes } from './tokens/routes.ts'
+import { treeRoutes } from './trees/routes.ts'
 import { userRoutes } from './users/routes.ts'
 import { versionRoutes } from './version/routes.ts'
 
 /** Every endpoint of the product. */
 export const endpoints: readonly Endpoint[] = [
+  ...commitRoutes,
+  ...fileRoutes,
   ...groupMemberRoutes,
   ...groupRoutes,
   ...namespaceRoutes,
+  ...projectCreationRoutes,
   ...projectMemberRoutes,
   ...projectRoutes,
   ...tokenRoutes,
+  ...treeRoutes,
   ...userRoutes,
   ...versionRoutes,
 ]

@@ -31,6 +31,23 @@ export async function mergeBase(repo: Repository, ...commits: readonly [Oid, Oid
   return (await remember(repo, `merge-base ${commits.join(' ')}`, make, () => 100)).oid
 }
 
+/**
+ * The best common ancestors of the first commit and a merge of all the others, best first, as `git merge-base --all`
+ * names them; empty when there are none. One process, remembered. Throws when one is no commit.
+ */
+export async function mergeBases(repo: Repository, ...commits: readonly [Oid, Oid, ...Oid[]]): Promise<readonly Oid[]> {
+  const make = async () => {
+    const { stdout } = await repo.run('merge-base', { flags: ['--all'], args: commits, accept: [0, 1] })
+    return {
+      oids: stdout
+        .toString('latin1')
+        .split('\n')
+        .filter((line) => line !== '') as Oid[],
+    }
+  }
+  return (await remember(repo, `merge-bases ${commits.join(' ')}`, make, ({ oids }) => 100 + 50 * oids.length)).oids
+}
+
 /** Commits that only `left` has, and that only `right` has. One process, remembered. */
 export function aheadBehind(
   repo: Repository,

@@ -54,20 +54,23 @@ export async function listCommitIds(
 ): Promise<Oid[]> {
   if (limit <= 0 || isEmpty(filters)) return []
   const follow = filters.follow === true && filters.path !== undefined
+  const from = Math.max(0, Math.trunc(skip))
   const { stdout } = await repo.run(follow ? 'log' : 'rev-list', {
     ...selection(filters),
     flags: [
       ...selection(filters).flags,
       ...(follow ? (['--follow', '--format=%H', '--no-show-signature', '--no-decorate'] as const) : []),
       ...orderFlags[order],
-      `--max-count=${Math.trunc(limit)}`,
-      `--skip=${Math.max(0, Math.trunc(skip))}`,
+      // What git skips it does not follow: a rename among those would end the history.
+      `--max-count=${Math.trunc(limit) + (follow ? from : 0)}`,
+      `--skip=${follow ? 0 : from}`,
     ],
   })
-  return stdout
+  const oids = stdout
     .toString('latin1')
     .split('\n')
     .filter((line) => line !== '') as Oid[]
+  return follow ? oids.slice(from) : oids
 }
 
 /**

@@ -1,3 +1,5 @@
+import { decodeText } from './text.ts'
+
 /** The text of a commit or annotated tag: header lines, an empty line, the message. */
 export type ObjectText = {
   /** Several `parent` or `mergetag` lines keep their order. A continued header (`gpgsig`) is joined with newlines. */
@@ -27,13 +29,13 @@ export function parseObjectText(content: Buffer): ObjectText {
   return { headers, message: gap < 0 ? '' : decode(content.subarray(gap + 2)) }
 }
 
-/** Commits may name their encoding; an unknown one reads as UTF-8, as git does. */
+/** Commits may name their encoding; with an unknown one, or none, the bytes have to speak for themselves. */
 function decoderOf(encoding: string | undefined): (bytes: Buffer) => string {
-  if (encoding === undefined || /^utf-?8$/i.test(encoding)) return (bytes) => bytes.toString('utf8')
+  if (encoding === undefined || /^utf-?8$/i.test(encoding)) return decodeText
   try {
     const decoder = new TextDecoder(encoding)
-    return (bytes) => decoder.decode(bytes)
+    return (bytes) => decoder.decode(bytes).replaceAll('\0', '')
   } catch {
-    return (bytes) => bytes.toString('utf8')
+    return decodeText
   }
 }

@@ -194,6 +194,37 @@ describe('git over HTTP', () => {
     ).toHaveLength(2)
   })
 
+  test('a push to where nothing is makes a private project, for those who may', async ({ world }) => {
+    await using folder = await temporaryFolder()
+    const ann = await world.user()
+    const bob = await world.user()
+    const work = await workTree(folder.path)
+    const at = (who: typeof ann) => world.remote({ url: `${world.origin}/${ann.username}/from-push.git` } as never, who)
+    await expect(git(work, 'push', '-q', at(bob), 'main')).rejects.toThrow(/not found/)
+    await git(work, 'push', '-q', '--dry-run', at(ann), 'main')
+    expect((await ann.get(`/projects/${ann.username}%2Ffrom-push`)).status).toBe(404)
+    await git(work, 'push', '-q', at(ann), 'main')
+    expect((await ann.get(`/projects/${ann.username}%2Ffrom-push`)).json).toMatchObject({
+      visibility: 'private',
+      default_branch: 'main',
+    })
+    await expect(git(work, 'push', '-q', `${at(ann).slice(0, -4)}!.git`, 'main')).rejects.toThrow()
+  })
+
+  test('a project may begin with a README', async ({ world }) => {
+    const made = await world.root.post('/projects', {
+      name: 'Begun here',
+      path: `begun-${Date.now()}`,
+      description: 'What it is',
+      initialize_with_readme: true,
+    })
+    expect(made).toMatchObject({ status: 201, json: { default_branch: 'master', empty_repo: false } })
+    const raw = await world.root.get(`/projects/${made.json.id}/repository/files/README.md/raw?ref=master`)
+    expect(raw).toMatchObject({ status: 200, text: '# Begun here\n\nWhat it is' })
+    const [commit] = (await world.root.get(`/projects/${made.json.id}/repository/commits`)).json
+    expect(commit).toMatchObject({ title: 'Initial commit', author_name: 'Administrator' })
+  })
+
   test('addresses without .git lead to those with it', async ({ world }) => {
     const project = await world.project({ visibility: 'public' })
     const answer = await world.anonymous.get(`//${project.full_path}/info/refs?service=git-upload-pack`)

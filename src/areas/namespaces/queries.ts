@@ -121,3 +121,9 @@ export const newRunnersToken = (): string => randomBytes(15).toString('base64url
 /** Somebody's own space, as the caller sees it. */
 export const personalNamespaceOf = (db: Db, actor: Actor, userId: number): Promise<NamespaceWithLevel | undefined> =>
   db.row<NamespaceWithLevel>(sql`${select(actor)} where n.owner_id = ${userId}`)
+
+/** As `findNamespace`, by the current full path only: redirects do not lead to new things. */
+export const findNamespaceByPath = (db: Db, actor: Actor, fullPath: string): Promise<NamespaceWithLevel | undefined> =>
+  db.row<NamespaceWithLevel>(
+    sql`${select(actor)} join routes r on r.namespace_id = n.id where r.path_key = lower(${fullPath}) and not r.redirect and not n.deleting`,
+  )

@@ -3,16 +3,17 @@ import { fetchPage } from '../../api/page.ts'
 import { CommaList, Flag, Hash, Nullable, OneOf, Optional, Params, Text, Whole } from '../../api/params/types.ts'
 import { Message } from '../instance/entity.ts'
 import { instance } from '../instance/subject.ts'
-import { user, userByIdOrName } from '../users/subject.ts'
+import { userByIdOrName } from '../users/subject.ts'
 import { Project, ProjectPublic, ProjectSimple } from './entity.ts'
 import { featureParams } from './features.ts'
 import { listProjects } from './list-queries.ts'
 import { namespaceKindOf } from './queries.ts'
-import { createProject, deleteProject, editProject } from './service.ts'
+import { deleteProject, editProject } from './service.ts'
 import { settingParams } from './settings.ts'
 import { project, projectRecord } from './subject.ts'
 
-const projectIds = { maximum: Number.MAX_SAFE_INTEGER }
+/** Ids are larger than the usual whole number. */
+export const projectIds = { maximum: Number.MAX_SAFE_INTEGER }
 
 /** Filters of every list of projects. */
 export const projectFilters = {
@@ -43,7 +44,8 @@ export const projectListFilters = {
   custom_attributes: Optional(Hash(Text(), { description: 'With these attributes; administrators' })),
 } as const
 
-const writeParams = {
+/** What create and edit may set. */
+export const writeParams = {
   name: Optional(Text({ description: 'Name; the path without one' })),
   path: Optional(Text({ description: 'Path; made from the name without one' })),
   description: Optional(Nullable(Text({ description: 'Description' }))),
@@ -115,34 +117,6 @@ export const projectRoutes = [
         ...(params.with_custom_attributes && custom_attributes && { custom_attributes }),
       })
     },
-  }),
-
-  endpoint({
-    method: 'POST',
-    path: '/projects',
-    summary: 'Create a project',
-    subject: instance,
-    allow: 'use',
-    params: Params(
-      {
-        ...writeParams,
-        namespace_id: Optional(Whole({ ...projectIds, description: "Where; the caller's own namespace without" })),
-      },
-      { atLeastOneOf: ['name', 'path'] },
-    ),
-    returns: Project,
-    handle: ({ params, ctx }) => createProject(ctx, params, ctx.actor!.id),
-  }),
-
-  endpoint({
-    method: 'POST',
-    path: '/projects/user/:id',
-    summary: "Create a project in a user's own namespace",
-    subject: user,
-    allow: 'admin_user',
-    params: Params(writeParams, { atLeastOneOf: ['name', 'path'] }),
-    returns: Project,
-    handle: ({ subject, params, ctx }) => createProject(ctx, params, subject.id),
   }),
 
   endpoint({

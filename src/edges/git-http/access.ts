@@ -3,12 +3,15 @@ import { projectPolicy } from '../../access/project-policy.ts'
 import { reaches, type Scope } from '../../access/scopes.ts'
 import type { Ctx } from '../../api/ctx.ts'
 import { httpUrlToRepo } from '../../api/site.ts'
+import { type Plan, planFromPush } from '../../areas/project-creation/service.ts'
 import { loadProject, type ProjectSubject } from '../../areas/projects/subject.ts'
 import { refusedPush } from '../../areas/pushes/decide.ts'
 import type { Service } from './request.ts'
 
 export type Access =
   | { project: ProjectSubject }
+  /** Nothing is there yet, and the push may make it. */
+  | { plan: Plan }
   /** Credentials may help; says nothing of whether the project is there. */
   | { challenge: true }
   | { refused: 403 | 404; message: string }
@@ -28,6 +31,8 @@ export async function gitAccess(ctx: Ctx, path: string, service: Service): Promi
     const open = visible && !pushes && allows(projectPolicy.read_code, null, project.facts)
     return open ? { project } : { challenge: true }
   }
+  const plan = pushes && !project && reaches(actor.scopes, pushScopes) ? await planFromPush(ctx, path) : undefined
+  if (plan) return { plan }
   if (!visible) return { refused: 404, message: 'The project you were looking for could not be found.' }
   if (!reaches(actor.scopes, pushes ? pushScopes : pullScopes))
     return refuse(pushes ? 'You are not allowed to upload code.' : 'You are not allowed to download code.')

@@ -2,10 +2,13 @@ import { pipeline } from 'node:stream/promises'
 import { createGunzip } from 'node:zlib'
 import type { FastifyInstance } from 'fastify'
 import type { Ctx } from '../../api/ctx.ts'
+import { httpUrlToRepo } from '../../api/site.ts'
+import { createFromPush, type Plan } from '../../areas/project-creation/service.ts'
 import type { ProjectSubject } from '../../areas/projects/subject.ts'
 import { decide } from '../../areas/pushes/decide.ts'
 import { intend, settle } from '../../areas/pushes/journal.ts'
 import { openForWriting, openRepository } from '../../areas/repositories/open.ts'
+import type { Repository } from '../../git/repository.ts'
 import { receivePack, uploadPack } from '../../git/transfer.ts'
 import { Failure } from '../../kernel/failure.ts'
 import { type Exchange, type Headers, sendEmpty, sendText } from '../http/answer.ts'
@@ -59,7 +62,8 @@ async function serve(exchange: Exchange, asked: GitRequest, remoteAddress: strin
     const access = await gitAccess(ctx, asked.path, service)
     if ('challenge' in access) return challenge(exchange)
     if ('refused' in access) return sendText(exchange, access.refused, `${access.message}\n`, plain)
-    if (asked.kind === 'refs') await advertise(exchange, ctx, access.project, service)
+    if (asked.kind === 'refs') await advertise(exchange, await advertised(ctx, access, service), service)
+    else if ('plan' in access) await push(exchange, ctx, await createFromPush(ctx, access.plan), true)
     else if (service === 'git-upload-pack') await fetch(exchange, ctx, access.project)
     else await push(exchange, ctx, access.project)
   } catch (error) {
@@ -81,13 +85,23 @@ function refuseCredentials(exchange: Exchange, denied: string): void {
   challenge(exchange)
 }
 
+/** What a client is shown before it says what it wants: a project that the push will make is still empty. */
+async function advertised(
+  ctx: Ctx,
+  access: { project: ProjectSubject } | { plan: Plan },
+  service: Service,
+): Promise<Repository> {
+  if ('plan' in access) return ctx.git.open(await ctx.git.emptyDir())
+  return service === 'git-upload-pack' ? openRepository(ctx, access.project) : openForWriting(ctx, access.project)
+}
+
 /** The list of refs (or, with protocol v2, of what we can), with the line that names the service before it. */
-async function advertise(exchange: Exchange, ctx: Ctx, project: ProjectSubject, service: Service): Promise<void> {
+async function advertise(exchange: Exchange, repo: Repository, service: Service): Promise<void> {
   const protocol = header(exchange, 'git-protocol')
   const { stream, done } =
     service === 'git-upload-pack'
-      ? await uploadPack(openRepository(ctx, project), { advertise: true, statelessRpc: true, protocol })
-      : await receivePack(await openForWriting(ctx, project), {
+      ? await uploadPack(repo, { advertise: true, statelessRpc: true, protocol })
+      : await receivePack(repo, {
           advertise: true,
           statelessRpc: true,
           protocol,
@@ -115,7 +129,7 @@ async function fetch(exchange: Exchange, ctx: Ctx, project: ProjectSubject): Pro
  * Receives a push. Its verdict is given and its intent written down while the objects are in quarantine; the answer ends
  * only when what follows from the push is committed, so that whoever waits for git finds it done.
  */
-async function push(exchange: Exchange, ctx: Ctx, project: ProjectSubject): Promise<void> {
+async function push(exchange: Exchange, ctx: Ctx, project: ProjectSubject, created = false): Promise<void> {
   const limit = ctx.settings.receive_max_input_size
   let pushId: number | undefined
   const { stream, done } = await receivePack(await openForWriting(ctx, project), {
@@ -132,7 +146,7 @@ async function push(exchange: Exchange, ctx: Ctx, project: ProjectSubject): Prom
         options: pushOptions,
         changes: updates,
       })
-      return { ok: true }
+      return { ok: true, messages: created ? createdMessage(ctx, project) : [] }
     },
   })
   exchange.res.writeHead(200, head(exchange, 'application/x-git-receive-pack-result'))
@@ -145,6 +159,18 @@ async function push(exchange: Exchange, ctx: Ctx, project: ProjectSubject): Prom
   }
   exchange.res.end()
 }
+
+const createdMessage = (ctx: Ctx, project: ProjectSubject): string[] => [
+  '',
+  `The private project ${project.full_path} was successfully created.`,
+  '',
+  'To configure the remote, run:',
+  `  git remote add origin ${httpUrlToRepo(ctx.site, project.full_path)}`,
+  '',
+  'To view the project, visit:',
+  `  ${ctx.site.url}/${project.full_path}`,
+  '',
+]
 
 /** The client's bytes to git, unpacked if need be, only as fast as git takes them. */
 async function send({ req }: Exchange, stream: NodeJS.WritableStream): Promise<void> {

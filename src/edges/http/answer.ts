@@ -33,7 +33,10 @@ const allHeaders = (exchange: Exchange, headers: Headers): Headers => ({
   ...headers,
 })
 
-/** Sends JSON. A 200 to GET or HEAD gets a weak ETag of its bytes, and is a 304 when the caller has them. */
+/**
+ * Sends JSON. A 200 to GET or HEAD gets a weak ETag of its bytes, unless `headers` has one (`W/"…"`), and is a 304 when
+ * the caller has that.
+ */
 export function sendJson(exchange: Exchange, status: number, value: unknown, headers: Headers = {}): void {
   sendText(exchange, status, JSON.stringify(value), { 'content-type': 'application/json', ...headers })
 }
@@ -42,7 +45,8 @@ export function sendText(exchange: Exchange, status: number, text: string, heade
   const { req, res } = exchange
   const reads = req.method === 'GET' || req.method === 'HEAD'
   if (reads && status === 200) {
-    const etag = `W/"${hash('md5', text, 'hex')}"`
+    const given = headers['etag']
+    const etag = given === undefined ? `W/"${hash('md5', text, 'hex')}"` : String(given)
     const cached: Headers = { etag, 'cache-control': 'max-age=0, private, must-revalidate', ...headers }
     if (isNamed(req.headers['if-none-match'], etag)) {
       const { 'content-type': _, ...rest } = cached
@@ -50,11 +54,14 @@ export function sendText(exchange: Exchange, status: number, text: string, heade
       res.end()
       return
     }
-    res.writeHead(200, allHeaders(exchange, { ...cached, 'content-length': Buffer.byteLength(text) }))
+    // With an ETag of its own, a HEAD may have made less than the whole body.
+    const length = req.method === 'HEAD' && given !== undefined ? {} : { 'content-length': Buffer.byteLength(text) }
+    res.writeHead(200, allHeaders(exchange, { ...cached, ...length }))
   } else {
     res.writeHead(status, allHeaders(exchange, { ...headers, 'content-length': Buffer.byteLength(text) }))
   }
-  res.end(req.method === 'HEAD' ? undefined : text)
+  // As bytes: Node would write headers in the encoding of a string that follows them.
+  res.end(req.method === 'HEAD' ? undefined : Buffer.from(text))
 }
 
 /** Weak comparison, as If-None-Match asks for. */

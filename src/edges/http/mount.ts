@@ -153,6 +153,7 @@ function server(e: Endpoint, doors: Doors) {
         params,
         page,
         ctx,
+        head: request.method === 'HEAD',
         reply: {
           header: (name, value) => {
             headers[name.toLowerCase()] = value

@@ -1,0 +1,44 @@
+import type { Reply } from '../../api/endpoint.ts'
+import type { FileRow } from './entity.ts'
+
+/**
+ * Sets what HEAD is asked for, on every answer about a file. Compat: no client reads `X-Service-*`, the names of the
+ * documents; go-gitlab and gitlab4j read `X-Gitlab-*`.
+ */
+export function setMetadata(reply: Reply, file: Omit<FileRow, 'content'>): void {
+  const values = {
+    'Blob-Id': file.blob,
+    'Commit-Id': file.commit,
+    'Content-Sha256': file.sha256,
+    Encoding: 'base64',
+    'File-Name': headerText(file.name),
+    'File-Path': headerText(file.path),
+    'Last-Commit-Id': file.lastCommit,
+    Ref: headerText(file.ref),
+    Size: String(file.sizeBytes),
+    'Execute-Filemode': String(file.executable),
+  }
+  for (const [name, value] of Object.entries(values)) {
+    reply.header(`X-Service-${name}`, value)
+    reply.header(`X-Gitlab-${name}`, value)
+  }
+}
+
+/** Text for a header: UTF-8, byte by byte, as clients read it. Control characters cannot be in one and are escaped. */
+export const headerText = (text: string): string =>
+  Buffer.from(text, 'utf8')
+    .toString('latin1')
+    .replaceAll(
+      /[\x00-\x1f\x7f]/g,
+      (control) => `%${control.charCodeAt(0).toString(16).toUpperCase().padStart(2, '0')}`,
+    )
+
+/** `inline` with the name twice: in ASCII for old clients, and in full (RFC 6266, RFC 8187). */
+export function inlineDisposition(name: string): string {
+  const plain = name.replaceAll(/[^ \w!#$&+.^`|{}~()[\],;=@-]/g, '_')
+  const full = encodeURIComponent(name).replaceAll(
+    /['()*]/g,
+    (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`,
+  )
+  return `inline; filename="${plain}"; filename*=UTF-8''${full}`
+}

@@ -1,0 +1,72 @@
+import { hash } from 'node:crypto'
+import { endpoint, type Reply, raw } from '../../api/endpoint.ts'
+import { FilePath, Filled, Params } from '../../api/params/types.ts'
+import type { Repository } from '../../git/repository.ts'
+import { notFound } from '../../kernel/failure.ts'
+import { maxPathLength } from '../commits/path-length.ts'
+import { immutableCacheControl, isImmutable } from '../commits/revision.ts'
+import { project } from '../projects/subject.ts'
+import { openRepository } from '../repositories/open.ts'
+import { contentSha256 } from './content-hash.ts'
+import { RepositoryFile } from './entity.ts'
+import { inlineDisposition, setMetadata } from './headers.ts'
+import { jsonContent } from './json-content.ts'
+import { rawBlob } from './raw.ts'
+import { type FoundFile, findFile, lastCommitOf } from './service.ts'
+
+const fileParams = Params({
+  file_path: FilePath({ maxLength: maxPathLength, description: 'Full path of the file, as one segment' }),
+  ref: Filled({ description: 'Branch, tag or commit' }),
+})
+
+const nothing = Buffer.alloc(0)
+
+/** What the headers tell of a file. Remembered but for the ref: one round trip to git when all was asked for before. */
+async function fileFacts(repo: Repository, found: FoundFile, reply: Reply, content?: Buffer) {
+  const [lastCommit, sha256] = await Promise.all([lastCommitOf(repo, found), contentSha256(repo, found.blob, content)])
+  if (sha256 === undefined) throw notFound('File')
+  const facts = { ...found, lastCommit, sha256 }
+  setMetadata(reply, facts)
+  if (isImmutable(found.ref, found.commit)) reply.header('cache-control', immutableCacheControl)
+  return facts
+}
+
+export const fileRoutes = [
+  endpoint({
+    method: 'GET',
+    path: '/projects/:id/repository/files/:file_path',
+    summary: 'A file with its content in Base64; HEAD tells what is known of it',
+    scopes: ['read_repository'],
+    subject: project,
+    allow: 'read_code',
+    params: fileParams,
+    returns: RepositoryFile,
+    async handle({ subject, params, ctx, reply, head }) {
+      const repo = openRepository(ctx, subject)
+      const found = await findFile(repo, params.ref, params.file_path)
+      // All there is to say about a file follows from these.
+      reply.header('etag', `W/"${hash('sha256', `${found.commit}\0${found.ref}\0${found.path}`, 'hex').slice(0, 32)}"`)
+      if (head) return { ...(await fileFacts(repo, found, reply)), content: nothing }
+      const content = await jsonContent(repo, found.blob, found.sizeBytes, 'File')
+      return { ...(await fileFacts(repo, found, reply, content)), content }
+    },
+  }),
+
+  endpoint({
+    method: 'GET',
+    path: '/projects/:id/repository/files/:file_path/raw',
+    summary: 'The bytes of a file',
+    scopes: ['read_repository'],
+    subject: project,
+    allow: 'read_code',
+    params: fileParams,
+    returns: raw('text/plain'),
+    async handle({ subject, params, ctx, reply, head }) {
+      const repo = openRepository(ctx, subject)
+      const found = await findFile(repo, params.ref, params.file_path)
+      await fileFacts(repo, found, reply)
+      reply.header('content-disposition', inlineDisposition(found.name))
+      return rawBlob(repo, { blob: found.blob, sizeBytes: found.sizeBytes, what: 'File' }, { reply, head })
+    },
+  }),
+]

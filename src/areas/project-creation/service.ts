@@ -1,0 +1,42 @@
+import type { Ctx } from '../../api/ctx.ts'
+import { branchRef } from '../../git/ref-name.ts'
+import { invalidFields } from '../../kernel/failure.ts'
+import { mayCreateProjects } from '../namespaces/creation.ts'
+import { findNamespaceByPath } from '../namespaces/queries.ts'
+import type { ProjectRecordRow } from '../projects/queries.ts'
+import { createProject, getRecord, type ProjectInput } from '../projects/service.ts'
+import { loadProject, type ProjectSubject } from '../projects/subject.ts'
+import { commitReadme } from '../pushes/first-commit.ts'
+
+/** A project, and its first commit if one is wanted. */
+export async function createProjectWithContent(
+  ctx: Ctx,
+  input: ProjectInput & { namespace_id?: number; initialize_with_readme: boolean; default_branch?: string },
+  ownerId: number,
+): Promise<ProjectRecordRow> {
+  const { initialize_with_readme, default_branch, ...attributes } = input
+  if (default_branch !== undefined && branchRef(default_branch) === undefined)
+    throw invalidFields({ default_branch: ['is invalid'] })
+  const project = await createProject(ctx, attributes, ownerId)
+  if (!initialize_with_readme) return project
+  await commitReadme(ctx, project, default_branch)
+  return getRecord(ctx, project.id)
+}
+
+/** A project that a push may make: where, and what it is called. */
+export type Plan = { readonly namespaceId: number; readonly path: string }
+
+/** Whether a push to this path, at which there is no project, may make one: in a namespace where the caller may. */
+export async function planFromPush(ctx: Ctx, fullPath: string): Promise<Plan | undefined> {
+  const slash = fullPath.lastIndexOf('/')
+  if (!ctx.actor || slash < 0) return undefined
+  const namespace = await findNamespaceByPath(ctx.db, ctx.actor, fullPath.slice(0, slash))
+  if (!namespace || !mayCreateProjects(ctx.actor, namespace)) return undefined
+  return { namespaceId: namespace.id, path: fullPath.slice(slash + 1) }
+}
+
+/** Makes it: private, and otherwise as new projects are. */
+export async function createFromPush(ctx: Ctx, { namespaceId, path }: Plan): Promise<ProjectSubject> {
+  const made = await createProject(ctx, { path, visibility: 'private', namespace_id: namespaceId }, ctx.actor!.id)
+  return (await loadProject(String(made.id), ctx))!
+}
