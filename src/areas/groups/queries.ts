@@ -144,6 +144,7 @@ export function listGroups(caller: Caller, filters: GroupFilters, options: Group
     type: 'Group',
     select: select(caller, options),
     from: sql`from namespaces g`,
+    key: raw('g.id'),
     where,
     order: [
       { by: orderColumns[filters.order_by], direction: filters.sort },

@@ -1,12 +1,11 @@
 import type { Ctx } from '../../api/ctx.ts'
-import { as, endpoint, variants } from '../../api/endpoint.ts'
+import { endpoint, variants } from '../../api/endpoint.ts'
 import { fetchPage } from '../../api/page.ts'
 import { Flag, Hash, List, Nullable, OneOf, Optional, Params, Text, Whole } from '../../api/params/types.ts'
 import { Message } from '../instance/entity.ts'
 import { instance } from '../instance/subject.ts'
 import { Project, ProjectSimple } from '../projects/entity.ts'
-import { listProjects } from '../projects/list-queries.ts'
-import { projectFilters } from '../projects/routes.ts'
+import { projectFilters, projectsPage } from '../projects/routes.ts'
 import { Group, GroupDetail } from './entity.ts'
 import { type GroupOptions, listGroups } from './queries.ts'
 import { createGroup, deleteGroup, editGroup, getDetail } from './service.ts'
@@ -92,10 +91,9 @@ export const groupRoutes = [
     }),
     paged: true,
     returns: variants(Project, ProjectSimple),
-    async handle({ subject, params, page, ctx }) {
-      const simple = params.simple || ctx.actor === null
-      const list = listProjects(
-        ctx.actor,
+    handle: ({ subject, params, page, ctx }) =>
+      projectsPage(
+        ctx,
         {
           of: 'group',
           groupId: subject.id,
@@ -104,10 +102,8 @@ export const groupRoutes = [
           includeSubgroups: params.include_subgroups,
         },
         params,
-        { customAttributes: params.with_custom_attributes && ctx.actor?.admin === true },
-      )
-      return as(simple ? ProjectSimple : Project, await fetchPage(ctx.db, list, page))
-    },
+        page,
+      ),
   }),
 
   endpoint({

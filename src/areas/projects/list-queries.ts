@@ -4,7 +4,7 @@ import type { Direction, List } from '../../api/page.ts'
 import { fuzzy } from '../../db/fuzzy.ts'
 import { and, raw, type Sql, sql } from '../../db/sql.ts'
 import { projectWhere, within } from '../access-index/queries.ts'
-import { type RecordOptions, recordSelect, visibleProjects } from './queries.ts'
+import { type RecordOptions, recordSelect, stampSelect, visibleProjects } from './queries.ts'
 
 export type ProjectOrder = 'id' | 'name' | 'path' | 'created_at' | 'updated_at' | 'last_activity_at'
 
@@ -72,8 +72,13 @@ const featureOn = (caller: Caller, column: string, wanted: boolean, from: number
 const memberAtLeast = (caller: Caller, level: number): Sql =>
   caller === null ? raw('false') : projectWhere(caller, level, raw('p.id'), raw('p.namespace_id'))
 
-/** Projects the caller can see, newest first unless `sort` says otherwise; ties by id, newest first. */
-export function listProjects(caller: Caller, set: ProjectSet, filters: ProjectFilters, options: RecordOptions): List {
+/** Projects the caller can see, newest first unless `sort` says otherwise; ties by id, newest first. As stamps, or as whole records. */
+export function listProjects(
+  caller: Caller,
+  set: ProjectSet,
+  filters: ProjectFilters,
+  options: RecordOptions | 'stamps',
+): List {
   const where: Sql[] = [raw('not p.deleting'), ...setCondition(set), visibleProjects(caller)]
   if (filters.archived !== undefined) where.push(sql`p.archived = ${filters.archived}`)
   if (filters.visibility !== undefined) where.push(sql`p.visibility = ${visibilities[filters.visibility]}`)
@@ -96,8 +101,9 @@ export function listProjects(caller: Caller, set: ProjectSet, filters: ProjectFi
   const direction = filters.sort
   return {
     type: 'Project',
-    select: recordSelect(caller, options),
+    select: options === 'stamps' ? stampSelect(caller, {}) : recordSelect(caller, options),
     from: sql`from projects p`,
+    key: raw('p.id'),
     where,
     order:
       filters.order_by === 'id'

@@ -1,16 +1,32 @@
-import { as, endpoint, variants } from '../../api/endpoint.ts'
-import { fetchPage } from '../../api/page.ts'
+import type { Ctx } from '../../api/ctx.ts'
+import { as, endpoint, type Variant, variants } from '../../api/endpoint.ts'
+import { fetchPage, type Page } from '../../api/page.ts'
 import { CommaList, Flag, Hash, Nullable, OneOf, Optional, Params, Text, Whole } from '../../api/params/types.ts'
+import { notFound } from '../../kernel/failure.ts'
 import { Message } from '../instance/entity.ts'
 import { instance } from '../instance/subject.ts'
 import { userByIdOrName } from '../users/subject.ts'
-import { Project, ProjectPublic, ProjectSimple } from './entity.ts'
+import {
+  keptProject,
+  keptProjects,
+  keptPublicProject,
+  keptSimpleProjects,
+  Project,
+  ProjectPublic,
+  ProjectSimple,
+} from './entity.ts'
 import { featureParams } from './features.ts'
-import { listProjects } from './list-queries.ts'
-import { namespaceKindOf } from './queries.ts'
+import { listProjects, type ProjectFilters, type ProjectSet } from './list-queries.ts'
+import {
+  findProjectRecord,
+  namespaceKindOf,
+  type ProjectRecordRow,
+  type ProjectStamp,
+  type RecordOptions,
+} from './queries.ts'
 import { deleteProject, editProject } from './service.ts'
 import { settingParams } from './settings.ts'
-import { project, projectRecord } from './subject.ts'
+import { project, stampedProject } from './subject.ts'
 
 /** Ids are larger than the usual whole number. */
 export const projectIds = { maximum: Number.MAX_SAFE_INTEGER }
@@ -56,6 +72,22 @@ export const writeParams = {
   ...settingParams,
 } as const
 
+/** A page of a list of projects, in the form that the caller asked for or may have. */
+export async function projectsPage(
+  ctx: Ctx,
+  set: ProjectSet,
+  params: ProjectFilters & { simple: boolean; statistics?: boolean; with_custom_attributes: boolean },
+  page: Page,
+): Promise<Variant> {
+  const rows = <Row>(options: RecordOptions | 'stamps') =>
+    fetchPage<Row>(ctx.db, listProjects(ctx.actor, set, params, options), page)
+  if (params.simple || ctx.actor === null) return as(keptSimpleProjects, await rows<ProjectStamp>('stamps'))
+  const customAttributes = params.with_custom_attributes && ctx.actor.admin
+  if (!params.statistics && !customAttributes) return as(keptProjects, await rows<ProjectStamp>('stamps'))
+  const options = { statistics: params.statistics === true, customAttributes }
+  return as(Project, await rows<ProjectRecordRow>(options))
+}
+
 export const projectRoutes = [
   endpoint({
     method: 'GET',
@@ -66,14 +98,7 @@ export const projectRoutes = [
     params: Params(projectListFilters),
     paged: true,
     returns: variants(Project, ProjectSimple),
-    async handle({ params, page, ctx }) {
-      const simple = params.simple || ctx.actor === null
-      const list = listProjects(ctx.actor, { of: 'everyone' }, params, {
-        statistics: params.statistics && !simple,
-        customAttributes: params.with_custom_attributes && ctx.actor?.admin === true,
-      })
-      return as(simple ? ProjectSimple : Project, await fetchPage(ctx.db, list, page))
-    },
+    handle: ({ params, page, ctx }) => projectsPage(ctx, { of: 'everyone' }, params, page),
   }),
 
   endpoint({
@@ -85,21 +110,14 @@ export const projectRoutes = [
     params: Params(projectListFilters),
     paged: true,
     returns: variants(Project, ProjectSimple),
-    async handle({ subject, params, page, ctx }) {
-      const simple = params.simple || ctx.actor === null
-      const list = listProjects(ctx.actor, { of: 'user', userId: subject.id }, params, {
-        statistics: params.statistics && !simple,
-        customAttributes: params.with_custom_attributes && ctx.actor?.admin === true,
-      })
-      return as(simple ? ProjectSimple : Project, await fetchPage(ctx.db, list, page))
-    },
+    handle: ({ subject, params, page, ctx }) => projectsPage(ctx, { of: 'user', userId: subject.id }, params, page),
   }),
 
   endpoint({
     method: 'GET',
     path: '/projects/:id',
     summary: 'One project',
-    subject: projectRecord,
+    subject: stampedProject,
     allow: 'read_project',
     params: Params({
       statistics: Flag({ default: false, description: 'Show statistics' }),
@@ -108,14 +126,13 @@ export const projectRoutes = [
     }),
     returns: variants(Project, ProjectPublic),
     async handle({ subject, params, ctx }) {
-      if (ctx.actor === null) return as(ProjectPublic, subject)
-      const { statistics, custom_attributes, ...row } = subject
-      return as(Project, {
-        ...row,
-        withLicense: params.license,
-        ...(params.statistics && { statistics }),
-        ...(params.with_custom_attributes && custom_attributes && { custom_attributes }),
-      })
+      if (ctx.actor === null) return as(keptPublicProject, subject)
+      const customAttributes = params.with_custom_attributes && ctx.actor.admin
+      if (!params.statistics && !params.license && !customAttributes) return as(keptProject, subject)
+      const options = { statistics: params.statistics, customAttributes }
+      const row = await findProjectRecord(ctx.db, ctx.actor, subject.id, options)
+      if (!row) throw notFound('Project')
+      return as(Project, { ...row, withLicense: params.license })
     },
   }),
 

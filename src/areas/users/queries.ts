@@ -122,6 +122,7 @@ export function listUsers(_caller: Caller, filters: UserFilters): List {
     type: 'User',
     select: sql`select ${columns} from users u`,
     from: sql`from users u`,
+    key: raw('u.id'),
     where,
     order: byId
       ? [{ by: raw('u.id'), direction }]
