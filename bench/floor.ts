@@ -3,12 +3,12 @@ import cluster from 'node:cluster'
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import { fileURLToPath } from 'node:url'
-import { Reader } from '../src/db/reader.ts'
-import { sql } from '../src/db/sql.ts'
+import pg from 'pg'
+import { connectionOptions } from '../src/db/connection.ts'
 
 /*
  * The floor: the least that could answer. A bare `node:http` handler on as many processes as the service has, which
- * runs one named single-row SELECT over connections set up like the service's, and writes as many bytes.
+ * runs one named single-row SELECT over pipelined connections set up like the service's, and writes as many bytes.
  */
 
 type Settings = { port: number; databaseUrl: string; processes: number; projects: number }
@@ -36,18 +36,23 @@ function primary({ processes }: Settings, settings: string): void {
   process.on('disconnect', () => process.exit())
 }
 
+const statement = { name: 'floor', text: 'select id, name, full_path, visibility from projects where id = $1' }
+
 function worker({ port, databaseUrl, projects }: Settings): void {
-  const reader = new Reader(databaseUrl, 3)
+  const clients = Array.from(
+    { length: 3 },
+    () => new pg.Client({ ...connectionOptions(databaseUrl, 'floor'), pipeline: true } as pg.ClientConfig),
+  )
   const body = Buffer.alloc(4_000_000, 'x')
   let id = 0
   const server = createServer({ keepAliveTimeout: 72_000 }, async (req, res) => {
     id = (id % projects) + 1
-    const { rows } = await reader.query(sql`select id, name, full_path, visibility from projects where id = ${id}`)
+    const { rows } = await clients[id % clients.length]!.query({ ...statement, values: [id] })
     const bytes = Number(req.url!.slice(1))
     res.writeHead(rows.length === 1 ? 200 : 500, { 'content-type': 'application/json', 'content-length': bytes })
     res.end(body.subarray(0, bytes))
   })
-  server.listen(port, '127.0.0.1')
+  Promise.all(clients.map((client) => client.connect())).then(() => server.listen(port, '127.0.0.1'))
   process.on('disconnect', () => process.exit())
 }
 

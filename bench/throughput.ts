@@ -50,7 +50,7 @@ export async function throughputOf(
       expected: 200,
     })
   const { meanBytes } = await askService(Math.min(1, seconds / 2))
-  await askFloor(meanBytes, 0.3)
+  await askFloor(meanBytes, Math.min(1, seconds / 2))
   const service: Measured[] = []
   const floor: Measured[] = []
   for (let round = 0; round < rounds; round++) {
