@@ -5,14 +5,18 @@ import type { Caller } from './access/actor.ts'
 import type { Ctx } from './api/ctx.ts'
 import { RecordTexts } from './api/kept.ts'
 import { siteAt } from './api/site.ts'
-import { endpoints, jobs } from './areas/index.ts'
+import { areas, endpoints, jobs } from './areas/index.ts'
 import { recoverPushes } from './areas/pushes/recovery.ts'
 import { TokenAuthenticator } from './areas/tokens/authenticate.ts'
+import { apiVersion } from './areas/version/version.ts'
 import type { Config } from './config.ts'
 import { openDatabase } from './db/database.ts'
 import { Notifications } from './db/notifications.ts'
 import { gitDoor } from './edges/git-http/door.ts'
+import { docsPage } from './edges/http/docs-page.ts'
 import type { Doors } from './edges/http/doors.ts'
+import { ownMetrics } from './edges/http/metrics.ts'
+import { openApiDoor } from './edges/http/openapi/door.ts'
 import { createHttpServer } from './edges/http/server.ts'
 import { systemDoor } from './edges/http/system.ts'
 import { Git } from './git/git.ts'
@@ -83,7 +87,12 @@ export async function createApp(config: Config, services: Services, overrides: O
     open,
     ...overrides,
   }
-  const http = createHttpServer(endpoints, doors, [systemDoor({ db, runner, dataDir: config.dataDir }), gitDoor(doors)])
+  const http = createHttpServer(endpoints, doors, [
+    systemDoor({ db, runner, dataDir: config.dataDir, metrics: services.metrics ?? ownMetrics }),
+    openApiDoor({ areas, plan: config.plan, version: apiVersion, siteUrl: site.url }),
+    docsPage(site.url),
+    gitDoor(doors),
+  ])
   stack.defer(() => http.close())
 
   let stopJobs: (() => Promise<void>) | undefined
@@ -116,7 +125,3 @@ export async function createApp(config: Config, services: Services, overrides: O
     },
   }
 }
-
-export { bootstrap } from './areas/users/bootstrap.ts'
-export { checkData, createToken } from './commands.ts'
-export { migrate } from './db/migrate.ts'

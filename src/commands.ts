@@ -9,7 +9,10 @@ import { openDatabase } from './db/database.ts'
 import { invalid, notFound } from './kernel/failure.ts'
 import type { Services, TokenRequest } from './processes/app-module.ts'
 
-/** What the command line does besides serving. */
+/** What the processes load: the application, and what the command line does besides serving. */
+export { bootstrap } from './areas/users/bootstrap.ts'
+export { migrate } from './db/migrate.ts'
+export { createApp }
 
 /** A token for somebody, by name. Returns it; it is not kept in clear anywhere. */
 export async function createToken(
@@ -18,7 +21,7 @@ export async function createToken(
 ): Promise<string> {
   await using db = openDatabase(databaseUrl, { readers: 1, writers: 1 })
   if (expiresOn !== undefined && Number.isNaN(Date.parse(expiresOn))) throw invalid(`${expiresOn} is not a date`)
-  return db.transaction(async (tx) => {
+  return await db.transaction(async (tx) => {
     const user = await findAccount(tx, username)
     if (!user) throw notFound(`User ${username}`)
     const { token } = await insertToken(tx, {
@@ -41,5 +44,6 @@ export async function checkData(
   const ctx = await app.open(null)
   const folder = join(config.dataDir, 'repositories')
   const storages = await readdir(folder).catch(() => [])
-  return checkRepositories(ctx, storages, progress)
+  // Awaited here: what it uses is gone when this function ends.
+  return await checkRepositories(ctx, storages, progress)
 }

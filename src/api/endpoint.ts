@@ -93,6 +93,9 @@ type Shape<
   readonly status?: number
   /** Largest body in bytes, files apart. Default 1 MiB. */
   readonly bodyLimit?: number
+  /** Headers of the answer that clients read, by name, with what each says. For the documentation. */
+  readonly headers?: Readonly<Record<string, string>>
+  readonly deprecated?: true
   /** Honours If-Unmodified-Since: when the subject last changed. */
   readonly changedAt?: (subject: T) => Timestamp
   readonly returns: R
@@ -109,7 +112,7 @@ type Shape<
 
 export type Endpoint = Shape<any, any, TObject, TObject, Returns, boolean>
 
-/** Declares an endpoint. The value is inert: `edges/http/mount.ts` serves it, `edges/http/openapi.ts` documents it. */
+/** Declares an endpoint. The value is inert: `edges/http/mount.ts` serves it, `edges/http/openapi/` documents it. */
 export const endpoint = <
   T extends { readonly facts: Facts },
   A extends string,

@@ -26,7 +26,7 @@ export type Paged<Row> = {
 
 /** Totals are counted up to here and then left out, as the headers allow. */
 export const countedRows = 10_000
-/** Offsets beyond this are refused on lists that offer keyset paging. */
+/** Offsets beyond this are refused on lists that are `capped`. */
 const maximumOffset = 10_000
 
 export type Direction = 'asc' | 'desc'
@@ -47,6 +47,8 @@ export type List = {
   readonly order: readonly { readonly by: Sql; readonly direction: Direction }[]
   /** Set when the order is by id: then pages may continue after an id. The rows must have `id`. */
   readonly keyset?: { readonly direction: Direction } | undefined
+  /** Refuses large offsets, as lists may that can be walked by keyset to the end. */
+  readonly capped?: boolean
   /** What the list is made of, for messages. */
   readonly type: string
 }
@@ -73,7 +75,7 @@ const cursor = (list: List, { idAfter, idBefore }: Page): Sql[] => {
 export async function fetchPage<Row>(db: Db, list: List, page: Page): Promise<Paged<Row>> {
   if (page.keyset) return fetchKeysetPage(db, list, page)
   const offset = (page.page - 1) * page.perPage
-  if (offset > maximumOffset) throw offsetRefused(list.type)
+  if (list.capped && offset > maximumOffset) throw offsetRefused(list.type)
   const where = and(list.where)
   // One more than asked for tells whether there is a next page.
   const found = await db.rows<Row>(pageStatement(list, where, page.perPage + 1, offset))

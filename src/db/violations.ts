@@ -2,7 +2,6 @@ import pg from 'pg'
 
 const codes = {
   uniqueViolation: '23505',
-  foreignKeyViolation: '23503',
   serializationFailure: '40001',
   deadlock: '40P01',
 }
@@ -10,10 +9,6 @@ const codes = {
 /** The name of the unique constraint or index that refused the row, when that is what happened. */
 export const violatedUnique = (error: unknown): string | undefined =>
   error instanceof pg.DatabaseError && error.code === codes.uniqueViolation ? error.constraint : undefined
-
-/** True when a row that was referred to has gone meanwhile. */
-export const isForeignKeyViolation = (error: unknown): boolean =>
-  error instanceof pg.DatabaseError && error.code === codes.foreignKeyViolation
 
 /** True when the same transaction may succeed if it is run again. */
 export const isRetryable = (error: unknown): boolean =>

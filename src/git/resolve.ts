@@ -27,13 +27,6 @@ export async function resolve(repo: Repository, text: string, options: ResolveOp
   return (await findRevision(repo, text, options))?.oid
 }
 
-/** As `resolve`, for several in one round trip; answers in the order of `texts`. */
-export const resolveMany = (
-  repo: Repository,
-  texts: readonly string[],
-  options: ResolveOptions = {},
-): Promise<(Oid | undefined)[]> => Promise.all(texts.map((text) => resolve(repo, text, options)))
-
 /** As `resolve`, and says which ref it was. */
 export async function findRevision(
   repo: Repository,

@@ -18,7 +18,9 @@ export type JobRunnerOptions = {
 /** Runs queued jobs until it is stopped; those under way are then finished or handed back. */
 export async function startJobs({ databaseUrl, jobs, open, log, concurrency = 4 }: JobRunnerOptions): Promise<Runner> {
   const pool = new pg.Pool({ ...connectionOptions(databaseUrl, 'jobs'), max: concurrency + 2, statement_timeout: 0 })
-  pool.on('error', (error) => log.warn({ err: error }, 'a connection of the job runner broke'))
+  const broke = (error: Error) => log.warn({ err: error }, 'a connection of the job runner broke')
+  pool.on('error', broke)
+  pool.on('connect', (client) => client.on('error', broke))
   const runner = await run({
     pgPool: pool,
     concurrency,

@@ -1,7 +1,12 @@
 import type { Config } from '../config.ts'
 
 /** What the primary has started for everybody else. */
-export type Services = Readonly<{ databaseUrl: string; runnerSocket: string }>
+export type Services = Readonly<{
+  databaseUrl: string
+  runnerSocket: string
+  /** The figures of all workers, in a worker of several. */
+  metrics?: () => Promise<string>
+}>
 
 export interface App extends AsyncDisposable {
   /** Resolves when requests are taken. Rejects when the address is taken. */
@@ -25,7 +30,7 @@ export type TokenRequest = {
   expiresOn?: string
 }
 
-/** What `src/app.ts` exports and the processes use. A `Failure` that it throws is shown to the person as one sentence. */
+/** What `src/commands.ts` exports and the processes use. A `Failure` that it throws is shown to the person as one sentence. */
 export type AppModule = {
   createApp(config: Config, services: Services): Promise<App>
   /** Brings the schema up to date, under a lock in the database; `progress` is told of steps that take long. */

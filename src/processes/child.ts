@@ -2,6 +2,7 @@ import { flushCompileCache } from 'node:module'
 import { type App, type AppModule, loadAppModule } from './app-module.ts'
 import { explain } from './explain.ts'
 import type { Order, Report } from './messages.ts'
+import { askForMetrics } from './metrics.ts'
 
 /*
  * Entry of an HTTP worker and of the jobs process: `child.ts <role> <app module>`. It loads the app at
@@ -29,7 +30,10 @@ async function obey(order: Order, module: AppModule): Promise<void> {
       return report({ kind: 'prepared', credentials })
     }
     case 'start': {
-      app = await module.createApp(order.config, order.services)
+      app = await module.createApp(
+        order.config,
+        role === 'worker' ? { ...order.services, metrics: askForMetrics() } : order.services,
+      )
       await (role === 'worker' ? app.listen() : app.runJobs())
       await report({ kind: 'ready' })
       // A process that is killed later would not write it.

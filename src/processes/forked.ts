@@ -29,7 +29,10 @@ export class Forked implements Running {
       child.once('exit', (code, signal) => finish(signal ?? `exit code ${code}`))
       child.once('error', (error) => finish(error.message))
     })
-    child.on('message', (message) => this.#take(message as Report))
+    // Others talk over the same channel: figures for Prometheus, say.
+    child.on('message', (message) => {
+      if ('kind' in (message as object)) this.#take(message as Report)
+    })
   }
 
   get pid(): number | undefined {

@@ -11,6 +11,7 @@ import { proposeRoot } from './credentials.ts'
 import { compileCacheDir } from './data-dir.ts'
 import { Forked } from './forked.ts'
 import { Keeper, type Kept } from './keeper.ts'
+import { answerMetrics } from './metrics.ts'
 import { gitRunner, type Parts } from './parts.ts'
 import type { Terminal } from './terminal.ts'
 
@@ -102,7 +103,9 @@ export class Service {
       name: `HTTP worker ${number}`,
       start: async (signal) => {
         cluster.setupPrimary({ exec: childEntry, args: ['worker', this.#parts.appModule], execArgv: [] })
-        return this.#started(cluster.fork().process, signal, (worker) => this.#startApp(worker))
+        const { process } = cluster.fork()
+        answerMetrics(process)
+        return this.#started(process, signal, (worker) => this.#startApp(worker))
       },
     }
   }

@@ -9,7 +9,7 @@ import { project } from '../projects/subject.ts'
 import { openRepository } from '../repositories/open.ts'
 import { contentSha256 } from './content-hash.ts'
 import { RepositoryFile } from './entity.ts'
-import { inlineDisposition, setMetadata } from './headers.ts'
+import { inlineDisposition, metadataHeaders, setMetadata } from './headers.ts'
 import { jsonContent } from './json-content.ts'
 import { rawBlob } from './raw.ts'
 import { type FoundFile, findFile, lastCommitOf } from './service.ts'
@@ -40,6 +40,7 @@ export const fileRoutes = [
     subject: project,
     allow: 'read_code',
     params: fileParams,
+    headers: metadataHeaders,
     returns: RepositoryFile,
     async handle({ subject, params, ctx, reply, head }) {
       const repo = openRepository(ctx, subject)
@@ -60,6 +61,7 @@ export const fileRoutes = [
     subject: project,
     allow: 'read_code',
     params: fileParams,
+    headers: metadataHeaders,
     returns: raw('text/plain'),
     async handle({ subject, params, ctx, reply, head }) {
       const repo = openRepository(ctx, subject)

@@ -48,10 +48,14 @@ const columns = raw(
   'g.id, g.parent_id, g.traversal_ids, g.name, g.path, g.full_path, g.full_name, g.description, g.visibility, g.avatar, g.share_with_group_lock, g.membership_lock, g.require_two_factor_authentication, g.two_factor_grace_period, g.project_creation_level, g.subgroup_creation_level, g.auto_devops_enabled, g.emails_disabled, g.mentions_disabled, g.lfs_enabled, g.request_access_enabled, g.file_template_project_id, g.shared_runners_minutes_limit, g.extra_shared_runners_minutes_limit, g.runners_token, g.created_at, g.updated_at',
 )
 
-/** Groups around projects that the caller is let into directly. */
+/** Groups around projects that a membership lets the caller into, be it of the project or of a group between. */
 const aroundHisProjects = (userId: number): Sql => sql`g.id in (
   select unnest(n.traversal_ids) from project_access a join projects p on p.id = a.project_id and not p.deleting
-  join namespaces n on n.id = p.namespace_id where a.user_id = ${userId} and a.expires_on > current_date)`
+    join namespaces n on n.id = p.namespace_id where a.user_id = ${userId} and a.expires_on > current_date
+  union
+  select unnest(n.traversal_ids) from group_access a join namespaces n on n.id = a.group_id
+    where a.user_id = ${userId} and a.expires_on > current_date
+    and exists (select from projects p where p.namespace_id = n.id and not p.deleting))`
 
 const callerColumns = (caller: Caller): Sql =>
   caller === null
@@ -122,7 +126,7 @@ const orderColumns = { name: raw('g.name'), path: raw('g.path'), id: raw('g.id')
 export function listGroups(caller: Caller, filters: GroupFilters, options: GroupOptions, parentId?: number): List {
   const where: Sql[] = [raw(`g.kind = 'group' and not g.deleting`)]
   if (parentId !== undefined) where.push(sql`g.parent_id = ${parentId}`)
-  const available = filters.all_available ?? (caller === null || caller.admin || parentId !== undefined)
+  const available = filters.all_available ?? (caller === null || caller.admin)
   if (filters.owned) where.push(caller ? ownedBy(caller.id) : raw('false'))
   else if (filters.min_access_level !== undefined)
     where.push(caller ? hisGroups(caller.id, filters.min_access_level) : raw('false'))
@@ -179,7 +183,8 @@ export type GroupAttributes = {
   extra_shared_runners_minutes_limit: number | null
 }
 
-const attributeNames = new Set<string>([
+/** What `updateGroupAttributes` takes; everything else that was sent is not an attribute. */
+export const groupAttributeNames: ReadonlySet<string> = new Set([
   'name',
   'description',
   'visibility',
@@ -201,7 +206,7 @@ const attributeNames = new Set<string>([
 
 const assignments = (attributes: Partial<GroupAttributes>): Sql =>
   Object.entries(attributes).reduce((all, [name, value]) => {
-    if (!attributeNames.has(name)) throw new Error(`not an attribute of groups: ${name}`)
+    if (!groupAttributeNames.has(name)) throw new Error(`not an attribute of groups: ${name}`)
     return sql`${all}, ${raw(name)} = ${value}`
   }, sql`updated_at = now()`)
 
@@ -284,8 +289,9 @@ export async function renameTree(
 /** From here on nobody finds the group, nor what is inside; a job removes it for good. */
 export async function markGroupDeleting(tx: Tx, traversalIds: readonly number[]): Promise<void> {
   const inside = within(raw('d.traversal_ids'), sql`${traversalIds}::bigint[]`)
-  await tx.run(sql`update projects p set deleting = true from namespaces d where d.id = p.namespace_id and ${inside}`)
+  // Namespaces first: whoever is just making a project in one holds its row, and is waited for; nobody starts after that.
   await tx.run(sql`update namespaces d set deleting = true where ${inside}`)
+  await tx.run(sql`update projects p set deleting = true from namespaces d where d.id = p.namespace_id and ${inside}`)
 }
 
 /** Projects inside a group that is being removed. */
@@ -303,13 +309,6 @@ export async function deleteGroupRows(tx: Tx, groupId: number): Promise<void> {
     where g.id = ${groupId} and g.deleting order by cardinality(d.traversal_ids) desc`)
   for (const { id } of rows) await tx.run(sql`delete from namespaces where id = ${id}`)
 }
-
-/** How many levels lie below a group, itself included. */
-export const depthBelow = async (db: Db, traversalIds: readonly number[]): Promise<number> =>
-  (await db.row<{
-    depth: number
-  }>(sql`select max(cardinality(d.traversal_ids)) - ${traversalIds.length - 1}::integer as depth
-    from namespaces d where ${within(raw('d.traversal_ids'), sql`${traversalIds}::bigint[]`)}`))!.depth
 
 /** The creator's own membership. */
 export const insertOwner = (tx: Tx, groupId: number, userId: number): Promise<number> =>

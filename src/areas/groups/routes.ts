@@ -5,7 +5,8 @@ import { Flag, Hash, List, Nullable, OneOf, Optional, Params, Text, Whole } from
 import { Message } from '../instance/entity.ts'
 import { instance } from '../instance/subject.ts'
 import { Project, ProjectSimple } from '../projects/entity.ts'
-import { projectFilters, projectsPage } from '../projects/routes.ts'
+import { projectsPage } from '../projects/list.ts'
+import { projectFilters } from '../projects/params.ts'
 import { Group, GroupDetail } from './entity.ts'
 import { type GroupOptions, listGroups } from './queries.ts'
 import { createGroup, deleteGroup, editGroup, getDetail } from './service.ts'
@@ -156,7 +157,7 @@ export const groupRoutes = [
       ...writeParams,
     }),
     returns: GroupDetail,
-    handle: ({ subject, params, ctx }) => editGroup(ctx, subject, params),
+    handle: ({ subject, params: { id: _id, ...changes }, ctx }) => editGroup(ctx, subject, changes),
   }),
 
   endpoint({

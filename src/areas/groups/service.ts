@@ -7,7 +7,7 @@ import type { Tx } from '../../db/db.ts'
 import { emit } from '../../events/log.ts'
 import { enqueue } from '../../jobs/job.ts'
 import { Failure, forbidden, invalidFields, notFound, rowNotFound } from '../../kernel/failure.ts'
-import { lockAccess, namespacePlaced } from '../access-index/service.ts'
+import { lockAccess, namespacePlaced, namespaceRemoved } from '../access-index/service.ts'
 import { complaintsOf, groupNameComplaints, namespacePathComplaints, taken, tooLong } from '../namespaces/names.ts'
 import { claimRoute, newRunnersToken } from '../namespaces/queries.ts'
 import { listProjects } from '../projects/list-queries.ts'
@@ -18,6 +18,7 @@ import {
   findGroup,
   type GroupAttributes,
   type GroupRow,
+  groupAttributeNames,
   insertGroup,
   insertOwner,
   lockGroup,
@@ -30,6 +31,10 @@ import {
 import { type GroupSubject, groupFacts } from './subject.ts'
 
 const longestDescription = 255
+
+const descriptionComplaints = (description: string | null | undefined): string[] =>
+  [...(description ?? '')].length > longestDescription ? [tooLong(longestDescription)] : []
+
 const deepest = 20
 
 /** What create and edit are given: attributes as the wire names them. */
@@ -50,9 +55,10 @@ function refuse(fields: Readonly<Record<string, readonly string[]>>): never {
 }
 
 function attributesOf(input: GroupInput): Partial<GroupAttributes> {
-  const { name, path: _path, parent_id: _parent, description, visibility, ...rest } = input
+  const { name, description, visibility, ...rest } = input
   return {
-    ...rest,
+    // The input may hold more than attributes: the id in the path, the parent.
+    ...Object.fromEntries(Object.entries(rest).filter(([key]) => groupAttributeNames.has(key))),
     ...(name !== undefined && { name }),
     ...(description !== undefined && { description: description ?? '' }),
     ...(visibility !== undefined && { visibility: visibilities[visibility] }),
@@ -81,7 +87,7 @@ export async function createGroup(
   const complaints = complaintsOf({
     name: groupNameComplaints(input.name),
     path: namespacePathComplaints(input.path, parent !== undefined),
-    description: (input.description?.length ?? 0) > longestDescription ? [tooLong(longestDescription)] : [],
+    description: descriptionComplaints(input.description),
     visibility_level: [...restricted(ctx, visibility), ...aboveParent(visibility, parent)],
     parent_id: parent && parent.traversal_ids.length >= deepest ? ['has too deep level of nesting'] : [],
   })
@@ -151,6 +157,7 @@ export async function getDetail(
 
 /** Changes what is given. A new path leaves redirects behind, for the group and all inside it. */
 export async function editGroup(ctx: Ctx, group: GroupSubject, input: GroupInput): Promise<GroupDetailRow> {
+  const changed = Object.keys(input).filter((name) => name === 'path' || groupAttributeNames.has(name))
   await ctx.transaction(async (tx) => {
     await lockAccess(tx)
     const held = await lockGroup(tx, group.id)
@@ -160,7 +167,7 @@ export async function editGroup(ctx: Ctx, group: GroupSubject, input: GroupInput
     const complaints = complaintsOf({
       name: input.name === undefined ? [] : groupNameComplaints(input.name),
       path: input.path === undefined ? [] : namespacePathComplaints(input.path, parent !== undefined),
-      description: (input.description?.length ?? 0) > longestDescription ? [tooLong(longestDescription)] : [],
+      description: descriptionComplaints(input.description),
       visibility_level:
         visibility === undefined || visibilities[visibility] === held.visibility
           ? []
@@ -189,7 +196,7 @@ export async function editGroup(ctx: Ctx, group: GroupSubject, input: GroupInput
       kind: 'group_updated',
       groupId: held.id,
       actorId: ctx.actor!.id,
-      payload: { changed: Object.keys(input) },
+      payload: { changed },
     })
   })
   return getDetail(ctx, group.id, true)
@@ -230,6 +237,7 @@ export async function deleteGroup(ctx: Ctx, group: GroupSubject): Promise<void> 
     await lockAccess(tx)
     const held = await lockGroup(tx, group.id)
     if (!held) throw notFound('Group')
+    await namespaceRemoved(tx, held.id)
     await markGroupDeleting(tx, held.traversal_ids)
     await enqueue(tx, removeGroup, { groupId: held.id })
     await emit(tx, {

@@ -1,11 +1,9 @@
 import { levelNames, levels } from '../../access/levels.ts'
 import type { Ctx } from '../../api/ctx.ts'
 import type { Db, Tx } from '../../db/db.ts'
-import { sql } from '../../db/sql.ts'
 import type { DateOnly } from '../../db/types.ts'
 import { emit } from '../../events/log.ts'
 import { conflict, Failure, forbidden, invalidFields, notFound, rowNotFound } from '../../kernel/failure.ts'
-import { within } from '../access-index/queries.ts'
 import { groupMemberChanged, lockAccess, projectMemberChanged } from '../access-index/service.ts'
 import { findUser } from '../users/queries.ts'
 import {
@@ -131,8 +129,8 @@ export async function editMember(
     const held = await findMember(tx, membership, member.userId)
     if (!held) throw rowNotFound()
     if (membership.fixedUserId === member.userId) throw forbidden()
+    await keepAnOwner(tx, membership, held)
     await requireLevel(tx, membership, member.userId, member.level)
-    if (member.level < levels.owner) await keepAnOwner(tx, membership, held)
     await updateMember(tx, membership, member.userId, member.level, member.expiresAt)
     await changed(tx, membership, member.userId)
     await record(tx, ctx, membership, 'member_updated', member.userId, { access_level: member.level })
@@ -144,7 +142,7 @@ export async function editMember(
   })
 }
 
-/** Every group keeps somebody who owns it himself. */
+/** Every group keeps somebody who owns it himself: the membership of the last one is fixed. */
 async function keepAnOwner(tx: Tx, membership: Membership, held: MemberRow): Promise<void> {
   if (
     membership.of === 'group' &&
@@ -181,8 +179,7 @@ export async function endMembership(
 ): Promise<void> {
   await deleteMember(tx, membership, userId)
   if (membership.of === 'project') return projectMemberChanged(tx, membership.projectId, userId)
-  const below = within(sql`d.traversal_ids`, sql`${membership.ancestorIds}::bigint[]`)
-  const projects = await deleteMembershipsBelow(tx, membership.groupId, userId, below)
+  const projects = await deleteMembershipsBelow(tx, membership, userId)
   await groupMemberChanged(tx, membership.groupId, userId)
   for (const projectId of projects) await projectMemberChanged(tx, projectId, userId)
 }

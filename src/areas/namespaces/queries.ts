@@ -5,13 +5,6 @@ import type { Db, Tx } from '../../db/db.ts'
 import { containing, raw, type Sql, sql } from '../../db/sql.ts'
 import { groupLevel } from '../access-index/queries.ts'
 
-/** What a full path leads to. */
-export type Route = { namespace_id: number | null; project_id: number | null; redirect: boolean }
-
-/** Case-insensitive; old paths of what was renamed lead there until somebody takes them. */
-export const findRoute = (db: Db, fullPath: string): Promise<Route | undefined> =>
-  db.row<Route>(sql`select namespace_id, project_id, redirect from routes where path_key = lower(${fullPath})`)
-
 /** Takes a path for a namespace or project. False when something else has it; redirects give way. */
 export async function claimRoute(
   tx: Tx,

@@ -2,7 +2,7 @@ import { endpoint } from '../../api/endpoint.ts'
 import { Flag, Optional, Params, Text, Whole } from '../../api/params/types.ts'
 import { instance } from '../instance/subject.ts'
 import { Project } from '../projects/entity.ts'
-import { projectIds, writeParams } from '../projects/routes.ts'
+import { projectIds, writeParams } from '../projects/params.ts'
 import { user } from '../users/subject.ts'
 import { createProjectWithContent } from './service.ts'
 

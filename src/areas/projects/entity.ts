@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
-import { featureLevelName, featureLevels, visibilityName } from '../../access/levels.ts'
-import { allows } from '../../access/policy.ts'
+import { featureLevelName, visibilityName } from '../../access/levels.ts'
+import { allows, hasFeature } from '../../access/policy.ts'
 import { projectPolicy } from '../../access/project-policy.ts'
 import type { Ctx } from '../../api/ctx.ts'
 import { type Entity, entity } from '../../api/entity.ts'
@@ -253,11 +253,9 @@ export const Project = entity({
     const settings = { ...settingDefaults, ...row.settings }
     const administers = allows(projectPolicy.admin_project, actor, facts)
     const mayReadCode = allows(projectPolicy.read_code, actor, facts)
-    /** Members have what is for members only. */
-    const on = (level: number) =>
-      level >= featureLevels.enabled || (level === featureLevels.private && (facts.level > 0 || actor?.admin === true))
-    const issues = on(row.issues_access_level)
-    const mergeRequests = on(row.merge_requests_access_level)
+    const on = (feature: string) => hasFeature(feature, actor, facts)
+    const issues = on('issues')
+    const mergeRequests = on('merge_requests')
     const self = `${site.apiUrl}/projects/${row.id}`
     return {
       ...basicOf(row, ctx, mayReadCode),
@@ -278,9 +276,9 @@ export const Project = entity({
       creator_id: row.creator_id,
       issues_enabled: issues,
       merge_requests_enabled: mergeRequests,
-      jobs_enabled: on(row.builds_access_level),
-      wiki_enabled: on(row.wiki_access_level),
-      snippets_enabled: on(row.snippets_access_level),
+      jobs_enabled: on('builds'),
+      wiki_enabled: on('wiki'),
+      snippets_enabled: on('snippets'),
       container_registry_enabled: settings.container_registry_enabled,
       issues_access_level: featureLevelName(row.issues_access_level),
       repository_access_level: featureLevelName(row.repository_access_level),

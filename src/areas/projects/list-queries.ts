@@ -101,6 +101,7 @@ export function listProjects(
   const direction = filters.sort
   return {
     type: 'Project',
+    capped: true,
     select: options === 'stamps' ? stampSelect(caller, {}) : recordSelect(caller, options),
     from: sql`from projects p`,
     key: raw('p.id'),
@@ -116,11 +117,9 @@ export function listProjects(
   }
 }
 
-/** In his personal namespace, or in a group that he is an owner of himself. */
+/** In his personal namespace, or in a group that he owns, be it through one above. */
 const ownedBy = (userId: number): Sql => sql`p.namespace_id in (
-  select id from namespaces where owner_id = ${userId}
-  union all select m.namespace_id from members m where m.user_id = ${userId} and m.namespace_id is not null
-    and m.access_level = ${levels.owner} and (m.expires_at is null or m.expires_at > current_date))`
+  select group_id from group_access where user_id = ${userId} and level >= ${levels.owner} and expires_on > current_date)`
 
 const hasAttributes = (attributes: Record<string, string>): Sql =>
   and(

@@ -1,9 +1,10 @@
 import type { Caller } from '../../access/actor.ts'
 import { levels, visibilities } from '../../access/levels.ts'
 import type { Db, Tx } from '../../db/db.ts'
-import { empty, raw, type Sql, sql } from '../../db/sql.ts'
+import { empty, raw, type Sql, sql, wireTime } from '../../db/sql.ts'
 import type { DateOnly, Timestamp } from '../../db/types.ts'
 import { projectLevel, projectWhere } from '../access-index/queries.ts'
+import { taken } from '../namespaces/names.ts'
 import { type UserReferenceRow, userReferenceJson } from '../users/queries.ts'
 import type { FeatureLevels } from './features.ts'
 import type { ProjectSettings } from './settings.ts'
@@ -141,8 +142,6 @@ export type RecordOptions = {
   inheritedMembership?: boolean
 }
 
-const iso = (column: string): Sql => raw(`to_char(${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`)
-
 /** Projects the caller may know about: SQL twin of `projectPolicy.read_project`. */
 export function visibleProjects(caller: Caller): Sql {
   if (caller === null) return sql`p.visibility = ${visibilities.public}`
@@ -188,7 +187,7 @@ export const recordSelect = (caller: Caller, options: RecordOptions): Sql => sql
     n.name as namespace_name, n.path as namespace_path, n.kind as namespace_kind, n.full_path as namespace_full_path,
     n.full_name as namespace_full_name, n.parent_id as namespace_parent_id, n.avatar as namespace_avatar,
     case when n.kind = 'user' then
-      (select (${userReferenceJson('u')})::jsonb || jsonb_build_object('created_at', ${iso('u.created_at')}) from users u where u.id = n.owner_id)
+      (select (${userReferenceJson('u')})::jsonb || jsonb_build_object('created_at', ${wireTime(raw('u.created_at'))}) from users u where u.id = n.owner_id)
     end as owner,
     p.default_branch is not null as has_repository,
     coalesce((select json_agg(json_build_object('group_id', g.id, 'group_name', g.name, 'group_full_path', g.full_path,
@@ -206,8 +205,8 @@ export const recordSelect = (caller: Caller, options: RecordOptions): Sql => sql
   ${tables}`
 
 const forkSourceJson = sql`json_build_object('id', p.id, 'description', p.description, 'name', p.name, 'path', p.path, 'full_path', p.full_path,
-  'namespace_full_name', n.full_name, 'default_branch', p.default_branch, 'topics', p.topics, 'created_at', ${iso('p.created_at')},
-  'last_activity_at', ${iso('p.last_activity_at')}, 'avatar', p.avatar, 'star_count', p.star_count, 'forks_count', p.forks_count,
+  'namespace_full_name', n.full_name, 'default_branch', p.default_branch, 'topics', p.topics, 'created_at', ${wireTime(raw('p.created_at'))},
+  'last_activity_at', ${wireTime(raw('p.last_activity_at'))}, 'avatar', p.avatar, 'star_count', p.star_count, 'forks_count', p.forks_count,
   'readme_path', p.readme_path, 'visibility', p.visibility)`
 
 /** What a fork shows of its source, if the caller may know about that. */
@@ -290,6 +289,32 @@ export const countPersonalProjects = async (db: Db, userId: number): Promise<num
   (await db.row<{ count: number }>(sql`
     select count(*) as count from projects p join namespaces n on n.id = p.namespace_id where n.owner_id = ${userId} and not p.deleting`))!
     .count
+
+/** How many personal projects somebody may have. Holds off other creations in his namespace until the transaction ends. */
+export const lockProjectsLimit = async (tx: Tx, userId: number): Promise<number> =>
+  (await tx.row<{ projects_limit: number }>(
+    sql`select projects_limit from users where id = ${userId} for no key update`,
+  ))!.projects_limit
+
+/** Where the wiki of a project at this path lies, or whose wiki lies at it. */
+const wikiTwin = (fullPath: string): string => (/\.wiki$/i.test(fullPath) ? fullPath.slice(0, -5) : `${fullPath}.wiki`)
+
+/**
+ * Complaints about a name and path that another project has. A path that is another's wiki, or whose wiki would be
+ * another project, is complained about under the name, as it always was. Those being removed still have theirs.
+ */
+export async function takenNames(
+  db: Db,
+  project: { namespaceId: number; name: string; fullPath: string; projectId?: number },
+): Promise<{ name: string[]; path: string[] }> {
+  const others = project.projectId === undefined ? raw('true') : sql`r.project_id is distinct from ${project.projectId}`
+  const { projectId = null } = project
+  const found = (await db.row<{ name: boolean; path: boolean; wiki: boolean }>(sql`select
+    exists (select from projects where namespace_id = ${project.namespaceId} and name = ${project.name} and id is distinct from ${projectId}::bigint) as name,
+    exists (select from routes r where r.path_key = lower(${project.fullPath}) and not r.redirect and ${others}) as path,
+    exists (select from routes r where r.path_key = lower(${wikiTwin(project.fullPath)}) and r.project_id is not null and not r.redirect and ${others}) as wiki`))!
+  return { name: found.name || found.wiki ? [taken] : [], path: found.path ? [taken] : [] }
+}
 
 /** Columns that an edit may set; absent ones stay. */
 export type ProjectChanges = Partial<

@@ -1,9 +1,9 @@
 import type { Ctx } from '../../api/ctx.ts'
 import type { Repository } from '../../git/repository.ts'
-import type { ProjectRow } from '../projects/queries.ts'
 import { repositoryDir } from './location.ts'
 
-type Located = Pick<ProjectRow, 'id' | 'repository_storage'>
+/** What of a project says where its repository is. */
+type Located = { readonly id: number; readonly repository_storage: string }
 
 export const projectRepositoryDir = (ctx: Ctx, project: Located): string =>
   repositoryDir(ctx.repositoriesDir, project.repository_storage, project.id)

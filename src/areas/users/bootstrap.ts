@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto'
 import { scopes } from '../../access/scopes.ts'
-import type { Config } from '../../config.ts'
 import { openDatabase } from '../../db/database.ts'
 import { createToken } from '../tokens/service.ts'
 import { digestPassword } from './password.ts'
@@ -14,13 +13,13 @@ export type RootCredentials = { username: string; password: string; token: strin
  * Passwords and tokens that the configuration does not give are random.
  */
 export async function bootstrap(
-  config: Pick<Config, 'root'>,
+  config: { readonly root: { readonly password?: string; readonly token?: string } },
   databaseUrl: string,
 ): Promise<RootCredentials | undefined> {
   await using db = openDatabase(databaseUrl, { readers: 1, writers: 1 })
   const password = config.root.password ?? randomBytes(15).toString('base64url')
   const passwordDigest = await digestPassword(password)
-  return db.transaction(async (tx) => {
+  return await db.transaction(async (tx) => {
     if (await anyUser(tx)) return undefined
     const userId = await addUser(tx, {
       username: 'root',

@@ -37,6 +37,7 @@ export function accountComplaints(user: {
 const longestPassword = 128
 
 export function passwordComplaints(password: string, minimum: number): string[] {
+  if (password === '') return [blank]
   if (password.length < minimum) return [`is too short (minimum is ${minimum} characters)`]
   return password.length > longestPassword ? [tooLong(longestPassword)] : []
 }

@@ -8,5 +8,4 @@ const { version } = JSON.parse(readFileSync(new URL('../../../package.json', imp
 }
 
 /** Our own release. */
-export const productVersion = version
 export const revision = `stithy-${version}`

@@ -52,6 +52,9 @@ export function answerFor(error: unknown): WireAnswer {
 
 export const unknownRoute = (): WireFailure => new WireFailure({ status: 404, body: { error: '404 Not Found' } })
 
+/** A path whose percent signs lead nowhere. */
+export const malformedPath = (): WireFailure => new WireFailure({ status: 400, body: { error: 'path is invalid' } })
+
 export const verbNotOffered = (allow: readonly string[]): WireFailure =>
   new WireFailure({ status: 405, body: { error: '405 Not Allowed' }, headers: { allow: allow.join(', ') } })
 

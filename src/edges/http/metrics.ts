@@ -1,4 +1,4 @@
-import { AggregatorRegistry, Counter, collectDefaultMetrics, Histogram, register } from 'prom-client'
+import { Counter, collectDefaultMetrics, Histogram, register } from 'prom-client'
 
 const answers = new Counter({
   name: 'stithy_http_requests_total',
@@ -19,9 +19,6 @@ export function observeAnswer(method: string, status: number, seconds: number): 
   answers.inc({ method, status })
   durations.observe({ method }, seconds)
 }
-
-/** Lets the primary process add up the figures of all workers. */
-export const shareMetrics = (): AggregatorRegistry<any> => new AggregatorRegistry()
 
 /** The figures of this process, for Prometheus. */
 export const ownMetrics = (): Promise<string> => register.metrics()

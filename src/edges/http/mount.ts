@@ -17,7 +17,8 @@ import { bytesOf, type Exchange, type Headers, sendBody, sendEmpty, sendJson, se
 import { callerOf, requireScope, shownToken, sudoTarget } from './authenticate.ts'
 import { usualLimits } from './body/limits.ts'
 import { mergeRaw } from './body/merge.ts'
-import { type ParsedBody, readBody } from './body/read-body.ts'
+import { readBody } from './body/read-body.ts'
+import type { ParsedBody } from './body/source.ts'
 import { parseQuery } from './body/urlencoded.ts'
 import type { Doors } from './doors.ts'
 import { beginExchange } from './exchange.ts'
@@ -93,10 +94,21 @@ export function mount(app: FastifyInstance, endpoints: readonly Endpoint[], door
 
 type Served = { caller: Caller }
 
+/** Parameters of the path. A `.json` after a number that ends it changes nothing; in a name it is part of the name. */
+function pathParamsOf(e: Endpoint): (given: RawParams) => RawParams {
+  const last = /:(\w*id)$/.exec(e.path)?.[1]
+  if (last === undefined) return (given) => given
+  return (given) => {
+    const number = /^(\d+)\.json$/.exec(String(given[last]))?.[1]
+    return number === undefined ? given : { ...given, [last]: number }
+  }
+}
+
 function server(e: Endpoint, doors: Doors) {
   const scopes = scopesFor(e)
   const rule = e.subject.policy[e.allow]!
   const visible = e.subject.policy[e.subject.visible]!
+  const pathParams = pathParamsOf(e)
   let read: ParamsReader<TObject> | undefined
 
   return async function serve(request: FastifyRequest, reply: FastifyReply): Promise<void> {
@@ -109,14 +121,15 @@ function server(e: Endpoint, doors: Doors) {
       let token = shownToken(request.raw.headers, queryParams)
       served.caller = await callerOf(token, doors.authenticator)
       const settings = await doors.settings.get()
-      const limited = await exceedsRateLimit(doors.db, settings, served.caller, request.ip)
-      if (limited) {
-        sendText(exchange, 429, 'Retry later\n', {
-          'content-type': 'text/plain',
-          'retry-after': limited.retryAfterSeconds,
-        })
-        return
+      const isLimited = async (): Promise<boolean> => {
+        const limited = await exceedsRateLimit(doors.db, settings, served.caller, request.ip)
+        if (limited) {
+          const headers = { 'content-type': 'text/plain', 'retry-after': limited.retryAfterSeconds }
+          sendText(exchange, 429, 'Retry later\n', headers)
+        }
+        return limited !== undefined
       }
+      if (await isLimited()) return
       if (hasBody(request)) {
         body = await readBody({
           method: e.method,
@@ -132,9 +145,10 @@ function server(e: Endpoint, doors: Doors) {
         if (token === undefined) {
           token = shownToken({}, body.params)
           served.caller = await callerOf(token, doors.authenticator)
+          if (served.caller && (await isLimited())) return
         }
       }
-      const raw = mergeRaw(request.params as RawParams, body?.params ?? {}, queryParams)
+      const raw = mergeRaw(pathParams(request.params as RawParams), body?.params ?? {}, queryParams)
       const target = await sudoTarget(served.caller, request.raw.headers, raw, doors.db)
       if (target) served.caller = target
       else requireScope(served.caller, scopes)

@@ -18,7 +18,8 @@ export function pageHeaders(
       ...pairs.filter((pair) => !without?.test(pair)),
       ...Object.entries(more).map(([name, value]) => `${name}=${value}`),
     ].sort()
-    return `<${url}?${all.join('&')}>; rel="${relation}"`
+    // What a client did not encode must not end the address.
+    return `<${url}?${all.join('&').replaceAll('>', '%3E')}>; rel="${relation}"`
   }
   if (page.keyset) {
     if (!next || rows.length === 0) return {}

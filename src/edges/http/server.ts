@@ -4,8 +4,8 @@ import type { Endpoint } from '../../api/endpoint.ts'
 import { sendEmpty } from './answer.ts'
 import type { Doors } from './doors.ts'
 import { beginExchange, preflightHeaders } from './exchange.ts'
-import { oldVersion, unknownRoute, verbNotOffered } from './failures.ts'
-import { fail, mount } from './mount.ts'
+import { malformedPath, oldVersion, unknownRoute, verbNotOffered } from './failures.ts'
+import { apiPrefix, fail, mount } from './mount.ts'
 import { verbsByPath } from './verbs.ts'
 
 /** Compat: gitlab4j sends PATCH as POST with this header. */
@@ -14,6 +14,15 @@ function overrideMethod(req: IncomingMessage): void {
   if (req.method === 'POST' && typeof wanted === 'string' && /^(PATCH|PUT|DELETE)$/i.test(wanted))
     req.method = wanted.toUpperCase()
 }
+
+/**
+ * `/api/v4/projects.json` is `/api/v4/projects`. Only paths that lead nowhere come here: one that ends in a name keeps
+ * its `.json`, one that ends in a number loses it in `mount.ts`.
+ */
+const withoutSuffix = (path: string): string | undefined =>
+  path.startsWith(`${apiPrefix}/`) && path.endsWith('.json') && !path.endsWith('.json.json')
+    ? path.slice(0, -5)
+    : undefined
 
 /** A door beside the API that has routes of its own: git, health, documentation. */
 export type Door = (app: FastifyInstance) => void
@@ -39,6 +48,11 @@ export function createHttpServer(
     forceCloseConnections: 'idle',
     bodyLimit: Number.MAX_SAFE_INTEGER,
     return503OnClosing: false,
+    // Before there is a route: all that can be wrong is the spelling of the path.
+    frameworkErrors(_error, request, reply) {
+      reply.hijack()
+      fail(beginExchange(request.raw, reply.raw, doors.siteUrl), malformedPath(), doors)
+    },
   })
   // Bodies are read by whoever needs them, as streams.
   app.removeAllContentTypeParsers()
@@ -52,7 +66,12 @@ export function createHttpServer(
     reply.hijack()
     const exchange = beginExchange(request.raw, reply.raw, doors.siteUrl)
     if (request.method === 'OPTIONS') return sendEmpty(exchange, 204, preflightHeaders(request.raw))
-    const path = request.raw.url!.split('?', 1)[0]!
+    const [path = '', query] = request.raw.url!.split('?', 2)
+    const bare = withoutSuffix(path)
+    if (bare !== undefined && offered(bare).length > 0) {
+      request.raw.url = query === undefined ? bare : `${bare}?${query}`
+      return app.routing(request.raw, reply.raw)
+    }
     const verbs = offered(path)
     fail(
       exchange,

@@ -3,10 +3,10 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Db } from '../../db/db.ts'
 import { reach } from '../../db/reach.ts'
 import type { Runner } from '../../git/runner/client.ts'
-import { metricsContentType, ownMetrics } from './metrics.ts'
+import { metricsContentType } from './metrics.ts'
 import type { Door } from './server.ts'
 
-export type SystemParts = { db: Db; runner: Runner; dataDir: string }
+export type SystemParts = { db: Db; runner: Runner; dataDir: string; metrics: () => Promise<string> }
 
 type Check = { status: 'ok' } | { status: 'failed'; message: string }
 
@@ -24,7 +24,7 @@ const check = async (work: () => Promise<unknown>): Promise<Check> => {
 
 /** Health, readiness and figures. They need no account and say nothing about what is stored. */
 export const systemDoor =
-  ({ db, runner, dataDir }: SystemParts): Door =>
+  ({ db, runner, dataDir, metrics }: SystemParts): Door =>
   (app) => {
     const text = (_request: FastifyRequest, reply: FastifyReply) => reply.type('text/plain').send('Stithy OK')
     app.route({ method: ['GET', 'HEAD'], url: '/-/health', handler: text })
@@ -54,6 +54,6 @@ export const systemDoor =
     app.route({
       method: ['GET', 'HEAD'],
       url: '/-/metrics',
-      handler: async (_request, reply) => reply.type(metricsContentType).send(await ownMetrics()),
+      handler: async (_request, reply) => reply.type(metricsContentType).send(await metrics()),
     })
   }

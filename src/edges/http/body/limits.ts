@@ -12,9 +12,3 @@ const mebibyte = 1024 * 1024
 
 /** Enough for any record: the longest text is a description of a million characters. */
 export const usualLimits: BodyLimits = { bytes: 8 * mebibyte, fileBytes: () => 100 * mebibyte, files: 10 }
-
-/**
- * For those few endpoints that take contents of files as text. A hostile JSON body of this size costs seconds
- * of CPU to parse, so the caller should be known before it is read.
- */
-export const contentLimits: BodyLimits = { ...usualLimits, bytes: 64 * mebibyte }

@@ -8,8 +8,8 @@ import { ParameterError } from '../../../api/params/parameter-error.ts'
 import { UploadedFile } from '../../../api/params/uploaded-file.ts'
 import { addField, emptyHash } from './brackets.ts'
 import type { BodyLimits } from './limits.ts'
-import type { ParsedBody } from './read-body.ts'
 import { cutShort, tooLarge } from './read-bytes.ts'
+import type { ParsedBody } from './source.ts'
 import { decodeUtf8, maximumFields } from './urlencoded.ts'
 
 type Part = { name: string; stream: BusboyFileStream; value: Promise<string | UploadedFile> }

@@ -9,7 +9,8 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { ParameterError } from '../../../api/params/parameter-error.ts'
 import { UploadedFile } from '../../../api/params/uploaded-file.ts'
 import { Failure } from '../../../kernel/failure.ts'
-import { type BodySource, readBody } from './read-body.ts'
+import { readBody } from './read-body.ts'
+import type { BodySource } from './source.ts'
 import { UnsupportedContentType } from './unsupported-content-type.ts'
 
 let tmpDir: string

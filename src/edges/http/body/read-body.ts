@@ -2,28 +2,11 @@ import { Readable } from 'node:stream'
 import type { RawParams } from '../../../api/params/raw.ts'
 import { emptyHash } from './brackets.ts'
 import { parseJson } from './json.ts'
-import type { BodyLimits } from './limits.ts'
 import { readMultipart } from './multipart.ts'
 import { readBytes, tooLarge } from './read-bytes.ts'
+import type { BodySource, ParsedBody } from './source.ts'
 import { UnsupportedContentType } from './unsupported-content-type.ts'
 import { parseUrlencoded } from './urlencoded.ts'
-
-/** A request with a body, of whichever server. */
-export type BodySource = {
-  method: string
-  /** Lower-case names; only those of the body are read. */
-  headers: { readonly [name: string]: string | readonly string[] | undefined }
-  body: Readable | Buffer
-  limits: BodyLimits
-  /** Folder for files; made when the first one comes. */
-  tmpDir: string
-}
-
-/** Parameters of a body, and the temporary files among them, which `cleanup` deletes (twice does no harm). */
-export type ParsedBody = AsyncDisposable & {
-  params: RawParams
-  cleanup: () => Promise<void>
-}
 
 /**
  * Reads a JSON, form or multipart body, whatever the method. Fails with `ParameterError` (400),

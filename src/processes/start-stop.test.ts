@@ -14,7 +14,7 @@ import {
   prepareTemplate,
   serveStandIn,
   temporaryFolder,
-} from '../../src/processes/testing/launch.ts'
+} from './testing/launch.ts'
 
 vi.setConfig({ testTimeout: 20_000, hookTimeout: 20_000 })
 

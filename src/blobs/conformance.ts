@@ -1,0 +1,69 @@
+import { randomBytes } from 'node:crypto'
+import { Readable } from 'node:stream'
+import { buffer } from 'node:stream/consumers'
+import { describe, expect, test } from 'vitest'
+import type { BlobStore, Digest } from './blob-store.ts'
+
+const hello = '2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824' as Digest
+const read = async (store: BlobStore, digest: Digest, range?: { start: number; end: number }) => {
+  const found = await store.get(digest, range)
+  return found && (await buffer(found.body))
+}
+
+/** What every blob store must do. */
+// biome-ignore lint/suspicious/noExportsInTest: it is no test file, but what the test files of all stores run
+export function blobStoreSuite(name: string, open: () => Promise<BlobStore>): void {
+  describe(name, () => {
+    test('gives back what it was given, by its SHA-256', async () => {
+      const store = await open()
+      expect(await store.put(Readable.from([Buffer.from('hel'), Buffer.from('lo')]))).toEqual({
+        digest: hello,
+        sizeBytes: 5,
+      })
+      expect((await read(store, hello))?.toString()).toBe('hello')
+      expect((await read(store, hello, { start: 1, end: 3 }))?.toString()).toBe('ell')
+      expect(await store.has(hello)).toBe(true)
+    })
+
+    test('knows nothing of what it was not given, nor after it was deleted', async () => {
+      const store = await open()
+      expect(await store.get(hello)).toBeUndefined()
+      await store.put(Readable.from([Buffer.from('hello')]))
+      await store.delete(hello)
+      await store.delete(hello)
+      expect([await store.has(hello), await store.get(hello)]).toEqual([false, undefined])
+    })
+
+    test('keeps the same bytes once, and lists them', async () => {
+      const store = await open()
+      await Promise.all(Array.from({ length: 8 }, () => store.put(Readable.from([Buffer.from('hello')]))))
+      const listed = []
+      for await (const each of store.list()) listed.push(each)
+      expect(listed).toEqual([{ digest: hello, sizeBytes: 5, storedAt: expect.any(Date) }])
+    })
+
+    test('forgets what broke half-way', async () => {
+      const store = await open()
+      const broken = Readable.from(
+        (async function* () {
+          yield randomBytes(100_000)
+          throw new Error('gone')
+        })(),
+      )
+      await expect(store.put(broken)).rejects.toThrow('gone')
+      const listed = []
+      for await (const each of store.list()) listed.push(each)
+      expect(listed).toEqual([])
+    })
+
+    test('keeps large and empty ones', async () => {
+      const store = await open()
+      const large = randomBytes(5_000_000)
+      const { digest } = await store.put(Readable.from([large]))
+      expect((await read(store, digest))?.equals(large)).toBe(true)
+      const empty = await store.put(Readable.from([]))
+      expect(empty.sizeBytes).toBe(0)
+      expect((await read(store, empty.digest))?.length).toBe(0)
+    })
+  })
+}

@@ -1,0 +1,37 @@
+import { mkdtemp, readdir, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Readable } from 'node:stream'
+import { expect, onTestFinished, test } from 'vitest'
+import { parseDigest } from './blob-store.ts'
+import { blobStoreSuite } from './conformance.ts'
+import { DiskBlobs } from './disk.ts'
+
+async function folder(): Promise<string> {
+  const path = await mkdtemp(join(tmpdir(), 'stithy-blobs-'))
+  onTestFinished(() => rm(path, { recursive: true }))
+  return path
+}
+
+blobStoreSuite('blobs on disk', async () => new DiskBlobs(await folder()))
+
+test('nothing half-written is left behind', async () => {
+  const path = await folder()
+  const store = new DiskBlobs(path)
+  await store.put(Readable.from([Buffer.from('x')]))
+  await store.put(Readable.from([Buffer.from('x')]))
+  await expect(
+    store.put(
+      new Readable({
+        read() {
+          this.destroy(new Error('gone'))
+        },
+      }),
+    ),
+  ).rejects.toThrow('gone')
+  expect(await readdir(join(path, 'tmp'))).toEqual([])
+})
+
+test.for(['', 'abc', 'A'.repeat(64), '0'.repeat(65), `../${'0'.repeat(64)}`])('%j is no digest', (text) => {
+  expect(parseDigest(text)).toBeUndefined()
+})

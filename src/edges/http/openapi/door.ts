@@ -1,0 +1,24 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Plan } from '../../../kernel/plan.ts'
+import { sendText } from '../answer.ts'
+import { beginExchange } from '../exchange.ts'
+import type { Door } from '../server.ts'
+import { type Areas, openApiDocument } from './document.ts'
+
+export type OpenApiParts = { areas: Areas; plan: Plan; version: string; siteUrl: string }
+
+/** `/openapi.json`: what this installation offers. Written at the first request and kept. */
+export const openApiDoor =
+  ({ areas, plan, version, siteUrl }: OpenApiParts): Door =>
+  (app) => {
+    let text: string | undefined
+    app.route({
+      method: ['GET', 'HEAD'],
+      url: '/openapi.json',
+      handler(request: FastifyRequest, reply: FastifyReply) {
+        reply.hijack()
+        text ??= JSON.stringify(openApiDocument(areas, { plan, version }))
+        sendText(beginExchange(request.raw, reply.raw, siteUrl), 200, text, { 'content-type': 'application/json' })
+      },
+    })
+  }

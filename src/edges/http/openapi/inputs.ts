@@ -1,0 +1,106 @@
+import type { Endpoint } from '../../../api/endpoint.ts'
+import { alternatives, isNullSchema, isOptional, type ParamSchema } from '../../../api/params/schema.ts'
+import { isOffered, type Plan } from '../../../kernel/plan.ts'
+import { allParams } from '../mount.ts'
+import { type JsonSchema, jsonSchema } from './json-schema.ts'
+
+/** What goes into one operation, as its entry of the document has it. */
+export type Inputs = {
+  readonly parameters: object[]
+  /** Absent for GET and DELETE and where there is nothing to send. */
+  readonly requestBody?: object
+}
+
+type Named = readonly [name: string, schema: ParamSchema]
+
+const inPath = /:(\w+)/g
+
+/** `/projects/:id/archive.:format` → `/projects/{id}/archive.{format}` */
+export const templateOf = (path: string): string => path.replace(inPath, '{$1}')
+
+/**
+ * The parameters of an endpoint where the document shows them: path, then query for GET and DELETE, else the body. The
+ * service takes those of the body from the query, too, and says so once, in the document's introduction.
+ */
+export function inputsOf(e: Endpoint, plan: Plan): Inputs {
+  const declared = allParams(e)
+  const properties = Object.entries(declared.properties as Record<string, ParamSchema>).filter(([, { tier }]) =>
+    isOffered(tier, plan),
+  )
+  const names = new Set([...e.path.matchAll(inPath)].map((match) => match[1]!))
+  const parameters = properties.filter(([name]) => names.has(name)).map((each) => pathParameter(each, plan))
+  parameters.push({ $ref: '#/components/parameters/sudo' })
+  const others = properties.filter(([name]) => !names.has(name))
+  if (e.method === 'GET' || e.method === 'DELETE')
+    return { parameters: [...parameters, ...others.map((each) => queryParameter(each, plan))] }
+  if (others.length === 0) return { parameters }
+  return { parameters, requestBody: requestBody(others, plan) }
+}
+
+/** Parameters of every call, described once. */
+export const parameterComponents = {
+  sudo: {
+    name: 'sudo',
+    in: 'query',
+    description: 'Id or name of the user for whom an administrator acts; the token needs the scope `sudo`',
+    schema: { anyOf: [{ type: 'integer' }, { type: 'string' }] },
+  },
+}
+
+const isRequired = (schema: ParamSchema): boolean => !isOptional(schema) && schema.default === undefined
+
+/** Its schema without what the parameter says around it. */
+function bare(schema: ParamSchema, plan: Plan): { schema: JsonSchema; about: JsonSchema } {
+  const { description, deprecated, 'x-tier': tier, examples, ...rest } = jsonSchema(schema, plan, false)
+  return {
+    schema: { ...rest, ...(Array.isArray(examples) && { examples }) },
+    about: {
+      ...(description !== undefined && { description }),
+      ...(deprecated !== undefined && { deprecated }),
+      ...(tier !== undefined && { 'x-tier': tier }),
+    },
+  }
+}
+
+function pathParameter([name, declared]: Named, plan: Plan): object {
+  const { schema, about } = bare(declared, plan)
+  const { default: _, ...rest } = schema
+  return { name, in: 'path', required: true, ...about, schema: rest }
+}
+
+function queryParameter([name, declared]: Named, plan: Plan): object {
+  const { schema, about } = bare(declared, plan)
+  const core = alternatives(declared).filter((each) => !isNullSchema(each))
+  const required = isRequired(declared) && { required: true }
+  if (core.some((each) => each.split === 'comma'))
+    return { name, in: 'query', ...required, ...about, style: 'form', explode: false, schema }
+  if (core.length === 1 && core[0]!.type === 'array')
+    return { name: `${name}[]`, in: 'query', ...required, ...about, schema }
+  if (core.some((each) => each.type === 'object'))
+    return { name, in: 'query', ...required, ...about, style: 'deepObject', explode: true, schema }
+  return { name, in: 'query', ...required, ...about, schema }
+}
+
+const isFile = (schema: ParamSchema): boolean => alternatives(schema).some(({ format }) => format === 'binary')
+
+function requestBody(fields: readonly Named[], plan: Plan): object {
+  const schemaOf = (some: readonly Named[]): JsonSchema => {
+    const required = some.filter(([, schema]) => isRequired(schema)).map(([name]) => name)
+    return {
+      type: 'object',
+      properties: Object.fromEntries(some.map(([name, schema]) => [name, jsonSchema(schema, plan, false)])),
+      ...(required.length > 0 && { required }),
+    }
+  }
+  const files = fields.filter(([, schema]) => isFile(schema))
+  const texts = fields.filter(([, schema]) => !isFile(schema))
+  const text = { schema: schemaOf(texts) }
+  const needsFile = files.some(([, schema]) => isRequired(schema))
+  return {
+    ...(fields.some(([, schema]) => isRequired(schema)) && { required: true }),
+    content: {
+      ...(!needsFile && { 'application/json': text, 'application/x-www-form-urlencoded': text }),
+      ...(files.length > 0 && { 'multipart/form-data': { schema: schemaOf(fields) } }),
+    },
+  }
+}

@@ -1,0 +1,91 @@
+import type { ParamSchema } from '../../../api/params/schema.ts'
+import { isOffered, type Plan } from '../../../kernel/plan.ts'
+
+export type JsonSchema = { [keyword: string]: unknown }
+
+/** Keywords that are ours, not JSON Schema's: how a value is read, what is said when it is refused. */
+const ours: ReadonlySet<string> = new Set([
+  'tier',
+  'blank',
+  'split',
+  'single',
+  'atMostOne',
+  'filePath',
+  'dateTime',
+  'complaint',
+  'ignoreCase',
+  'atLeastOneOf',
+  'exactlyOneOf',
+  'mutuallyExclusive',
+  'allOrNone',
+])
+
+/** Keywords whose values are schemas by name, or lists of schemas. */
+const named: ReadonlySet<string> = new Set(['properties', 'patternProperties'])
+const listed: ReadonlySet<string> = new Set(['anyOf', 'allOf', 'oneOf'])
+
+/**
+ * A declaration as plain JSON Schema 2020-12, without what `plan` does not offer. `closed` says of every object that
+ * it has no further fields: right for records, which tests hold to it, wrong for parameters, where others are ignored.
+ */
+export function jsonSchema(schema: object, plan: Plan, closed: boolean): JsonSchema {
+  const of = (inner: unknown): unknown =>
+    typeof inner === 'object' && inner !== null ? jsonSchema(inner, plan, closed) : inner
+  const made: JsonSchema = {}
+  for (const [keyword, value] of Object.entries(schema)) {
+    if (ours.has(keyword)) continue
+    if (named.has(keyword)) made[keyword] = offered(value as Record<string, ParamSchema>, plan, closed)
+    else if (listed.has(keyword)) made[keyword] = (value as unknown[]).map(of)
+    else if (keyword === 'items' || keyword === 'additionalProperties') made[keyword] = of(value)
+    else if (keyword === 'pattern') made[keyword] = value instanceof RegExp ? value.source : value
+    else if (value instanceof Date) made[keyword] = value.toISOString()
+    else made[keyword] = value
+  }
+  const { tier } = schema as ParamSchema
+  if (tier !== undefined) made['x-tier'] = tier
+  if (made['properties'] !== undefined) {
+    keepRequired(made)
+    if (closed) made['additionalProperties'] ??= false
+  }
+  return simpler(made)
+}
+
+/** Properties that the plan has. */
+const offered = (properties: Record<string, ParamSchema>, plan: Plan, closed: boolean): Record<string, JsonSchema> =>
+  Object.fromEntries(
+    Object.entries(properties)
+      .filter(([, { tier }]) => isOffered(tier, plan))
+      .map(([name, property]) => [name, jsonSchema(property, plan, closed)]),
+  )
+
+/** Nothing is required that the plan does not have. */
+function keepRequired(made: JsonSchema): void {
+  const properties = made['properties'] as Record<string, unknown>
+  const required = ((made['required'] ?? []) as string[]).filter((name) => name in properties)
+  if (required.length > 0) made['required'] = required
+  else delete made['required']
+}
+
+/** The same with fewer words: one type and null as two types, literals as an enumeration, words as strings. */
+function simpler(made: JsonSchema): JsonSchema {
+  const { anyOf, ...rest } = made as { anyOf?: JsonSchema[] } & JsonSchema
+  if (anyOf === undefined) return made['enum'] === undefined ? made : withType(made)
+  const isNull = (one: JsonSchema) => one['type'] === 'null'
+  const others = anyOf.filter((one) => !isNull(one))
+  if (others.length > 0 && others.every((one) => 'const' in one)) {
+    const values = [...others.map((one) => one['const']), ...(others.length < anyOf.length ? [null] : [])]
+    return withType({ ...rest, enum: values })
+  }
+  const [only] = others
+  if (others.length === 1 && others.length < anyOf.length && typeof only!['type'] === 'string') {
+    const words = only!['enum'] as unknown[] | undefined
+    return { ...only, ...rest, type: [only!['type'], 'null'], ...(words && { enum: [...words, null] }) }
+  }
+  return made
+}
+
+function withType(made: JsonSchema): JsonSchema {
+  if (made['type'] !== undefined) return made
+  const types = [...new Set((made['enum'] as unknown[]).map((value) => (value === null ? 'null' : typeof value)))]
+  return { type: types.length === 1 ? types[0] : types, ...made }
+}

@@ -1,0 +1,50 @@
+import { describe, expect } from 'vitest'
+import { test } from '../../test/world.ts'
+import type { Tx } from '../db/db.ts'
+import { emit, type Position, readEvents, start } from './log.ts'
+
+const tell = (tx: Tx, word: string) => emit(tx, { kind: 'test', actorId: null, payload: { word } })
+
+/** Words of the test's own events after a position; tests of other files write to the same log. */
+async function wordsAfter(world: { db: Parameters<typeof readEvents>[0] }, position: Position, own: readonly string[]) {
+  const events = await readEvents(world.db, position, 10_000)
+  return events.flatMap(({ kind, payload, position: at }) =>
+    kind === 'test' && own.includes(payload['word'] as string) ? [{ word: payload['word'], at }] : [],
+  )
+}
+
+describe('the log of events', () => {
+  test('has what was committed, and nothing of what was not', async ({ world }) => {
+    await world.db.transaction((tx) => tell(tx, 'kept'))
+    await world.db
+      .transaction(async (tx) => {
+        await tell(tx, 'lost')
+        throw new Error('no')
+      })
+      .catch(() => {})
+    expect((await wordsAfter(world, start, ['kept', 'lost'])).map(({ word }) => word)).toEqual(['kept'])
+  })
+
+  test('shows a reader who remembers his position every event, though a later transaction commits first', async ({
+    world,
+  }) => {
+    const mine = ['slow', 'fast']
+    const slowMayEnd = Promise.withResolvers<void>()
+    const slowHasTold = Promise.withResolvers<void>()
+    const slow = world.db.transaction(async (tx) => {
+      await tell(tx, 'slow')
+      slowHasTold.resolve()
+      await slowMayEnd.promise
+    })
+    await slowHasTold.promise
+    await world.db.transaction((tx) => tell(tx, 'fast'))
+
+    // `fast` is committed, but an older transaction may still add something before it.
+    expect(await wordsAfter(world, start, mine)).toEqual([])
+    slowMayEnd.resolve()
+    await slow
+    const seen = await wordsAfter(world, start, mine)
+    expect(seen.map(({ word }) => word)).toEqual(['slow', 'fast'])
+    expect((await wordsAfter(world, seen[0]!.at, mine)).map(({ word }) => word)).toEqual(['fast'])
+  })
+})

@@ -1,0 +1,239 @@
+import { describe, expect } from 'vitest'
+import { type Client, test, unique } from '../world.ts'
+
+const project = async (owner: Client, more: object = {}) =>
+  (await owner.post('/projects', { name: unique('project'), ...more })).json
+
+describe('where an answer that is an error puts its text', () => {
+  test.for([
+    [
+      'a parameter is missing',
+      'POST',
+      '/users',
+      { name: 'x' },
+      400,
+      {
+        error:
+          'email is missing, username is missing, password, reset_password, force_random_password are missing, at least one parameter must be provided',
+      },
+    ],
+    ['a parameter is of another type', 'GET', '/users?active=perhaps', undefined, 400, { error: 'active is invalid' }],
+    [
+      'a parameter is no word of the list',
+      'GET',
+      '/projects?sort=up',
+      undefined,
+      400,
+      { error: 'sort does not have a valid value' },
+    ],
+    [
+      'all or none',
+      'GET',
+      '/users?provider=x',
+      undefined,
+      400,
+      { error: 'extern_uid, provider provide all or none of parameters' },
+    ],
+    [
+      'the record breaks a rule',
+      'POST',
+      '/projects',
+      { name: '!', path: '-' },
+      400,
+      { message: { path: expect.any(Array) } },
+    ],
+    ['nothing has that number', 'GET', '/projects/99999999', undefined, 404, { message: '404 Project Not Found' }],
+    ['nobody has that number', 'GET', '/users/99999999', undefined, 404, { message: '404 User Not Found' }],
+    [
+      'a row is looked up in vain',
+      'GET',
+      '/personal_access_tokens/99999999',
+      undefined,
+      404,
+      { message: '404 Not found' },
+    ],
+    ['the path leads nowhere', 'GET', '/nowhere', undefined, 404, { error: '404 Not Found' }],
+    ['the path is too long', 'GET', '/projects/1/nowhere/at/all', undefined, 404, { error: '404 Not Found' }],
+  ] as const)('%s', async ([, method, path, json, status, body], { world }) => {
+    expect(await world.root.send(method, path, json === undefined ? {} : { json })).toMatchObject({
+      status,
+      json: body,
+      headers: { 'content-type': 'application/json' },
+    })
+  })
+
+  test('each has exactly one of error and message', async ({ world }) => {
+    for (const path of ['/nowhere', '/projects/0', '/projects?sort=up', '/projects?pagination=keyset']) {
+      const { json } = await world.root.get(path)
+      expect(Object.keys(json), path).toHaveLength(1)
+    }
+  })
+
+  test('401 without a token where somebody must be known', async ({ world }) => {
+    expect(await world.anonymous.get('/user')).toMatchObject({ status: 401, json: { message: '401 Unauthorized' } })
+    expect(await world.anonymous.post('/projects', { name: 'x' })).toMatchObject({
+      status: 401,
+      json: { message: '401 Unauthorized' },
+    })
+  })
+
+  test('403 for what may be seen and not done', async ({ world }) => {
+    const ann = await world.user()
+    const open = await project(ann, { visibility: 'public' })
+    expect(await (await world.user()).put(`/projects/${open.id}`, { description: 'x' })).toMatchObject({
+      status: 403,
+      json: { message: '403 Forbidden' },
+    })
+  })
+})
+
+describe('D1-PRIVATE-404 and D1-MISSING-404', () => {
+  test('what is private and what is not there answer alike, byte for byte', async ({ world }) => {
+    const hidden = await project(await world.user())
+    const bob = await world.user()
+    const varying = /^(x-request-id|x-runtime|date)$/
+    const steady = (headers: object) => Object.entries(headers).filter(([name]) => !varying.test(name))
+    for (const who of [bob, world.anonymous]) {
+      for (const method of ['GET', 'PUT', 'DELETE'] as const) {
+        const sent = method === 'PUT' ? { json: { description: 'x' } } : {}
+        const one = await who.send(method, `/projects/${hidden.id}`, sent)
+        const other = await who.send(method, '/projects/99999999', sent)
+        expect({ ...one, headers: steady(one.headers) }).toEqual({ ...other, headers: steady(other.headers) })
+        expect(one.status).toBe(who === world.anonymous && method !== 'GET' ? 401 : 404)
+      }
+    }
+  })
+})
+
+describe('D1-ID-OR-PATH', () => {
+  test('a project is found by id and by path, encoded in any way, in any case', async ({ world }) => {
+    const ann = await world.user()
+    const mine = await project(ann)
+    const path: string = mine.path_with_namespace
+    const spellings = [
+      String(mine.id),
+      path.replace('/', '%2F'),
+      path.replace('/', '%2f'),
+      path.toUpperCase().replace('/', '%2F'),
+      path.replaceAll('-', '%2D').replace('/', '%2F'),
+    ]
+    for (const spelling of spellings)
+      expect(await ann.get(`/projects/${spelling}`), spelling).toMatchObject({ status: 200, json: { id: mine.id } })
+  })
+
+  test('a dot that is encoded is a dot', async ({ world }) => {
+    const ann = await world.user()
+    const name = unique('with.dot')
+    const made = await ann.post('/projects', { name, path: name })
+    expect(await ann.get(`/projects/${ann.username}%2F${name.replace('.', '%2E')}`)).toMatchObject({
+      status: 200,
+      json: { id: made.json.id },
+    })
+  })
+
+  test('a slash that is not encoded is another path', async ({ world }) => {
+    const ann = await world.user()
+    const mine = await project(ann)
+    expect(await ann.get(`/projects/${mine.path_with_namespace}`)).toMatchObject({
+      status: 404,
+      json: { error: '404 Not Found' },
+    })
+  })
+
+  test('a name without a slash is no project', async ({ world }) => {
+    expect(await world.root.get('/projects/root')).toMatchObject({
+      status: 404,
+      json: { message: '404 Project Not Found' },
+    })
+  })
+})
+
+describe('paths and verbs', () => {
+  test.for([
+    ['PATCH', '/projects', 'OPTIONS, GET, HEAD, POST'],
+    ['POST', '/version', 'OPTIONS, GET, HEAD'],
+    ['DELETE', '/user', 'OPTIONS, GET, HEAD'],
+    ['PATCH', '/projects/1', 'OPTIONS, GET, HEAD, PUT, DELETE'],
+  ] as const)('%s %s is 405 and says what is offered', async ([method, path, allow], { world }) => {
+    const got = await world.root.send(method, path)
+    expect(got).toMatchObject({ status: 405, json: { error: '405 Not Allowed' } })
+    expect(got.headers['allow']!.split(', ').sort()).toEqual(allow.split(', ').sort())
+  })
+
+  test.for(['//api/v3/projects', '//api/v3/user?private_token=x', '//api/v3/'])(
+    '%s is 410',
+    async (path, { world }) => {
+      expect(await world.root.get(path)).toMatchObject({
+        status: 410,
+        json: { error: 'API V3 is no longer supported. Use API V4 instead.' },
+      })
+    },
+  )
+
+  test('D1-PREFIX D1-VERSION nothing answers without the version', async ({ world }) => {
+    for (const path of ['//projects', '//api/projects', '//api/v5/projects'])
+      expect((await world.root.get(path)).status, path).toBe(404)
+  })
+
+  test.for(['/projects/%', '/projects/%zz', '/projects/%E0%A4%A', '/projects/%00', '/projects/a%00%2Fb', '/users/%FF'])(
+    '%s is refused and breaks nothing',
+    async (path, { world }) => {
+      const got = await world.root.get(path)
+      expect(got.status).toBeGreaterThanOrEqual(400)
+      expect(got.status).toBeLessThan(500)
+      expect(got.headers['content-type']).toBe('application/json')
+      expect(Object.keys(got.json)).toHaveLength(1)
+    },
+  )
+
+  test('a path of 10,000 characters is not found', async ({ world }) => {
+    expect(await world.root.get(`/projects/${'a'.repeat(10_000)}`)).toMatchObject({ status: 404 })
+  })
+
+  test('a slash at the end changes nothing', async ({ world }) => {
+    expect((await world.root.get('/version/')).json).toEqual((await world.root.get('/version')).json)
+  })
+})
+
+describe('.json after a path', () => {
+  test('changes nothing', async ({ world }) => {
+    const ann = await world.user()
+    const mine = await project(ann)
+    expect((await ann.get('/version.json')).json).toEqual((await ann.get('/version')).json)
+    expect((await ann.get('/projects.json?owned=true')).json).toEqual((await ann.get('/projects?owned=true')).json)
+    expect((await ann.get(`/projects/${mine.id}.json`)).json).toEqual((await ann.get(`/projects/${mine.id}`)).json)
+    expect((await ann.get(`/users/${ann.id}.json`)).json).toEqual((await ann.get(`/users/${ann.id}`)).json)
+    expect(await ann.post('/projects.json', { name: unique('suffixed') })).toMatchObject({ status: 201 })
+    expect(await ann.send('PATCH', '/version.json')).toMatchObject({ status: 405 })
+  })
+
+  test('is not taken from what is called so', async ({ world }) => {
+    const ann = await world.user()
+    const name = `${unique('data')}.json`
+    const made = await ann.post('/projects', { name, path: name })
+    expect(made).toMatchObject({ status: 201 })
+    expect(await ann.get(`/projects/${ann.username}%2F${name}`)).toMatchObject({
+      status: 200,
+      json: { id: made.json.id },
+    })
+    expect(await ann.get(`/projects/${ann.username}%2F${name.replace('.json', '')}`)).toMatchObject({ status: 404 })
+  })
+
+  test('twice leads nowhere', async ({ world }) => {
+    expect(await world.root.get('/version.json.json')).toMatchObject({ status: 404, json: { error: '404 Not Found' } })
+  })
+})
+
+describe('D1-NULL-FOR-MISSING D1-TIMESTAMPS', () => {
+  test('a value that is missing is null, and times are ISO 8601 with milliseconds', async ({ world }) => {
+    const { json } = await world.root.get(`/projects/${(await project(world.root)).id}`)
+    expect(json).toMatchObject({ avatar_url: null, default_branch: null, readme_url: null })
+    expect(json.created_at).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
+    const token = await world.root.post(`/users/${world.root.id}/personal_access_tokens`, {
+      name: 'x',
+      scopes: ['api'],
+      expires_at: '2099-01-02',
+    })
+    expect(token.json.expires_at).toBe('2099-01-02')
+  })
+})

@@ -1,0 +1,168 @@
+import { describe, expect } from 'vitest'
+import { endpoints } from '../../src/areas/index.ts'
+import { test, unique } from '../world.ts'
+import { concretePath } from './paths.ts'
+
+const varying = /^(x-request-id|x-runtime|date|keep-alive|connection)$/
+const steady = (headers: object) => Object.fromEntries(Object.entries(headers).filter(([name]) => !varying.test(name)))
+
+describe('HEAD', () => {
+  const gets = endpoints.filter(({ method }) => method === 'GET').map(({ path }) => path)
+  test.for(gets)('%s answers as GET does, without a body', async (path, { world }) => {
+    const concrete = await concretePath(path, world.root, world)
+    // Using a token is noted beside the request, and may show in what the first one answers.
+    await world.root.get(concrete)
+    await new Promise((resolve) => setTimeout(resolve, 30))
+    const got = await world.root.get(concrete)
+    const head = await world.root.head(concrete)
+    expect(head.status).toBe(got.status)
+    expect(head.text).toBe('')
+    expect(steady(head.headers)).toEqual(steady(got.headers))
+    expect(got.status).toBeLessThan(500)
+  })
+
+  test('an error has no body either', async ({ world }) => {
+    expect(await world.anonymous.head('/user')).toMatchObject({ status: 401, text: '' })
+    expect(await world.anonymous.head('/nowhere')).toMatchObject({ status: 404, text: '' })
+  })
+})
+
+describe('headers of every answer', () => {
+  test.for([
+    ['a record', 'GET', '/version', 200],
+    ['an error', 'GET', '/nowhere', 404],
+    ['a refusal', 'GET', '/projects?sort=up', 400],
+    ['a wrong verb', 'PATCH', '/version', 405],
+    ['a malformed path', 'GET', '/projects/%', 400],
+  ] as const)('%s', async ([, method, path, status], { world }) => {
+    const { headers, ...got } = await world.root.send(method, path)
+    expect(got.status).toBe(status)
+    expect(headers).toMatchObject({
+      'content-type': 'application/json',
+      'x-frame-options': 'SAMEORIGIN',
+      'x-content-type-options': 'nosniff',
+      vary: 'Origin',
+      'x-request-id': expect.stringMatching(/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f-]{17,}$/),
+      'x-runtime': expect.stringMatching(/^\d+\.\d{6}$/),
+    })
+    expect(headers).not.toHaveProperty('x-powered-by')
+    expect(headers).not.toHaveProperty('server')
+  })
+
+  test('a request id that the caller chose is kept when it is harmless', async ({ world }) => {
+    const asked = async (id: string) =>
+      (await world.root.get('/version', { headers: { 'x-request-id': id } })).headers['x-request-id']
+    expect(await asked('my-id.1:2_3')).toBe('my-id.1:2_3')
+    for (const id of ['has space', '<script>', 'x'.repeat(256)]) expect(await asked(id)).toMatch(/^[0-9a-f-]{36}$/)
+  })
+})
+
+describe('ETag', () => {
+  test('is weak, and the same while the answer is the same', async ({ world }) => {
+    const one = await world.root.get('/version')
+    expect(one.headers).toMatchObject({
+      etag: expect.stringMatching(/^W\/"[0-9a-f]{32}"$/),
+      'cache-control': 'max-age=0, private, must-revalidate',
+    })
+    expect((await world.root.get('/version')).headers['etag']).toBe(one.headers['etag'])
+  })
+
+  test('a caller that has it gets 304 and nothing', async ({ world }) => {
+    const etag = (await world.root.get('/version')).headers['etag']!
+    for (const header of [etag, etag.slice(2), `"other", ${etag}`, '*']) {
+      const got = await world.root.get('/version', { headers: { 'if-none-match': header } })
+      expect(got, header).toMatchObject({ status: 304, text: '', headers: { etag } })
+      expect(got.headers).not.toHaveProperty('content-type')
+    }
+    expect(await world.root.get('/version', { headers: { 'if-none-match': 'W/"other"' } })).toMatchObject({
+      status: 200,
+    })
+  })
+
+  test('changes with the answer', async ({ world }) => {
+    const ann = await world.user()
+    const { id } = (await ann.post('/projects', { name: unique('etag') })).json
+    const before = (await ann.get(`/projects/${id}`)).headers['etag']!
+    await ann.put(`/projects/${id}`, { description: 'other' })
+    expect(await ann.get(`/projects/${id}`, { headers: { 'if-none-match': before } })).toMatchObject({ status: 200 })
+  })
+
+  test('is not given with writes and errors', async ({ world }) => {
+    expect((await world.root.post('/projects', { name: unique('etag') })).headers).not.toHaveProperty('etag')
+    expect((await world.root.get('/nowhere')).headers).not.toHaveProperty('etag')
+  })
+})
+
+describe('CORS', () => {
+  const exposed = ['Link', 'X-Total', 'X-Total-Pages', 'X-Per-Page', 'X-Page', 'X-Next-Page', 'X-Prev-Page']
+
+  test('any origin, without credentials', async ({ world }) => {
+    const { headers } = await world.root.get('/version', { headers: { origin: 'https://elsewhere.example' } })
+    expect(headers['access-control-allow-origin']).toBe('*')
+    expect(headers).not.toHaveProperty('access-control-allow-credentials')
+    for (const name of exposed) expect(headers['access-control-expose-headers']).toContain(name)
+  })
+
+  test('our own origin, with them', async ({ world }) => {
+    const { headers } = await world.root.get('/version', { headers: { origin: world.config.externalUrl } })
+    expect(headers).toMatchObject({
+      'access-control-allow-origin': world.config.externalUrl,
+      'access-control-allow-credentials': 'true',
+    })
+  })
+
+  test('errors, too; and nothing without an origin', async ({ world }) => {
+    expect(
+      (await world.root.get('/nowhere', { headers: { origin: 'https://x.example' } })).headers[
+        'access-control-allow-origin'
+      ],
+    ).toBe('*')
+    expect((await world.root.get('/version')).headers).not.toHaveProperty('access-control-allow-origin')
+  })
+
+  test.for(['/projects', '/projects/1', '/nowhere'])(
+    'a preflight of %s needs no token and allows what is asked for',
+    async (path, { world }) => {
+      const got = await world.anonymous.send('OPTIONS', path, {
+        headers: {
+          origin: 'https://elsewhere.example',
+          'access-control-request-method': 'PUT',
+          'access-control-request-headers': 'private-token, content-type',
+        },
+      })
+      expect(got).toMatchObject({
+        status: 204,
+        text: '',
+        headers: { 'access-control-allow-origin': '*', 'access-control-allow-headers': 'private-token, content-type' },
+      })
+      for (const verb of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD'])
+        expect(got.headers['access-control-allow-methods']).toContain(verb)
+    },
+  )
+})
+
+describe('If-Unmodified-Since', () => {
+  const later = new Date(Date.now() + 3_600_000).toUTCString()
+  const earlier = new Date(Date.now() - 3_600_000).toUTCString()
+
+  test.for([
+    ['a time before the last change', earlier, 412],
+    ['a time after it', later, 202],
+    ['what is no time', 'yesterday-ish', 202],
+  ] as const)('%s', async ([, header, status], { world }) => {
+    const ann = await world.user()
+    const { id } = (await ann.post('/projects', { name: unique('conditional') })).json
+    const got = await ann.delete(`/projects/${id}`, { headers: { 'if-unmodified-since': header } })
+    expect(got.status).toBe(status)
+    if (status === 412) expect(got.json).toEqual({ message: '412 Precondition Failed' })
+    expect((await ann.get(`/projects/${id}`)).status).toBe(status === 412 ? 200 : 404)
+  })
+
+  test('whoever may not delete is told that first', async ({ world }) => {
+    const { id } = (await (await world.user()).post('/projects', { name: unique('conditional'), visibility: 'public' }))
+      .json
+    expect(
+      await (await world.user()).delete(`/projects/${id}`, { headers: { 'if-unmodified-since': earlier } }),
+    ).toMatchObject({ status: 403 })
+  })
+})

@@ -1,0 +1,252 @@
+import { Type } from 'typebox'
+import { describe, expect, test as plain } from 'vitest'
+import { endpoint, raw } from '../../src/api/endpoint.ts'
+import { entity } from '../../src/api/entity.ts'
+import {
+  CommaList,
+  Filled,
+  Flag,
+  Hash,
+  List,
+  Nullable,
+  OneOf,
+  Optional,
+  Params,
+  Text,
+  File as Upload,
+  WholeOr,
+} from '../../src/api/params/types.ts'
+import { nullable } from '../../src/api/schema.ts'
+import { areas, endpoints } from '../../src/areas/index.ts'
+import { instance } from '../../src/areas/instance/subject.ts'
+import { statusOf } from '../../src/edges/http/mount.ts'
+import { openApiDocument, operationIdOf } from '../../src/edges/http/openapi/document.ts'
+import { test } from '../world.ts'
+
+const whole = openApiDocument(areas, { plan: 'ultimate', version: '1' }) as any
+
+/** Every object in the document with the way to it. */
+function* objectsOf(value: unknown, at = ''): Generator<[at: string, object: Record<string, any>]> {
+  if (typeof value !== 'object' || value === null) return
+  yield [at, value as Record<string, any>]
+  for (const [name, inner] of Object.entries(value)) yield* objectsOf(inner, `${at}/${name}`)
+}
+
+const operations = () =>
+  Object.entries<any>(whole.paths).flatMap(([path, item]) =>
+    Object.entries<any>(item).map(([verb, operation]) => ({ path, verb, operation })),
+  )
+
+describe('the OpenAPI document', () => {
+  plain('D1-PREFIX D1-VERSION names the version in the server, and each endpoint once', () => {
+    expect(whole.openapi).toBe('3.1.0')
+    expect(whole.servers).toEqual([{ url: '/api/v4' }])
+    for (const { method, path } of endpoints) {
+      const operation = whole.paths[path.replace(/:(\w+)/g, '{$1}')]?.[method.toLowerCase()]
+      expect(operation, `${method} ${path}`).toMatchObject({ operationId: operationIdOf({ method, path }) })
+    }
+  })
+
+  plain('gives each operation an id of its own and the success of its endpoint', () => {
+    const ids = operations().map(({ operation }) => operation.operationId)
+    expect(new Set(ids).size).toBe(ids.length)
+    for (const e of endpoints) {
+      const operation = whole.paths[e.path.replace(/:(\w+)/g, '{$1}')][e.method.toLowerCase()]
+      expect(Object.keys(operation.responses).filter((status) => status < '300')).toEqual([String(statusOf(e))])
+    }
+  })
+
+  plain('declares each parameter that a path has', () => {
+    for (const { path, verb, operation } of operations()) {
+      const named = operation.parameters.filter((each: any) => each.in === 'path').map((each: any) => each.name)
+      expect(named.sort(), `${verb} ${path}`).toEqual([...path.matchAll(/\{(\w+)\}/g)].map((match) => match[1]).sort())
+    }
+  })
+
+  plain('points only at what is there', () => {
+    for (const [at, { $ref }] of objectsOf(whole)) {
+      if ($ref === undefined) continue
+      const found = String($ref)
+        .slice(2)
+        .split('/')
+        .reduce((inner: any, name) => inner?.[name], whole)
+      expect(found, `${at} → ${$ref}`).toBeDefined()
+    }
+  })
+
+  plain('has no word that JSON Schema and OpenAPI do not know', () => {
+    const known = new Set(
+      'type format enum const anyOf items properties required additionalProperties patternProperties default minimum maximum minLength maxLength pattern minItems maxItems description deprecated examples x-tier $ref'.split(
+        ' ',
+      ),
+    )
+    const schemas = [...objectsOf(whole)].filter(
+      ([at]) =>
+        /\/(schema|schemas\/\w+|items|properties\/[\w-]+|anyOf\/\d+)$/.test(at) &&
+        !at.endsWith('/properties/properties'),
+    )
+    expect(schemas.length).toBeGreaterThan(500)
+    for (const [at, schema] of schemas) {
+      if (/\/components\/schemas$/.test(at)) continue
+      expect(
+        Object.keys(schema).filter((keyword) => !known.has(keyword)),
+        at,
+      ).toEqual([])
+    }
+  })
+
+  plain('closes records, within records too', () => {
+    for (const [name, schema] of Object.entries<any>(whole.components.schemas)) {
+      for (const [at, inner] of objectsOf(schema, name)) {
+        if (inner['type'] === 'object' && inner['properties']) expect(inner['additionalProperties'], at).toBe(false)
+      }
+    }
+  })
+
+  plain('D1-TIER-OFFER leaves out what a plan does not offer', () => {
+    const free = openApiDocument(areas, { plan: 'free', version: '1' }) as any
+    expect(whole.components.schemas.Project.properties).toHaveProperty('approvals_before_merge')
+    expect(free.components.schemas.Project.properties).not.toHaveProperty('approvals_before_merge')
+    expect([...objectsOf(free)].filter(([, each]) => 'x-tier' in each)).toEqual([])
+  })
+
+  const handle = async () => undefined as any
+  const shape = (more: object) =>
+    openApiDocument(
+      {
+        things: [
+          endpoint({
+            method: 'POST',
+            path: '/things/:name',
+            summary: 'Thing',
+            subject: instance,
+            allow: 'use',
+            returns: null,
+            handle,
+            ...more,
+          }),
+        ],
+      },
+      { plan: 'ultimate', version: '1' },
+    ) as any
+  const bodyOf = (document: any) => document.paths['/things/{name}'].post.requestBody
+
+  plain('writes parameters as plain JSON Schema', () => {
+    const document = shape({
+      params: Params({
+        name: Text(),
+        ref: Filled(),
+        sort: OneOf(['asc', 'desc'], { default: 'asc' }),
+        note: Optional(Nullable(Text({ description: 'Note', tier: 'premium' }))),
+        labels: Optional(CommaList(Text())),
+        assignee_id: Optional(WholeOr(['None', 'Any'])),
+        old: Optional(Flag({ deprecated: true })),
+      }),
+    })
+    const { schema } = bodyOf(document).content['application/json']
+    expect(schema).toEqual({
+      type: 'object',
+      required: ['ref'],
+      properties: {
+        ref: { type: 'string' },
+        sort: { type: 'string', enum: ['asc', 'desc'], default: 'asc' },
+        note: { type: ['string', 'null'], description: 'Note', 'x-tier': 'premium' },
+        labels: { type: 'array', items: { type: 'string' } },
+        assignee_id: { anyOf: [{ type: 'integer' }, { type: 'string', enum: ['None', 'Any'] }] },
+        old: { type: 'boolean', deprecated: true },
+      },
+    })
+    expect(document.paths['/things/{name}'].post.parameters[0]).toEqual({
+      name: 'name',
+      in: 'path',
+      required: true,
+      schema: { type: 'string' },
+    })
+  })
+
+  plain('D1-ARRAY-HASH-NAMES spells lists and hashes of a query as they are sent', () => {
+    const document = shape({
+      method: 'GET',
+      params: Params({
+        name: Text(),
+        ids: Optional(List(Text())),
+        words: Optional(CommaList(Text())),
+        custom: Optional(Hash(Text())),
+      }),
+    })
+    expect(document.paths['/things/{name}'].get.parameters).toMatchObject([
+      { name: 'name' },
+      { $ref: '#/components/parameters/sudo' },
+      { name: 'ids[]', schema: { type: 'array' } },
+      { name: 'words', style: 'form', explode: false },
+      { name: 'custom', style: 'deepObject', explode: true },
+    ])
+  })
+
+  plain('sends files in multipart forms alone', () => {
+    const wanted = bodyOf(shape({ params: Params({ name: Text(), file: Upload() }) }))
+    expect(Object.keys(wanted.content)).toEqual(['multipart/form-data'])
+    const possible = bodyOf(shape({ params: Params({ name: Text(), title: Text(), avatar: Optional(Upload()) }) }))
+    expect(possible.content['application/json'].schema.properties).toEqual({ title: { type: 'string' } })
+    expect(possible.content['multipart/form-data'].schema.properties).toMatchObject({ avatar: { format: 'binary' } })
+  })
+
+  plain('describes bytes, headers, pages and HEAD', () => {
+    const bytes = shape({ method: 'GET', returns: raw('application/octet-stream'), headers: { 'X-Size': 'Bytes' } })
+      .paths['/things/{name}']
+    expect(bytes.get.responses['200']).toMatchObject({
+      headers: { 'X-Size': {} },
+      content: { 'application/octet-stream': {} },
+    })
+    expect(bytes.head.operationId).toBe('headThingsByName')
+    expect(bytes.head.responses['200']).not.toHaveProperty('content')
+    const Thing = entity({
+      name: 'Thing',
+      schema: Type.Object({ at: nullable(Type.String()) }),
+      present: (row: { at: string }) => row,
+    })
+    const list = shape({ method: 'GET', paged: true, returns: Thing })
+    expect(list.paths['/things/{name}'].get.responses['200']).toMatchObject({
+      headers: { 'X-Total': {}, Link: {} },
+      content: { 'application/json': { schema: { type: 'array', items: { $ref: '#/components/schemas/Thing' } } } },
+    })
+    expect(list.components.schemas.Thing).toEqual({
+      type: 'object',
+      required: ['at'],
+      properties: { at: { type: ['string', 'null'] } },
+      additionalProperties: false,
+    })
+  })
+
+  plain('refuses two records of one name', () => {
+    const make = () => entity({ name: 'Twin', schema: Type.Object({}), present: () => ({}) })
+    const one = { method: 'GET', summary: '', subject: instance, allow: 'browse', handle } as const
+    expect(() =>
+      openApiDocument(
+        { a: [endpoint({ ...one, path: '/a', returns: make() }), endpoint({ ...one, path: '/b', returns: make() })] },
+        { plan: 'free', version: '1' },
+      ),
+    ).toThrow('two records are called Twin')
+  })
+})
+
+describe('where people and programs read it', () => {
+  test('GET /openapi.json answers the document of the plan, and 304 when it is known', async ({ world }) => {
+    const got = await world.anonymous.get('//openapi.json')
+    expect(got).toMatchObject({ status: 200, headers: { 'content-type': 'application/json' } })
+    expect(Object.keys(got.json.paths)).toEqual(Object.keys(whole.paths))
+    expect(
+      await world.anonymous.get('//openapi.json', { headers: { 'if-none-match': got.headers['etag']! } }),
+    ).toMatchObject({ status: 304, text: '' })
+  })
+
+  test('GET /-/docs loads nothing from elsewhere', async ({ world }) => {
+    const page = await world.anonymous.get('//-/docs')
+    expect(page).toMatchObject({ status: 200, headers: { 'content-type': 'text/html; charset=utf-8' } })
+    expect(page.text).not.toMatch(/https?:|src="\/\//)
+    expect(page.headers['content-security-policy']).toMatch(/^default-src 'none'; script-src 'self';/)
+    const viewer = await world.anonymous.get(`/${/src="([^"]+)"/.exec(page.text)![1]}`)
+    expect(viewer).toMatchObject({ status: 200, headers: { 'content-type': 'text/javascript; charset=utf-8' } })
+    expect(viewer.text).toContain('rapi-doc')
+  })
+})

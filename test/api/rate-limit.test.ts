@@ -1,0 +1,59 @@
+import { describe, expect, onTestFinished } from 'vitest'
+import { test } from '../world.ts'
+
+describe('rate limits', () => {
+  test('are off until somebody switches them on', async ({ world }) => {
+    const ann = await world.user()
+    for (let i = 0; i < 20; i++) expect((await ann.get('/version')).status).toBe(200)
+  })
+
+  test('count each account for itself, and answer 429 as text', async ({ world }) => {
+    const [ann, bob] = [await world.user(), await world.user()]
+    onTestFinished(() => world.settings({ throttle_authenticated_api_enabled: false }))
+    await world.settings({
+      throttle_authenticated_api_enabled: true,
+      throttle_authenticated_api_requests_per_period: 3,
+      throttle_authenticated_api_period_in_seconds: 100_000,
+    })
+    for (let i = 0; i < 3; i++) expect((await ann.get('/version')).status).toBe(200)
+    const limited = await ann.get('/version')
+    expect(limited).toMatchObject({
+      status: 429,
+      text: 'Retry later\n',
+      headers: { 'content-type': 'text/plain', 'retry-after': '100000' },
+    })
+    expect(Object.keys(limited.headers).filter((name) => name.startsWith('ratelimit'))).toEqual([])
+    expect((await ann.post('/projects', { name: 'x' })).status).toBe(429)
+    expect((await bob.get('/version')).status).toBe(200)
+    expect((await world.anonymous.get('/projects')).status).toBe(200)
+  })
+
+  test('count who is not known by address', async ({ world }) => {
+    const ann = await world.user()
+    onTestFinished(() => world.settings({ throttle_unauthenticated_enabled: false }))
+    await world.settings({
+      throttle_unauthenticated_enabled: true,
+      throttle_unauthenticated_requests_per_period: 2,
+      throttle_unauthenticated_period_in_seconds: 100_000,
+    })
+    for (let i = 0; i < 2; i++) expect((await world.anonymous.get('/projects')).status).toBe(200)
+    expect(await world.anonymous.get('/projects')).toMatchObject({ status: 429, text: 'Retry later\n' })
+    expect(await world.anonymous.head('/projects')).toMatchObject({ status: 429, text: '' })
+    expect((await ann.get('/projects')).status).toBe(200)
+  })
+
+  test('count a token that is sent in the body for its account', async ({ world }) => {
+    const ann = await world.user()
+    onTestFinished(() => world.settings({ throttle_authenticated_api_enabled: false }))
+    await world.settings({
+      throttle_authenticated_api_enabled: true,
+      throttle_authenticated_api_requests_per_period: 2,
+      throttle_authenticated_api_period_in_seconds: 100_000,
+    })
+    const asked = async () =>
+      (await world.anonymous.send('POST', '/projects', { json: { private_token: ann.token } })).status
+    expect(await asked()).toBe(400)
+    expect(await asked()).toBe(400)
+    expect(await asked()).toBe(429)
+  })
+})

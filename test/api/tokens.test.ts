@@ -1,0 +1,276 @@
+import { describe, expect, inject } from 'vitest'
+import { createApp } from '../../src/app.ts'
+import { Client, freePort, test, unique } from '../world.ts'
+
+const unauthorized = { status: 401, json: { message: '401 Unauthorized' } }
+
+describe('D1-AUTH-TOKEN', () => {
+  const places: readonly [
+    where: string,
+    sent: (token: string) => { path?: string; headers?: Record<string, string>; body?: string },
+  ][] = [
+    ['PRIVATE-TOKEN', (token) => ({ headers: { 'PRIVATE-TOKEN': token } })],
+    ['Authorization: Bearer', (token) => ({ headers: { authorization: `Bearer ${token}` } })],
+    ['authorization: bearer', (token) => ({ headers: { authorization: `bearer ${token}` } })],
+    ['private_token in the query', (token) => ({ path: `?private_token=${token}` })],
+    ['access_token in the query', (token) => ({ path: `?access_token=${token}` })],
+    [
+      'private_token in a form',
+      (token) => ({ headers: { 'content-type': 'application/x-www-form-urlencoded' }, body: `private_token=${token}` }),
+    ],
+    [
+      'access_token in JSON',
+      (token) => ({ headers: { 'content-type': 'application/json' }, body: JSON.stringify({ access_token: token }) }),
+    ],
+    [
+      'private_token in JSON',
+      (token) => ({ headers: { 'content-type': 'application/json' }, body: JSON.stringify({ private_token: token }) }),
+    ],
+    [
+      'private_token in a multipart form',
+      (token) => ({
+        headers: { 'content-type': 'multipart/form-data; boundary=b' },
+        body: `--b\r\ncontent-disposition: form-data; name="private_token"\r\n\r\n${token}\r\n--b--\r\n`,
+      }),
+    ],
+  ]
+
+  test.for(places)('%s', async ([, sent], { world }) => {
+    const ann = await world.user()
+    const { path = '', ...rest } = sent(ann.token!)
+    expect(await world.anonymous.send('GET', `/user${path}`, rest)).toMatchObject({ status: 200, json: { id: ann.id } })
+    const { path: wrong = '', ...others } = sent('nobody-has-this-tok')
+    expect(await world.anonymous.send('GET', `/user${wrong}`, others)).toMatchObject(unauthorized)
+    expect(await world.anonymous.send('GET', `/projects${wrong}`, others), 'where nobody need be known').toMatchObject(
+      unauthorized,
+    )
+  })
+
+  test('Basic and other schemes are no tokens of the API', async ({ world }) => {
+    const basic = `Basic ${Buffer.from(`root:${world.root.token}`).toString('base64')}`
+    expect(await world.anonymous.get('/user', { headers: { authorization: basic } })).toMatchObject(unauthorized)
+  })
+
+  test('an empty token is none', async ({ world }) => {
+    expect(await world.anonymous.get('/projects', { headers: { 'private-token': '' } })).toMatchObject({ status: 200 })
+    expect(await world.anonymous.get('/projects?private_token=')).toMatchObject({ status: 200 })
+  })
+
+  test.for(['?private_token[]=x', '?private_token[a]=x'])('%s is no token', async (query, { world }) => {
+    expect(await world.anonymous.get(`/user${query}`)).toMatchObject(unauthorized)
+  })
+
+  const invalid = (description: string) => ({
+    status: 401,
+    json: { error: 'invalid_token', error_description: description },
+    headers: {
+      'www-authenticate': `Bearer realm="The API", error="invalid_token", error_description="${description}"`,
+    },
+  })
+
+  test('one that expires today has expired', async ({ world }) => {
+    const ann = await world.user()
+    const today = new Date().toISOString().slice(0, 10)
+    const tomorrow = new Date(Date.now() + 86_400_000).toISOString().slice(0, 10)
+    const make = async (expires_at: string) =>
+      (await world.root.post(`/users/${ann.id}/personal_access_tokens`, { name: 'x', scopes: ['api'], expires_at }))
+        .json.token
+    const at = async (token: string) => world.anonymous.get('/user', { headers: { 'private-token': token } })
+    expect(await at(await make(today))).toMatchObject(
+      invalid('Token is expired. You can either do re-authorization or token refresh.'),
+    )
+    expect(await at(await make(tomorrow))).toMatchObject({ status: 200 })
+  })
+
+  test('one that was revoked says so, on public things too', async ({ world }) => {
+    const ann = await world.user()
+    expect(await ann.delete('/personal_access_tokens/self')).toMatchObject({ status: 204, text: '' })
+    const revoked = invalid('Token was revoked. You have to re-authorize from the user.')
+    // The process hears of it as all others do.
+    await expect.poll(async () => (await ann.get('/user')).status, { interval: 5, timeout: 1000 }).toBe(401)
+    expect(await ann.get('/user')).toMatchObject(revoked)
+    expect(await ann.get('/projects')).toMatchObject(revoked)
+  })
+
+  test('a token is 20 characters, and shown once', async ({ world }) => {
+    const made = await world.root.post(`/users/${world.root.id}/personal_access_tokens`, { name: 'x', scopes: ['api'] })
+    expect(made.json.token).toMatch(/^[A-Za-z0-9_-]{20}$/)
+    expect((await world.root.get(`/personal_access_tokens/${made.json.id}`)).json).not.toHaveProperty('token')
+  })
+
+  test.for([
+    ['blocked', '403 Forbidden - Your account has been blocked.'],
+    [
+      'deactivated',
+      '403 Forbidden - Your account has been deactivated by your administrator. Please log back in to reactivate your account.',
+    ],
+  ] as const)('whoever is %s is refused, everywhere', async ([state, message], { world }) => {
+    const ann = await world.user()
+    await world.db.transaction((tx) =>
+      tx.run({ text: 'update users set state = $1 where id = $2', values: [state, ann.id] } as never),
+    )
+    // Set behind the service's back, so known tokens live on for as long as they are kept.
+    await expect.poll(async () => (await ann.get('/user')).status, { timeout: 2000 }).toBe(403)
+    for (const path of ['/user', '/projects'])
+      expect(await ann.get(path)).toMatchObject({ status: 403, json: { message } })
+  })
+})
+
+test('D1-AUTH-TOKEN a revocation is known to every process within a second', async ({ world }) => {
+  const port = await freePort()
+  const config = { ...world.config, http: { ...world.config.http, port } }
+  await using other = await createApp(config, { databaseUrl: world.databaseUrl, runnerSocket: inject('runnerSocket') })
+  await other.listen()
+  const ann = await world.user()
+  const there = new Client(`http://127.0.0.1:${port}`, { id: ann.id, username: ann.username, token: ann.token! })
+  expect(await there.get('/user')).toMatchObject({ status: 200 })
+  expect(await ann.delete('/personal_access_tokens/self')).toMatchObject({ status: 204 })
+  const revokedAt = performance.now()
+  await expect.poll(async () => (await there.get('/user')).status, { interval: 20, timeout: 2000 }).toBe(401)
+  expect(performance.now() - revokedAt).toBeLessThan(1000)
+})
+
+describe('D1-AUTH-SCOPES', () => {
+  const reads = ['api', 'read_api']
+  const table: readonly [method: string, path: string, scopes: readonly string[]][] = [
+    ['GET', '/projects', reads],
+    ['HEAD', '/projects', reads],
+    ['GET', '/namespaces', reads],
+    ['GET', '/groups', reads],
+    ['GET', '/version', [...reads, 'read_user']],
+    ['GET', '/user', [...reads, 'read_user']],
+    ['HEAD', '/user', [...reads, 'read_user']],
+    ['GET', '/users', [...reads, 'read_user']],
+    ['GET', '/users/1', [...reads, 'read_user']],
+    ['POST', '/projects', ['api']],
+    ['PUT', '/projects/0', ['api']],
+    ['DELETE', '/projects/0', ['api']],
+    ['POST', '/users', ['api']],
+  ]
+  const all = [
+    'api',
+    'read_api',
+    'read_user',
+    'read_repository',
+    'write_repository',
+    'read_registry',
+    'write_registry',
+    'sudo',
+  ] as const
+
+  test.for(table)('%s %s', async ([method, path, enough], { world }) => {
+    for (const scope of all) {
+      const who = await world.as(world.root, [scope])
+      const got = await who.send(method, path)
+      if (enough.includes(scope)) expect(got.status, scope).not.toBe(403)
+      else {
+        expect(got.status, scope).toBe(403)
+        if (method !== 'HEAD')
+          expect(got.json, scope).toEqual({
+            error: 'insufficient_scope',
+            error_description: 'The request requires higher privileges than provided by the access token.',
+            scope: enough.join(' '),
+          })
+      }
+    }
+  })
+
+  test('a token with several scopes reaches what each reaches', async ({ world }) => {
+    const who = await world.as(world.root, ['read_repository', 'read_user'])
+    expect((await who.get('/user')).status).toBe(200)
+    expect((await who.get('/projects')).status).toBe(403)
+  })
+
+  test.for([
+    [['nonsense'], ['can only contain available scopes']],
+    [[], ["can't be blank"]],
+  ] as const)('a token cannot have the scopes %j', async ([scopes, complaints], { world }) => {
+    expect(await world.root.post('/users/1/personal_access_tokens', { name: 'x', scopes })).toMatchObject({
+      status: 400,
+      json: { message: { scopes: complaints } },
+    })
+  })
+})
+
+describe('D1-AUTH-SUDO', () => {
+  test('an administrator acts for somebody, by id or name in any case, as a parameter or a header', async ({
+    world,
+  }) => {
+    const admin = await world.as(world.root, ['api', 'sudo'])
+    const ann = await world.user()
+    const spellings = [String(ann.id), ann.username, ann.username.toUpperCase()]
+    for (const sudo of spellings) {
+      expect((await admin.get(`/user?sudo=${sudo}`)).json.id, sudo).toBe(ann.id)
+      expect((await admin.get('/user', { headers: { sudo } })).json.id, sudo).toBe(ann.id)
+      expect((await admin.send('GET', '/user', { json: { sudo } })).json.id, sudo).toBe(ann.id)
+    }
+    expect((await admin.send('GET', '/user', { json: { sudo: ann.id } })).json.id).toBe(ann.id)
+  })
+
+  test('permissions and authorship are those of whom he acts for', async ({ world }) => {
+    const admin = await world.as(world.root, ['api', 'sudo'])
+    const ann = await world.user()
+    const made = await admin.post('/projects', { name: unique('sudo'), sudo: ann.id })
+    expect(made).toMatchObject({ status: 201, json: { creator_id: ann.id, namespace: { path: ann.username } } })
+    const hidden = await (await world.user()).post('/projects', { name: unique('sudo') })
+    expect((await admin.get(`/projects/${hidden.json.id}`)).status).toBe(200)
+    expect((await admin.get(`/projects/${hidden.json.id}?sudo=${ann.id}`)).status).toBe(404)
+    expect(
+      (
+        await admin.post(`/users?sudo=${ann.id}`, {
+          name: 'x',
+          username: 'x',
+          email: 'x@x',
+          password: 'correct horse battery',
+        })
+      ).status,
+    ).toBe(403)
+  })
+
+  test('in place of a scope of its own, sudo is enough', async ({ world }) => {
+    const ann = await world.user()
+    const admin = await world.as(world.root, ['sudo'])
+    expect((await admin.get('/user')).status).toBe(403)
+    expect((await admin.get(`/user?sudo=${ann.id}`)).json.id).toBe(ann.id)
+  })
+
+  test('without a caller it is a 401', async ({ world }) => {
+    expect(await world.anonymous.get('/projects?sudo=1')).toMatchObject(unauthorized)
+  })
+
+  test('for who is no administrator it is a 403, whoever is named', async ({ world }) => {
+    const ann = await world.user()
+    for (const sudo of ['1', String(ann.id), 'nobody-at-all'])
+      expect(await ann.get(`/user?sudo=${sudo}`)).toMatchObject({
+        status: 403,
+        json: { message: '403 Forbidden - Must be admin to use sudo' },
+      })
+  })
+
+  test('for a token without the scope it is a 403', async ({ world }) => {
+    const admin = await world.as(world.root, ['api', 'read_user'])
+    expect(await admin.get('/user?sudo=nobody-at-all')).toMatchObject({
+      status: 403,
+      json: { error: 'insufficient_scope', scope: 'sudo' },
+    })
+  })
+
+  test.for(['nobody-at-all', '999999999', '99999999999999999999', '-1', '%00', "'; drop table users"])(
+    'nobody is called %s',
+    async (sudo, { world }) => {
+      const admin = await world.as(world.root, ['api', 'sudo'])
+      const named = decodeURIComponent(sudo)
+      expect(await admin.get(`/user?sudo=${encodeURIComponent(named)}`)).toMatchObject({
+        status: 404,
+        json: { message: `404 User with ID or username '${named}' Not Found` },
+      })
+    },
+  )
+
+  test('a user name of digits is not found by name', async ({ world }) => {
+    const admin = await world.as(world.root, ['api', 'sudo'])
+    const digits = `9${String(process.pid)}77`
+    await world.user({ username: digits })
+    expect((await admin.get(`/user?sudo=${digits}`)).status).toBe(404)
+  })
+})

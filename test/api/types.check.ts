@@ -1,0 +1,67 @@
+// Compiled, never run: `npm run check` fails when a line marked @ts-expect-error compiles.
+import { Type } from 'typebox'
+import type { Policy } from '../../src/access/policy.ts'
+import { as, endpoint, raw, variants } from '../../src/api/endpoint.ts'
+import { entity } from '../../src/api/entity.ts'
+import { fetchPage } from '../../src/api/page.ts'
+import { Flag, Optional, Params, Text, Whole } from '../../src/api/params/types.ts'
+import { Message } from '../../src/areas/instance/entity.ts'
+import { project } from '../../src/areas/projects/subject.ts'
+
+const one = { method: 'GET', path: '/a', summary: 's', subject: project } as const
+
+endpoint({ ...one, allow: 'read_code', returns: null, handle: async () => undefined })
+
+// @ts-expect-error an endpoint without a policy
+endpoint({ ...one, returns: null, handle: async () => undefined })
+
+// @ts-expect-error an ability that the policy of the subject lacks
+endpoint({ ...one, allow: 'raed_code', returns: null, handle: async () => undefined })
+
+// @ts-expect-error an endpoint that does not say what it answers
+endpoint({ ...one, allow: 'read_code', handle: async () => undefined })
+
+// @ts-expect-error a subject is not left out
+endpoint({ method: 'GET', path: '/a', summary: 's', allow: 'read_code', returns: null, handle: async () => undefined })
+
+// @ts-expect-error the handler's row is not the record's row
+endpoint({ ...one, allow: 'read_code', returns: Message, handle: async () => ({ nope: 1 }) })
+
+// @ts-expect-error a list answers a page, not a row
+endpoint({ ...one, allow: 'read_code', paged: true, returns: Message, handle: async () => ({ message: 'x' }) })
+
+// @ts-expect-error bytes need a media type
+endpoint({ ...one, allow: 'read_code', returns: raw('text/plain'), handle: async () => ({ body: Buffer.alloc(0) }) })
+
+// @ts-expect-error one of several forms says which
+endpoint({ ...one, allow: 'read_code', returns: variants(Message), handle: async () => ({ message: 'x' }) })
+endpoint({ ...one, allow: 'read_code', returns: variants(Message), handle: async () => as(Message, { message: 'x' }) })
+
+endpoint({
+  ...one,
+  allow: 'read_code',
+  params: Params({ n: Whole(), maybe: Optional(Text()), flag: Flag({ default: false }) }),
+  returns: null,
+  async handle({ params }) {
+    const n: number = params.n
+    const flag: boolean = params.flag
+    // @ts-expect-error a parameter that may be left out may be undefined
+    const maybe: string = params.maybe
+    // @ts-expect-error a parameter nobody declared
+    params.m
+    return void [n, flag, maybe]
+  },
+})
+
+// @ts-expect-error a rule over parameters names declared ones
+Params({ a: Text() }, { atLeastOneOf: ['b'] })
+
+// @ts-expect-error what is presented disagrees with the schema
+entity({ name: 'X', schema: Type.Object({ id: Type.Integer() }), present: (row: { id: string }) => ({ id: row.id }) })
+
+// @ts-expect-error a level nobody has
+const policy = { read: { from: 'chief' } } satisfies Policy<string>
+void policy
+
+// @ts-expect-error a list says how it is ordered
+void fetchPage({} as never, { select: {}, from: {}, where: [], type: 'X' }, {} as never)

@@ -1,0 +1,146 @@
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { describe, expect, test, vi } from 'vitest'
+import { freePort, Launched, temporaryFolder } from '../../src/processes/testing/launch.ts'
+import { Client, git } from '../world.ts'
+
+/** The service as a person starts it, with everything real. */
+const bin = fileURLToPath(new URL('../../bin/stithy.js', import.meta.url))
+
+type Service = { launched: Launched; origin: string; root: Client; env: Record<string, string> }
+
+async function serve(env: Record<string, string>): Promise<Service> {
+  const launched = new Launched(['serve'], env, { file: bin })
+  await launched.ready()
+  const origin = `http://127.0.0.1:${env['STITHY_HTTP_PORT']}`
+  return {
+    launched,
+    origin,
+    env,
+    root: new Client(origin, { id: 1, username: 'root', token: env['STITHY_ROOT_TOKEN']! }),
+  }
+}
+
+const freshEnv = async (): Promise<Record<string, string>> => ({
+  STITHY_DATA_DIR: await temporaryFolder(),
+  STITHY_HTTP_PORT: String(await freePort()),
+  STITHY_ROOT_TOKEN: 'root-token-for-tests',
+  STITHY_LOG_LEVEL: 'fatal',
+  STITHY_PROCESSES: '2',
+})
+
+async function workTree(): Promise<string> {
+  const work = await temporaryFolder()
+  await git(work, 'init', '-q', '-b', 'main')
+  await writeFile(join(work, 'file'), 'content\n')
+  await git(work, 'add', '.')
+  await git(work, 'commit', '-qm', 'First')
+  return work
+}
+
+vi.setConfig({ testTimeout: 120_000 })
+
+describe('kill -9', () => {
+  test('of any process, while people push and write: what was acknowledged is there', async () => {
+    let service = await serve(await freshEnv())
+    const work = await workTree()
+    const remote = () => service.origin.replace('http://', 'http://root:root-token-for-tests@')
+    expect((await service.root.post('/projects', { path: 'crash' })).status).toBe(201)
+
+    const pushed: string[] = []
+    const made: number[] = []
+    let going = true
+    const pusher = async (name: string) => {
+      for (let n = 0; going; n++) {
+        const branch = `${name}-${n}`
+        const done = await git(work, 'push', '-q', `${remote()}/root/crash.git`, `HEAD:refs/heads/${branch}`).catch(
+          () => undefined,
+        )
+        if (done === undefined) await delay(50)
+        else pushed.push(branch)
+      }
+    }
+    const writer = async () => {
+      for (let n = 0; going; n++) {
+        const answer = await service.root.post('/projects', { path: `written-${n}` }).catch(() => undefined)
+        if (answer?.status === 201) made.push(answer.json.id)
+        else await delay(50)
+      }
+    }
+    const busy = [pusher('a'), pusher('b'), writer()]
+
+    for (const title of ['stithy worker', 'stithy git runner', 'stithy jobs', 'stithy worker']) {
+      await delay(700)
+      const before = pushed.length
+      process.kill(service.launched.named(title)[0]!, 'SIGKILL')
+      // Service goes on: pushes are acknowledged again.
+      await vi.waitFor(() => expect(pushed.length).toBeGreaterThan(before + 1), { timeout: 20_000 })
+    }
+    process.kill(service.launched.pid, 'SIGKILL')
+    await service.launched.exit
+    await delay(500)
+    service = await serve(service.env)
+    await delay(700)
+    going = false
+    await Promise.all(busy)
+
+    expect(pushed.length).toBeGreaterThan(10)
+    const refs = await git(work, 'ls-remote', '--heads', `${remote()}/root/crash.git`)
+    for (const branch of pushed) expect(refs).toContain(`refs/heads/${branch}\n`.trimEnd())
+    for (const id of made) expect((await service.root.get(`/projects/${id}`)).status).toBe(200)
+
+    service.launched.process.kill('SIGTERM')
+    expect(await service.launched.exit).toBe(0)
+    // Repositories and database agree, objects are whole.
+    const check = new Launched(['check'], service.env, { file: bin })
+    expect([await check.exit, check.err]).toEqual([
+      0,
+      expect.stringMatching(/^checked repositories up to project \d+\n$/),
+    ])
+  })
+
+  test('after a stop and a start everything is as it was, and a stop leaves nobody', async () => {
+    const env = await freshEnv()
+    const first = await serve(env)
+    const work = await workTree()
+    await git(
+      work,
+      'push',
+      '-q',
+      `${first.origin.replace('http://', 'http://root:root-token-for-tests@')}/root/kept.git`,
+      'main',
+    )
+    first.launched.process.kill('SIGTERM')
+    expect(await first.launched.exit).toBe(0)
+
+    const second = await serve(env)
+    const raw = await second.root.get('/projects/root%2Fkept/repository/files/file/raw?ref=main')
+    expect(raw).toMatchObject({ status: 200, text: 'content\n' })
+    expect(await second.root.get('//-/readiness')).toMatchObject({ status: 200, json: { status: 'ok' } })
+    // Whichever worker answers, it tells the requests of all.
+    const requests = /^stithy_http_requests_total\{method="GET",status="200"\} (\d+)$/m
+    await Promise.all(
+      Array.from({ length: 20 }, () => second.root.get('/version', { headers: { connection: 'close' } })),
+    )
+    const figures = (await second.root.get('//-/metrics')).text
+    expect(Number(requests.exec(figures)?.[1])).toBe(21)
+    second.launched.process.kill('SIGTERM')
+    expect(await second.launched.exit).toBe(0)
+  })
+
+  test('tokens made on the command line work at once', async () => {
+    const service = await serve(await freshEnv())
+    const made = new Launched(['token', 'create', '--user', 'root', '--scopes', 'read_user'], service.env, {
+      file: bin,
+    })
+    expect(await made.exit).toBe(0)
+    const token = made.out.trim().split('\n').at(-1)!
+    const answer = await new Client(service.origin).get('/user', { headers: { 'private-token': token } })
+    expect(answer).toMatchObject({ status: 200, json: { username: 'root' } })
+    expect((await new Client(service.origin).get('/projects', { headers: { 'private-token': token } })).status).toBe(
+      403,
+    )
+  })
+})

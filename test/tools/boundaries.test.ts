@@ -1,0 +1,88 @@
+import { fileURLToPath } from 'node:url'
+import { describe, expect, test } from 'vitest'
+import { moduleOf, readModules } from '../../tools/boundaries/modules.ts'
+import { boundaries, violations } from '../../tools/boundaries/rules.ts'
+
+/** One file with this text breaks these rules. */
+const planted: readonly [rule: string, path: string, source: string][] = [
+  ['kernel-imports-what-is-below', 'src/kernel/a.ts', `import type { Db } from '../db/db.ts'`],
+  ['git-imports-what-is-below', 'src/git/a.ts', `import { allows } from '../access/policy.ts'`],
+  ['blobs-imports-what-is-below', 'src/blobs/a.ts', `import {\n  type Db,\n} from '../db/db.ts'`],
+  ['db-imports-what-is-below', 'src/db/a.ts', `export { endpoint } from '../api/endpoint.ts'`],
+  ['access-imports-what-is-below', 'src/access/a.ts', `export * from '../db/db.ts'`],
+  ['settings-imports-what-is-below', 'src/settings/a.ts', `import '../api/ctx.ts'`],
+  ['events-imports-what-is-below', 'src/events/a.ts', `type Ctx = import('../api/ctx.ts').Ctx`],
+  ['api-imports-what-is-below', 'src/api/a.ts', `const { job } = await import('../jobs/job.ts')`],
+  ['jobs-imports-what-is-below', 'src/jobs/a.ts', `import { user } from '../areas/users/subject.ts'`],
+  ['areas-imports-what-is-below', 'src/areas/labels/a.ts', `import { mount } from '../../edges/http/mount.ts'`],
+  ['edges-imports-what-is-below', 'src/edges/http/a.ts', `import { createApp } from '../../app.ts'`],
+  ['floor-instance', 'src/areas/instance/a.ts', `import { x } from '../users/queries.ts'`],
+  ['floor-access-index', 'src/areas/access-index/a.ts', `import { x } from '../namespaces/queries.ts'`],
+  ['floor-namespaces', 'src/areas/namespaces/a.ts', `import { x } from '../users/queries.ts'`],
+  ['floor-users-and-tokens', 'src/areas/users/a.ts', `import { x } from '../projects/queries.ts'`],
+  ['floor-repositories', 'src/areas/repositories/a.ts', `import { x } from '../projects/queries.ts'`],
+  ['floor-projects', 'src/areas/projects/a.ts', `import { x } from '../groups/queries.ts'`],
+  ['floor-groups', 'src/areas/groups/a.ts', `import { x } from '../members/queries.ts'`],
+  ['floor-members', 'src/areas/members/a.ts', `import { x } from '../labels/queries.ts'`],
+  ['areas-open-few-doors', 'src/areas/labels/a.ts', `import { x } from '../projects/routes.ts'`],
+  ['nothing-imports-the-list-of-areas', 'src/edges/http/a.ts', `import { endpoints } from '../../areas/index.ts'`],
+  ['edges-do-not-know-each-other', 'src/edges/http/a.ts', `import { x } from '../registry/a.ts'`],
+  ['only-git-and-processes-start-processes', 'src/areas/labels/a.ts', `import { spawn } from 'node:child_process'`],
+  ['only-http-edges-know-fastify', 'src/api/a.ts', `import type { FastifyRequest } from 'fastify'`],
+  ['only-config-reads-the-environment', 'src/areas/labels/a.ts', `const home = process.env.HOME`],
+  ['only-config-reads-the-environment', 'src/areas/labels/a.ts', `const { env } = process`],
+  ['sql-is-written-in-queries', 'src/areas/labels/service.ts', `import { sql } from '../../db/sql.ts'`],
+  ['tests-are-not-shipped', 'src/areas/labels/a.ts', `import { World } from '../../../test/world.ts'`],
+]
+
+describe('boundaries', () => {
+  test.for(planted)('%s catches %s', ([rule, path, source]) => {
+    expect(violations([moduleOf(path, source)]).map((found) => found.rule)).toContain(rule)
+  })
+
+  test('there is a planted violation of each', () => {
+    expect([...new Set(planted.map(([rule]) => rule))].sort()).toEqual(boundaries.map(({ name }) => name).sort())
+  })
+
+  test('a circle of imports is caught, types included', () => {
+    const found = violations([
+      moduleOf('src/areas/a/x.ts', `import { y } from '../b/y.ts'`),
+      moduleOf('src/areas/b/y.ts', `import type { Z } from '../c/z.ts'`),
+      moduleOf('src/areas/c/z.ts', `import { x } from '../a/x.ts'`),
+    ])
+    expect(found).toMatchObject([
+      { rule: 'no-cycles', what: 'src/areas/a/x.ts → src/areas/b/y.ts → src/areas/c/z.ts → src/areas/a/x.ts' },
+    ])
+  })
+
+  test.for([
+    [
+      'what is allowed',
+      'src/areas/labels/queries.ts',
+      `import { sql } from '../../db/sql.ts'\nimport { project } from '../projects/subject.ts'`,
+    ],
+    [
+      'a comment',
+      'src/kernel/a.ts',
+      `// import { a } from '../db/db.ts'\n/*\nimport { a } from '../db/db.ts'\nprocess.env */`,
+    ],
+    ['text', 'src/kernel/a.ts', 'export const text = "// no comment"; export const more = `import(1)`'],
+    ['a test', 'src/kernel/a.test.ts', `import { a } from '../app.ts'\nprocess.env`],
+    ['git starting git', 'src/git/runner/child.ts', `import { spawn } from 'node:child_process'`],
+  ] as const)('%s is no violation', ([, path, source]) => {
+    expect(violations([moduleOf(path, source)])).toEqual([])
+  })
+
+  test('an import after an address in a string is seen', () => {
+    expect(
+      moduleOf('src/a.ts', `const at = 'http://x'\nexport const b = 1\nimport { c } from './c.ts'`).imports,
+    ).toEqual(['src/c.ts'])
+  })
+
+  test('the project keeps them', async () => {
+    const modules = await readModules(fileURLToPath(new URL('../..', import.meta.url)).replace(/\/$/, ''), 'src')
+    expect(modules.length).toBeGreaterThan(100)
+    expect(modules.find(({ path }) => path === 'src/app.ts')!.imports).toContain('src/edges/http/server.ts')
+    expect(violations(modules)).toEqual([])
+  })
+})

@@ -1,0 +1,94 @@
+import { execFile } from 'node:child_process'
+import { cp, mkdtemp, readFile, rm, symlink } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { newArea, withArea } from '../../tools/scaffold/area.ts'
+import { namesOf } from '../../tools/scaffold/templates.ts'
+
+const run = promisify(execFile)
+const root = fileURLToPath(new URL('../..', import.meta.url))
+
+/** A copy of the project that can be written to. */
+async function copy(): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'stithy-new-'))
+  onTestFinished(() => rm(folder, { recursive: true, force: true }))
+  for (const name of ['src', 'tools', 'tsconfig.json', 'package.json', 'biome.json'])
+    await cp(join(root, name), join(folder, name), { recursive: true })
+  await symlink(join(root, 'node_modules'), join(folder, 'node_modules'))
+  return folder
+}
+
+describe('npm run new area', () => {
+  test('writes an area that is listed, keeps the boundaries and passes the linter', async () => {
+    const folder = await copy()
+    const written = await newArea(folder, 'test-widgets')
+    expect(written).toContain('src/areas/test-widgets/routes.ts')
+    expect(await readFile(join(folder, 'src/areas/index.ts'), 'utf8')).toMatch(
+      / {2}'test-widgets': testWidgetsRoutes,\n {2}tokens:/,
+    )
+    const there = { cwd: folder, encoding: 'utf8' as const }
+    const listed = await run(
+      process.execPath,
+      ['-e', `import('./src/areas/index.ts').then((m) => console.log(m.areas['test-widgets'][0].path))`],
+      there,
+    )
+    expect(listed.stdout.trim()).toBe('/projects/:id/test_widgets')
+    expect((await run(process.execPath, ['tools/boundaries.ts'], there)).stdout).toContain('keep the boundaries')
+    await run(
+      process.execPath,
+      [
+        'node_modules/@biomejs/biome/bin/biome',
+        'check',
+        '--vcs-enabled=false',
+        'src/areas/test-widgets',
+        'src/areas/index.ts',
+      ],
+      there,
+    )
+  })
+
+  test('what it writes type-checks', async () => {
+    const folder = await copy()
+    await newArea(folder, 'test-widgets')
+    await cp(join(root, 'test'), join(folder, 'test'), { recursive: true })
+    const { stdout } = await run(
+      process.execPath,
+      ['node_modules/typescript/bin/tsc', '--noEmit', '--singleThreaded'],
+      { cwd: folder },
+    ).catch((error: { stdout: string }) => error)
+    expect(
+      stdout
+        .split('\n')
+        .filter((line) => line.startsWith('src/areas/test-widgets/') || line.startsWith('src/areas/index.ts')),
+    ).toEqual([])
+  }, 120_000)
+
+  test.for([
+    ['Labels', 'is no kebab-case'],
+    ['label', 'is no plural'],
+    ['../labels', 'leaves the folder'],
+    ['projects', 'is there already'],
+  ])('refuses %s, which %s', async ([noun]) => {
+    await expect(newArea(root, noun!)).rejects.toThrow(/an area is a plural noun|is there already/)
+  })
+
+  test('names follow the noun', () => {
+    expect(namesOf('merge-requests')).toEqual({
+      noun: 'merge-requests',
+      snake: 'merge_requests',
+      camel: 'mergeRequests',
+      record: 'MergeRequest',
+    })
+    expect(namesOf('categories').record).toBe('Category')
+  })
+
+  test('an area lands in its alphabetical place, the last one too', () => {
+    const text = `import type { X } from '../x.ts'\nimport { aRoutes } from './a/routes.ts'\n\nexport const areas: X = {\n  a: aRoutes,\n}\n`
+    expect(withArea(text, 'labels', 'labelsRoutes')).toBe(
+      `import type { X } from '../x.ts'\nimport { aRoutes } from './a/routes.ts'\nimport { labelsRoutes } from './labels/routes.ts'\n\nexport const areas: X = {\n  a: aRoutes,\n  labels: labelsRoutes,\n}\n`,
+    )
+  })
+})

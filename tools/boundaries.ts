@@ -1,0 +1,15 @@
+import { fileURLToPath } from 'node:url'
+import { readModules } from './boundaries/modules.ts'
+import { violations } from './boundaries/rules.ts'
+
+// What may import what (ARCHITECTURE.md): `node tools/boundaries.ts` prints what breaks it.
+const root = fileURLToPath(new URL('..', import.meta.url)).replace(/[/\\]$/, '')
+const modules = await readModules(root, 'src')
+const found = violations(modules)
+for (const { rule, file, what, instead } of found) console.log(`${file} ${what}\n  ${rule}: ${instead}`)
+console.log(
+  found.length === 0
+    ? `${modules.length} files keep the boundaries`
+    : `${found.length} violations in ${modules.length} files`,
+)
+process.exitCode = found.length === 0 ? 0 : 1
