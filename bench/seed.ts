@@ -33,9 +33,9 @@ export async function seed(databaseUrl: string, size: Size): Promise<void> {
   }
 }
 
-/** 0 to 1, from an ordinal: the same each time, without pattern to the eye. */
+/** 0 to 1, from an ordinal: the same each time, without pattern to the eye; another salt gives an independent one. */
 const fraction = (ordinal: string, salt: number): string =>
-  `(((${ordinal})::bigint * 7919 + ${salt}) % 10007) / 10007.0`
+  `(abs(hashint8extended((${ordinal})::bigint, ${salt}) % 10007) / 10007.0)`
 
 async function seedUsers({ client, size }: Seeding): Promise<void> {
   await client.query(`
@@ -84,7 +84,7 @@ async function seedProjects({ client, size }: Seeding): Promise<void> {
     insert into projects (id, namespace_id, creator_id, name, path, full_path, description, visibility, topics, star_count, open_issues_count,
       forked_from_project_id, runners_token, default_branch, readme_path, license_path, license_key, archived, created_at, updated_at, last_activity_at)
     select n, ns.id, ${userId(0)} + 1 + n % ${size.users}, 'Project ' || n, 'project-' || n, ns.full_path || '/project-' || n,
-      'Does the work of project ' || n || ', and does it well enough that others come to read how.',
+      'Does the work of ' || left(md5((n % 2000)::text), 8) || ', and does it well enough that others come to read how.',
       case when n = ${repositoryProject} then 20 else least(ns.visibility,
         case when ${fraction('n', 23)} < 0.3 then 20 when ${fraction('n', 23)} < 0.5 then 10 else 0 end) end,
       case when n % 4 = 0 then array['tools', 'topic-' || n % 50] else '{}' end, 0, n % 30,
