@@ -9,7 +9,7 @@ import { projectsPage } from '../projects/list.ts'
 import { projectFilters } from '../projects/params.ts'
 import { Group, GroupDetail } from './entity.ts'
 import { type GroupOptions, listGroups } from './queries.ts'
-import { createGroup, deleteGroup, editGroup, getDetail } from './service.ts'
+import { addProjects, createGroup, deleteGroup, editGroup, getDetail } from './service.ts'
 import { group } from './subject.ts'
 
 const bigId = { maximum: Number.MAX_SAFE_INTEGER }
@@ -121,8 +121,11 @@ export const groupRoutes = [
       }),
     }),
     returns: GroupDetail,
-    handle: ({ subject, params, ctx }) =>
-      getDetail(ctx, subject.id, params.with_projects, params.with_custom_attributes && ctx.actor?.admin === true),
+    async handle({ subject, params, ctx }) {
+      if (params.with_custom_attributes && ctx.actor?.admin)
+        return getDetail(ctx, subject.id, params.with_projects, true)
+      return params.with_projects ? addProjects(ctx, subject) : subject
+    },
   }),
 
   endpoint({

@@ -48,14 +48,15 @@ const orderColumns: Record<ProjectOrder, Sql> = {
   last_activity_at: raw('p.last_activity_at'),
 }
 
+// Arrays rather than `in`: both sides of an `or` can then use an index.
 const setCondition = (set: ProjectSet): Sql[] => {
   if (set.of === 'everyone') return []
   if (set.of === 'user') return [sql`p.namespace_id = (select id from namespaces where owner_id = ${set.userId})`]
   const inside = set.includeSubgroups
-    ? sql`p.namespace_id in (select d.id from namespaces d where ${within(raw('d.traversal_ids'), sql`${set.traversalIds}::bigint[]`)})`
+    ? sql`p.namespace_id = any(array(select d.id from namespaces d where ${within(raw('d.traversal_ids'), sql`${set.traversalIds}::bigint[]`)}))`
     : sql`p.namespace_id = ${set.groupId}`
-  const shared = sql`p.id in (select l.project_id from project_group_links l where l.group_id = ${set.groupId}
-    and (l.expires_at is null or l.expires_at > current_date))`
+  const shared = sql`p.id = any(array(select l.project_id from project_group_links l where l.group_id = ${set.groupId}
+    and (l.expires_at is null or l.expires_at > current_date)))`
   if (set.shared === 'only') return [shared]
   return [set.shared === 'with' ? sql`(${inside} or ${shared})` : inside]
 }

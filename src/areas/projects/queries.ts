@@ -150,12 +150,20 @@ export function visibleProjects(caller: Caller): Sql {
   return sql`(p.visibility >= ${open} or ${projectWhere(caller, levels.guest, raw('p.id'), raw('p.namespace_id'))})`
 }
 
-const membership = (caller: Caller, condition: Sql): Sql =>
+/** The same for one project: asks for its level rather than for all that the caller has a level in. */
+function visibleProject(caller: Caller): Sql {
+  if (caller === null || caller.admin) return visibleProjects(caller)
+  const open = caller.external ? visibilities.public : visibilities.internal
+  return sql`(p.visibility >= ${open} or ${levelOf(caller)} >= ${levels.guest})`
+}
+
+/** `condition` finds one row, or with `highest` the best of several. */
+const membership = (caller: Caller, condition: Sql, highest = false): Sql =>
   caller === null
     ? raw('null::json')
     : sql`(select json_build_object('access_level', m.access_level, 'notification_level', m.notification_level) from members m
         where m.user_id = ${caller.id} and ${condition} and (m.expires_at is null or m.expires_at > current_date)
-        order by m.access_level desc limit 1)`
+        ${highest ? raw('order by m.access_level desc limit 1') : empty})`
 
 const versionOf = (alias: string): Sql => raw(`${alias}.xmin, ${alias}.ctid`)
 
@@ -171,6 +179,7 @@ const stampColumns = (caller: Caller, { inheritedMembership }: RecordOptions): S
   case when n.kind = 'group' then ${membership(
     caller,
     inheritedMembership ? raw('m.namespace_id = any(n.traversal_ids)') : raw('m.namespace_id = n.id'),
+    inheritedMembership,
   )} end as group_member`
 
 const tables = raw('from projects p join namespaces n on n.id = p.namespace_id')
@@ -214,7 +223,7 @@ function forkSource(caller: Caller, shown: Sql): Sql {
   // The alias `p` is the source in here, so that the twin of read_project applies to it.
   return sql`(select ${shown}
     from (select p.forked_from_project_id as source_id) as fork join projects p on p.id = fork.source_id
-    join namespaces n on n.id = p.namespace_id where not p.deleting and ${visibleProjects(caller)})`
+    join namespaces n on n.id = p.namespace_id where not p.deleting and ${visibleProject(caller)})`
 }
 
 /** What rules on a project ask, with the stamp of its record. One statement. */
