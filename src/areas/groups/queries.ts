@@ -57,14 +57,15 @@ const aroundHisProjects = (userId: number): Sql => sql`g.id in (
     where a.user_id = ${userId} and a.expires_on > current_date
     and exists (select from projects p where p.namespace_id = n.id and not p.deleting))`
 
+/** Rules never ask for an administrator's. */
 const callerColumns = (caller: Caller): Sql =>
-  caller === null
+  caller === null || caller.admin
     ? raw('null::smallint as level, false as reads_project_inside')
     : sql`his.level, case when his.level is null then ${aroundHisProjects(caller.id)} else false end as reads_project_inside`
 
 /** Whether a project inside lets him in matters only without a level, and costs more than all else together. */
 const tables = (caller: Caller): Sql =>
-  caller === null
+  caller === null || caller.admin
     ? raw('from namespaces g')
     : sql`from namespaces g cross join lateral (select ${groupLevel(caller.id, raw('g.id'))} as level) as his`
 
