@@ -9,10 +9,12 @@ import { areas, endpoints, jobs } from './areas/index.ts'
 import { recoverPushes } from './areas/pushes/recovery.ts'
 import { TokenAuthenticator } from './areas/tokens/authenticate.ts'
 import { apiVersion } from './areas/version/version.ts'
+import { openBlobs } from './blobs/open.ts'
 import type { Config } from './config.ts'
 import { openDatabase } from './db/database.ts'
 import { Notifications } from './db/notifications.ts'
 import { gitDoor } from './edges/git-http/door.ts'
+import { avatarDoor } from './edges/http/avatar-door.ts'
 import { docsPage } from './edges/http/docs-page.ts'
 import type { Doors } from './edges/http/doors.ts'
 import { ownMetrics } from './edges/http/metrics.ts'
@@ -56,6 +58,7 @@ export async function createApp(config: Config, services: Services, overrides: O
   const runner = stack.use(await Runner.connect(services.runnerSocket))
   const git = stack.use(new Git(runner))
 
+  const blobs = openBlobs(config.blobUrl)
   const texts = new RecordTexts()
   const site = siteAt(config.externalUrl, config.sshPort)
   const repositoriesDir = join(config.dataDir, 'repositories')
@@ -67,6 +70,7 @@ export async function createApp(config: Config, services: Services, overrides: O
     db,
     transaction: db.transaction,
     git,
+    blobs,
     repositoriesDir,
     settings: await settings.get(),
     site,
@@ -91,6 +95,7 @@ export async function createApp(config: Config, services: Services, overrides: O
     systemDoor({ db, runner, dataDir: config.dataDir, metrics: services.metrics ?? ownMetrics }),
     openApiDoor({ areas, plan: config.plan, version: apiVersion, siteUrl: site.url }),
     docsPage(site.url),
+    avatarDoor(doors),
     gitDoor(doors),
   ])
   stack.defer(() => http.close())

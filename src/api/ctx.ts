@@ -1,5 +1,6 @@
 import type { Logger } from 'pino'
 import type { Caller } from '../access/actor.ts'
+import type { BlobStore } from '../blobs/blob-store.ts'
 import type { Database, Db } from '../db/db.ts'
 import type { Git } from '../git/git.ts'
 import type { Plan } from '../kernel/plan.ts'
@@ -13,6 +14,7 @@ export type Ctx = {
   readonly db: Db
   readonly transaction: Database['transaction']
   readonly git: Git
+  readonly blobs: BlobStore
   /** Folder of the repositories; areas/repositories/location.ts draws what lies below. */
   readonly repositoriesDir: string
   /** As they were when the request, job or session began. */

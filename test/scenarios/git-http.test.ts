@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect } from 'vitest'
-import { git, temporaryFolder, test } from '../world.ts'
+import { git, gitTold, temporaryFolder, test } from '../world.ts'
 
 /** A clone with one commit on `main`. */
 async function workTree(folder: string): Promise<string> {
@@ -203,7 +203,9 @@ describe('git over HTTP', () => {
     await expect(git(work, 'push', '-q', at(bob), 'main')).rejects.toThrow(/not found/)
     await git(work, 'push', '-q', '--dry-run', at(ann), 'main')
     expect((await ann.get(`/projects/${ann.username}%2Ffrom-push`)).status).toBe(404)
-    await git(work, 'push', '-q', at(ann), 'main')
+    const told = await gitTold(work, 'push', at(ann), 'main')
+    expect(told).toContain(`The private project ${ann.username}/from-push was successfully created.`)
+    expect(told).not.toMatch(/error|fatal|warning/i)
     expect((await ann.get(`/projects/${ann.username}%2Ffrom-push`)).json).toMatchObject({
       visibility: 'private',
       default_branch: 'main',

@@ -241,6 +241,11 @@ export const insertGroup = async (
 export const updateGroupAttributes = (tx: Tx, id: number, attributes: Partial<GroupAttributes>): Promise<number> =>
   tx.run(sql`update namespaces set ${assignments(attributes)} where id = ${id}`)
 
+/** Groups below a locked one are locked, too. */
+export const lockSharingBelow = (tx: Tx, traversalIds: readonly number[]): Promise<number> =>
+  tx.run(sql`update namespaces d set share_with_group_lock = true
+    where not d.share_with_group_lock and ${within(raw('d.traversal_ids'), sql`${traversalIds}::bigint[]`)}`)
+
 /** Locks the group against other edits until the transaction ends. */
 export const lockGroup = (tx: Tx, id: number): Promise<GroupRow | undefined> =>
   tx.row<GroupRow>(sql`select ${columns}, null as level, false as reads_project_inside from namespaces g

@@ -1,7 +1,7 @@
 import type { Ctx } from '../../api/ctx.ts'
 import { endpoint, variants } from '../../api/endpoint.ts'
 import { fetchPage } from '../../api/page.ts'
-import { Flag, Hash, List, Nullable, OneOf, Optional, Params, Text, Whole } from '../../api/params/types.ts'
+import { File, Flag, Hash, List, Nullable, OneOf, Optional, Params, Text, Whole } from '../../api/params/types.ts'
 import { Message } from '../instance/entity.ts'
 import { instance } from '../instance/subject.ts'
 import { Project, ProjectSimple } from '../projects/entity.ts'
@@ -48,6 +48,7 @@ const writeParams = {
   emails_disabled: Optional(Nullable(Flag({ description: 'No mail' }))),
   mentions_disabled: Optional(Nullable(Flag({ description: 'The group cannot be mentioned' }))),
   lfs_enabled: Optional(Nullable(Flag({ description: 'Large files in its projects' }))),
+  avatar: Optional(Nullable(File({ description: 'Picture' }))),
   request_access_enabled: Optional(Flag({ description: 'People may ask for access' })),
   shared_runners_minutes_limit: minutes('Minutes on shared runners'),
   extra_shared_runners_minutes_limit: minutes('Further minutes on shared runners'),
@@ -88,6 +89,7 @@ export const groupRoutes = [
     params: Params({
       ...projectFilters,
       with_shared: Flag({ default: true, description: 'Those shared with the group, too' }),
+      with_security_reports: Flag({ default: false, tier: 'ultimate', description: 'With security reports' }),
       include_subgroups: Flag({ default: false, description: 'Those of its subgroups, too' }),
     }),
     paged: true,

@@ -3,11 +3,14 @@ import { type Visibility, visibilities, visibilityName } from '../../access/leve
 import { allows } from '../../access/policy.ts'
 import type { Ctx } from '../../api/ctx.ts'
 import { fetchPage } from '../../api/page.ts'
+import type { UploadedFile } from '../../api/params/uploaded-file.ts'
 import type { Tx } from '../../db/db.ts'
 import { emit } from '../../events/log.ts'
 import { enqueue } from '../../jobs/job.ts'
 import { Failure, forbidden, invalidFields, notFound, rowNotFound } from '../../kernel/failure.ts'
 import { lockAccess, namespacePlaced, namespaceRemoved } from '../access-index/service.ts'
+import { saveAvatar } from '../avatars/queries.ts'
+import { acceptAvatar } from '../avatars/service.ts'
 import { complaintsOf, groupNameComplaints, namespacePathComplaints, taken, tooLong } from '../namespaces/names.ts'
 import { claimRoute, newRunnersToken } from '../namespaces/queries.ts'
 import { listProjects } from '../projects/list-queries.ts'
@@ -22,6 +25,7 @@ import {
   insertGroup,
   insertOwner,
   lockGroup,
+  lockSharingBelow,
   markGroupDeleting,
   renameTree,
   retireGroupRoutes,
@@ -39,6 +43,7 @@ const deepest = 20
 
 /** What create and edit are given: attributes as the wire names them. */
 export type GroupInput = {
+  avatar?: UploadedFile | null
   name?: string
   path?: string
   description?: string | null
@@ -93,10 +98,14 @@ export async function createGroup(
   })
   if (complaints) refuse(complaints)
 
+  const avatar = await acceptAvatar(ctx, input.avatar)
   const id = await ctx.transaction(async (tx) => {
     await lockAccess(tx)
     const held = parent && (await lockGroup(tx, parent.id))
     if (parent && !held) throw notFound('Group')
+    // The group above may have been closed since the checks.
+    const tooOpen = aboveParent(visibility, held)
+    if (tooOpen.length > 0) refuse({ visibility_level: tooOpen })
     const groupId = await insertGroup(tx, {
       name: input.name,
       path: input.path,
@@ -110,6 +119,7 @@ export async function createGroup(
       share_with_group_lock: held?.share_with_group_lock ?? false,
       ...attributesOf({ ...input, visibility }),
     })
+    if (avatar) await saveAvatar(tx, 'group', groupId, avatar)
     await insertOwner(tx, groupId, actor.id)
     await namespacePlaced(tx, groupId)
     await emit(tx, {
@@ -163,6 +173,7 @@ export async function addProjects(ctx: Ctx, row: GroupRow): Promise<GroupDetailR
 /** Changes what is given. A new path leaves redirects behind, for the group and all inside it. */
 export async function editGroup(ctx: Ctx, group: GroupSubject, input: GroupInput): Promise<GroupDetailRow> {
   const changed = Object.keys(input).filter((name) => name === 'path' || groupAttributeNames.has(name))
+  const avatar = await acceptAvatar(ctx, input.avatar)
   await ctx.transaction(async (tx) => {
     await lockAccess(tx)
     const held = await lockGroup(tx, group.id)
@@ -193,9 +204,11 @@ export async function editGroup(ctx: Ctx, group: GroupSubject, input: GroupInput
     })
     if (complaints) throw invalidFields(complaints)
     await updateGroupAttributes(tx, held.id, attributesOf(input))
+    if (avatar !== undefined) await saveAvatar(tx, 'group', held.id, avatar)
     const path = input.path ?? held.path
     const name = input.name ?? held.name
     if (path !== held.path || name !== held.name) await rename(tx, held, parent, path, name)
+    if (input.share_with_group_lock) await lockSharingBelow(tx, held.traversal_ids)
     if (input.share_with_group_lock !== undefined) await namespacePlaced(tx, held.id)
     await emit(tx, {
       kind: 'group_updated',

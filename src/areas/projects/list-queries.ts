@@ -24,6 +24,9 @@ export type ProjectFilters = {
   id_after?: number
   id_before?: number
   custom_attributes?: Record<string, string>
+  repository_checksum_failed?: boolean
+  wiki_checksum_failed?: boolean
+  with_security_reports?: boolean
 }
 
 /** Where a list of projects begins. */
@@ -96,6 +99,10 @@ export function listProjects(
     where.push(
       sql`p.id in (select project_id from project_languages where lower(name) = lower(${filters.with_programming_language}))`,
     )
+  if (filters.repository_checksum_failed) where.push(raw('p.repository_check_failed'))
+  if (filters.wiki_checksum_failed) where.push(raw('p.wiki_check_failed'))
+  // Reports come from jobs; until jobs run here, no project has one.
+  if (filters.with_security_reports) where.push(raw('false'))
   if (filters.id_after !== undefined) where.push(sql`p.id > ${filters.id_after}`)
   if (filters.id_before !== undefined) where.push(sql`p.id < ${filters.id_before}`)
   if (caller?.admin && filters.custom_attributes) where.push(hasAttributes(filters.custom_attributes))

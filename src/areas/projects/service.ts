@@ -2,6 +2,7 @@ import { levels, type Visibility, visibilities } from '../../access/levels.ts'
 import { allows } from '../../access/policy.ts'
 import { projectPolicy } from '../../access/project-policy.ts'
 import type { Ctx } from '../../api/ctx.ts'
+import type { UploadedFile } from '../../api/params/uploaded-file.ts'
 import type { Tx } from '../../db/db.ts'
 import { violatedUnique } from '../../db/violations.ts'
 import { emit } from '../../events/log.ts'
@@ -12,6 +13,8 @@ import { enqueue } from '../../jobs/job.ts'
 import { Failure, forbidden, invalidFields, rowNotFound } from '../../kernel/failure.ts'
 import { planOffers } from '../../kernel/plan.ts'
 import { projectPlaced } from '../access-index/service.ts'
+import { saveAvatar } from '../avatars/queries.ts'
+import { acceptAvatar } from '../avatars/service.ts'
 import { mayCreateProjects } from '../namespaces/creation.ts'
 import {
   complaintsOf,
@@ -79,6 +82,7 @@ export type ProjectInput = Readonly<Record<string, unknown>> & {
   visibility?: Visibility
   tag_list?: string[]
   topics?: string[]
+  avatar?: UploadedFile | null
 }
 
 /** A project in a namespace where the caller may make some; `owner` is whose own the default namespace is. */
@@ -99,6 +103,7 @@ export async function createProject(
   const visibility = input.visibility ?? ctx.settings.default_project_visibility
   const features = { ...newFeatures(visibility === 'private'), ...featuresAmong(input) }
 
+  const avatar = await acceptAvatar(ctx, input.avatar)
   const id = await ctx
     .transaction(async (tx) => {
       const held = await lockNamespace(tx, namespace.id)
@@ -131,6 +136,7 @@ export async function createProject(
       // Somebody may have taken either since they were looked at.
       if (!(await claimRoute(tx, fullPath, { projectId }))) throw invalidFields({ path: [isTaken] })
       await insertProjectMember(tx, projectId, held.owner_id ?? ownerId, levels.maintainer)
+      if (avatar) await saveAvatar(tx, 'project', projectId, avatar)
       // Nobody else can depend on a project that is not committed: the access lock is not needed.
       await projectPlaced(tx, projectId)
       await emit(tx, {
@@ -176,6 +182,7 @@ export async function editProject(
   input: ProjectInput & { default_branch?: string },
 ): Promise<ProjectRecordRow> {
   const { actor } = ctx
+  const avatar = await acceptAvatar(ctx, input.avatar)
   const may = (ability: 'rename_project' | 'change_visibility') => allows(projectPolicy[ability], actor, project.facts)
   if (input.name !== undefined && input.name !== project.name && !may('rename_project')) throw forbidden()
   if (
@@ -223,6 +230,7 @@ export async function editProject(
         settings: settingsAmong(input),
       }
       await updateProject(tx, held.id, changes)
+      if (avatar !== undefined) await saveAvatar(tx, 'project', held.id, avatar)
       // Last, so that a refusal above leaves HEAD alone. Should the commit fail, the next edit or push sets HEAD anew.
       if (input.default_branch !== undefined) await moveHead(ctx, project, input.default_branch)
       if (fullPath !== held.full_path)

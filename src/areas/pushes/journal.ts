@@ -23,6 +23,9 @@ const namedRefs = 100
 /** Writes down what is about to move. Returns the id to settle. One statement. */
 export const intend = (ctx: Ctx, push: NewPush): Promise<number> => insertPush(ctx.db, push)
 
+/** Ends a push of which it is known that nothing moved. */
+export const drop = (ctx: Ctx, pushId: number): Promise<boolean> => ctx.transaction((tx) => settlePush(tx, pushId, []))
+
 /** Compares the refs with what was intended and writes what follows, once. Returns the changes that happened. */
 export async function settle(ctx: Ctx, pushId: number): Promise<readonly RefChange[]> {
   const push = await findPush(ctx.db, pushId)

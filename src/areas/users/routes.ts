@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto'
 import { as, endpoint, variants } from '../../api/endpoint.ts'
 import { fetchPage } from '../../api/page.ts'
-import { Flag, Hash, Nullable, OneOf, Optional, Params, Text, Timestamp, Whole } from '../../api/params/types.ts'
+import { File, Flag, Hash, Nullable, OneOf, Optional, Params, Text, Timestamp, Whole } from '../../api/params/types.ts'
 import { forbidden, invalidFields, notFound, unauthenticated } from '../../kernel/failure.ts'
+import { acceptAvatar } from '../avatars/service.ts'
 import { instance } from '../instance/subject.ts'
 import { CurrentUser, User, UserAdmin, UserListItem } from './entity.ts'
 import { digestPassword } from './password.ts'
@@ -129,6 +130,7 @@ export const userRoutes = [
         projects_limit: Optional(Whole({ minimum: 0, description: 'Personal projects he may have' })),
         extern_uid: Optional(Text({ description: 'Account at `provider`' })),
         provider: Optional(Text({ description: 'Provider of `extern_uid`' })),
+        avatar: Optional(File({ description: 'Picture' })),
         admin: Flag({ default: false, description: 'Administrator' }),
         can_create_group: Optional(Flag({ description: 'May create top-level groups' })),
         skip_confirmation: Flag({ default: false, description: 'The address counts as confirmed' }),
@@ -178,6 +180,7 @@ export const userRoutes = [
         params.extern_uid !== undefined && params.provider !== undefined
           ? { provider: params.provider, externUid: params.extern_uid }
           : undefined,
+        await acceptAvatar(ctx, params.avatar),
       )
     },
   }),
