@@ -143,7 +143,9 @@ async function findParent(ctx: Ctx, id: number): Promise<GroupRow> {
 const smaller = (visibility: Visibility, parent: GroupRow | undefined): Visibility =>
   parent && visibilities[visibility] > parent.visibility ? visibilityName(parent.visibility) : visibility
 
+/** How many projects come with a group, unless the installation lifts that. */
 const shown = 100
+const shownWithoutLimit = 10_000
 
 /** The group with the first of its projects, if they are wanted. */
 export async function getDetail(
@@ -160,7 +162,11 @@ export async function getDetail(
 /** The group with the first of its projects and of those shared with it. */
 export async function addProjects(ctx: Ctx, row: GroupRow): Promise<GroupDetailRow> {
   const { id } = row
-  const page = { page: 1, perPage: shown, keyset: false }
+  const page = {
+    page: 1,
+    perPage: ctx.settings.limit_projects_in_groups_api ? shown : shownWithoutLimit,
+    keyset: false,
+  }
   const filters = { order_by: 'created_at', sort: 'desc' } as const
   const place = { of: 'group', groupId: id, traversalIds: row.traversal_ids, includeSubgroups: false } as const
   const [projects, shared] = await Promise.all([

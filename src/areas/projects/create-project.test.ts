@@ -1,8 +1,6 @@
 import { describe, expect } from 'vitest'
 import { test, unique } from '../../../test/world.ts'
 
-const taken = ['has already been taken']
-
 describe('POST /projects', () => {
   test('answers the whole record, with the defaults', async ({ world }) => {
     const ann = await world.user()
@@ -282,30 +280,6 @@ describe('POST /projects', () => {
     [{ ci_config_path: 'a\0' }, 'ci_config_path is invalid'],
   ] as const)('refuses the parameter %j', async ([more, error], { world }) => {
     expect(await world.root.post('/projects', { name: 'X', ...more })).toMatchObject({ status: 400, json: { error } })
-  })
-
-  test('name and path are each unique in the namespace, the path in any case', async ({ world }) => {
-    const ann = await world.user()
-    await ann.post('/projects', { name: 'Name', path: 'path' })
-    const refused = async (sent: object, message: object) =>
-      expect(await ann.post('/projects', sent)).toMatchObject({ status: 400, json: { message } })
-    await refused({ name: 'Name', path: 'PATH' }, { name: taken, path: taken })
-    await refused({ name: 'Name', path: 'other' }, { name: taken })
-    await refused({ name: 'Other', path: 'Path' }, { path: taken })
-    // The wiki of `path` lies there; and the wiki of `other` would lie on another project.
-    await refused({ name: 'Wiki', path: 'path.wiki' }, { name: taken })
-    expect((await ann.post('/projects', { name: 'W', path: 'other.wiki' })).status).toBe(201)
-    await refused({ name: 'Other', path: 'Other' }, { name: taken })
-    const bob = await world.user()
-    expect((await bob.post('/projects', { name: 'Name', path: 'path' })).status).toBe(201)
-  })
-
-  test('of the same at the same moment, one wins', async ({ world }) => {
-    const ann = await world.user()
-    const answers = await Promise.all(Array.from({ length: 6 }, () => ann.post('/projects', { name: 'Same' })))
-    expect(answers.map(({ status }) => status).sort()).toEqual([201, 400, 400, 400, 400, 400])
-    for (const { status, json } of answers)
-      if (status === 400) expect(json.message.path ?? json.message.name).toEqual(taken)
   })
 
   test('asks nobody known who he is', async ({ world }) => {
