@@ -11,6 +11,8 @@ export interface Db {
   row<Row>(statement: Sql): Promise<Row | undefined>
   /** The number of rows changed. */
   run(statement: Sql): Promise<number>
+  /** Counts that are kept; none in a transaction, which sees what it has not committed. */
+  readonly totals?: { count(rows: Sql): Promise<number> }
 }
 
 declare const inTransaction: unique symbol

@@ -227,6 +227,18 @@ describe('git over HTTP', () => {
     expect(commit).toMatchObject({ title: 'Initial commit', author_name: 'Administrator' })
   })
 
+  test('of equal pushes at once one is told of', async ({ world }) => {
+    await using folder = await temporaryFolder()
+    const project = await world.project()
+    const work = await workTree(folder.path)
+    const url = world.remote(project, world.root)
+    await git(work, 'push', '-q', url, 'main')
+    await git(work, 'commit', '-q', '--allow-empty', '-m', 'again')
+    await Promise.allSettled(Array.from({ length: 8 }, () => git(work, 'push', '-q', url, 'main')))
+    const events = await world.rows(`select 1 from events where project_id = $1 and kind = 'pushed'`, [project.id])
+    expect(events).toHaveLength(2)
+  })
+
   test('addresses without .git lead to those with it', async ({ world }) => {
     const project = await world.project({ visibility: 'public' })
     const answer = await world.anonymous.get(`//${project.full_path}/info/refs?service=git-upload-pack`)

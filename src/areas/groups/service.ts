@@ -156,7 +156,12 @@ export async function getDetail(
 ): Promise<GroupDetailRow> {
   const row = await findGroup(ctx.db, ctx.actor, id, { customAttributes })
   if (!row) throw rowNotFound()
-  if (!withProjects) return row
+  return withProjects ? addProjects(ctx, row) : row
+}
+
+/** The group with the first of its projects and of those shared with it. */
+export async function addProjects(ctx: Ctx, row: GroupRow): Promise<GroupDetailRow> {
+  const { id } = row
   const page = {
     page: 1,
     perPage: ctx.settings.limit_projects_in_groups_api ? shown : shownWithoutLimit,
