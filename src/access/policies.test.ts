@@ -35,6 +35,7 @@ describe('who may do what on a project', () => {
     ['read_code', 'reporter', 'nobody'],
     ['read_statistics', 'reporter', 'reporter'],
     ['read_member', 'guest', 'stranger'],
+    ['comment_commit', 'reporter', 'stranger'],
     ['push_code', 'developer', 'developer'],
     ['admin_member', 'maintainer', 'maintainer'],
     ['admin_project', 'maintainer', 'maintainer'],

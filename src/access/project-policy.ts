@@ -6,6 +6,7 @@ export const projectPolicy = {
   read_code: { from: 'reporter', open: 'anyone', feature: 'repository' },
   read_statistics: { from: 'reporter' },
   read_member: { from: 'guest', open: 'signed_in' },
+  comment_commit: { from: 'reporter', open: 'signed_in', feature: 'repository', unless: ['archived'] },
   push_code: { from: 'developer', feature: 'repository', unless: ['archived'] },
   admin_member: { from: 'maintainer' },
   admin_project: { from: 'maintainer' },

@@ -2,6 +2,7 @@ import type { Endpoint } from '../api/endpoint.ts'
 import type { Job } from '../jobs/job.ts'
 import { archiveRoutes } from './archive/routes.ts'
 import { blameRoutes } from './blame/routes.ts'
+import { commitCommentRoutes } from './commit-comments/routes.ts'
 import { commitRoutes } from './commits/routes.ts'
 import { compareRoutes } from './compare/routes.ts'
 import { fileRoutes } from './files/routes.ts'
@@ -24,6 +25,7 @@ import { versionRoutes } from './version/routes.ts'
 export const areas: Readonly<Record<string, readonly Endpoint[]>> = {
   archive: archiveRoutes,
   blame: blameRoutes,
+  'commit-comments': commitCommentRoutes,
   commits: commitRoutes,
   compare: compareRoutes,
   files: fileRoutes,

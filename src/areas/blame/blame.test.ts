@@ -29,7 +29,7 @@ function* numbers(seed: number) {
 }
 
 describe('GET /projects/:id/repository/files/:file_path/blame', () => {
-  test('D1-FILE-BLAME D1-FILE-BLAME-GROUPS: ranges, each a commit with the lines it wrote, in the order of the file', async ({
+  test('D1-FILE-BLAME: ranges, each a commit with the lines it wrote, in the order of the file', async ({
     world,
   }) => {
     const project = await storedProject(world)

@@ -1,0 +1,46 @@
+import type { Ctx } from '../../api/ctx.ts'
+import { emit } from '../../events/log.ts'
+import type { Commit } from '../../git/commits.ts'
+import { invalid, notFound } from '../../kernel/failure.ts'
+import type { ProjectRow } from '../projects/queries.ts'
+import { noteActivity } from '../pushes/queries.ts'
+import { openRepository } from '../repositories/open.ts'
+import { type ChangedLine, isChangedLine } from './changed-line.ts'
+import { type CommitCommentRow, insertComment } from './queries.ts'
+
+/**
+ * Says something about a commit; about one line of it when the commit changed that line, otherwise about the whole. Tells
+ * `note_created` in the same transaction.
+ */
+export async function createComment(
+  ctx: Ctx,
+  project: ProjectRow,
+  commit: Commit,
+  { note, wanted }: { note: string; wanted: ChangedLine | undefined },
+): Promise<CommitCommentRow> {
+  // Compat: clients show this text as it is.
+  if (note.trim() === '') throw invalid(`Failed to save note {:note=>["can't be blank"]}`)
+  const at = wanted && (await isChangedLine(openRepository(ctx, project), commit, wanted)) ? wanted : undefined
+  const authorId = ctx.actor!.id
+  return ctx.transaction(async (tx) => {
+    const comment = await insertComment(tx, { projectId: project.id, commit: commit.oid, authorId, note, at })
+    if (!comment) throw notFound('Project')
+    await noteActivity(tx, project.id, undefined)
+    await emit(tx, {
+      kind: 'note_created',
+      projectId: project.id,
+      actorId: authorId,
+      payload: {
+        note_id: comment.id,
+        noteable_type: 'Commit',
+        commit_id: commit.oid,
+        note,
+        path: comment.path,
+        line: comment.line,
+        line_type: comment.line_type,
+        created_at: comment.created_at,
+      },
+    })
+    return comment
+  })
+}
