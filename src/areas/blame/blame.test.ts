@@ -29,9 +29,7 @@ function* numbers(seed: number) {
 }
 
 describe('GET /projects/:id/repository/files/:file_path/blame', () => {
-  test('D1-FILE-BLAME: ranges, each a commit with the lines it wrote, in the order of the file', async ({
-    world,
-  }) => {
+  test('D1-FILE-BLAME: ranges, each a commit with the lines it wrote, in the order of the file', async ({ world }) => {
     const project = await storedProject(world)
     const first = project.repository.commit({ 'dir/a.txt': 'one\ntwo\nthree\n' }, { message: 'First\n\nLong.\n' })
     const second = project.repository.commit(

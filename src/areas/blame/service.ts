@@ -1,6 +1,7 @@
 import { type Blame, blameFile } from '../../git/blame.ts'
 import { readBlob } from '../../git/blobs.ts'
-import { readCommits } from '../../git/commits.ts'
+import { type Commit, readCommits } from '../../git/commits.ts'
+import type { Oid } from '../../git/oid.ts'
 import type { Repository } from '../../git/repository.ts'
 import { decodeText } from '../../git/text.ts'
 import { Failure, notFound } from '../../kernel/failure.ts'
@@ -17,6 +18,7 @@ const maxAnswerBytes = 32 * 1024 * 1024
 const maxLines = 500_000
 /** Of a range without its message and lines. */
 const rangeBytes = 400
+const readAtOnce = 100
 
 /**
  * The lines of a file by the commits that wrote them, in the order of the file. One `blame` process the first time; two
@@ -26,24 +28,41 @@ export async function blameRows(repo: Repository, file: FoundFile, wanted?: Line
   if (file.sizeBytes === 0) return []
   if (file.sizeBytes > maxBlamedBytes)
     throw new Failure('too_large', `File is larger than ${maxBlamedBytes} bytes: nobody is blamed for it`)
-  const [blob, blame] = await Promise.all([
-    readBlob(repo, file.blob, { maxBytes: maxBlamedBytes }),
-    blameFile(repo, file.commit, file.path),
-  ])
+  const blob = await readBlob(repo, file.blob, { maxBytes: maxBlamedBytes })
   if (!blob) throw notFound('File')
   const lines = linesOf(blob.content)
-  const ranges = cut(blame, { start: wanted?.start ?? 1, end: Math.min(wanted?.end ?? lines.length, lines.length) })
-  const commits = await readCommits(repo, blame.commits)
-  const rows: BlameRow[] = []
+  const blame = await blameFile(repo, file.commit, file.path)
+  const ranges = [
+    ...cut(blame, { start: wanted?.start ?? 1, end: Math.min(wanted?.end ?? lines.length, lines.length) }),
+  ]
+  const commits = await readBounded(
+    repo,
+    [...new Set(ranges.map(({ index }) => index))].map((index) => blame.commits[index]!),
+  )
   let size = file.sizeBytes
-  for (const { index, first, count } of ranges) {
-    const commit = commits[index]
-    if (!commit) throw new Error(`blame names a commit that cannot be read: ${blame.commits[index]}`)
+  return ranges.map(({ index, first, count }) => {
+    const commit = commits.get(blame.commits[index]!)!
     size += rangeBytes + commit.message.length
-    if (size > maxAnswerBytes) throw new Failure('too_large', 'Too many ranges: ask for fewer lines')
-    rows.push({ commit, lines: lines.slice(first - 1, first - 1 + count) })
+    if (size > maxAnswerBytes) throw tooMuch()
+    return { commit, lines: lines.slice(first - 1, first - 1 + count) }
+  })
+}
+
+const tooMuch = () => new Failure('too_large', 'The answer is too large: ask for fewer lines')
+
+/** Some at a time: each may have megabytes of message. */
+async function readBounded(repo: Repository, oids: readonly Oid[]): Promise<ReadonlyMap<Oid, Commit>> {
+  const found = new Map<Oid, Commit>()
+  let size = 0
+  for (let at = 0; at < oids.length; at += readAtOnce) {
+    for (const commit of await readCommits(repo, oids.slice(at, at + readAtOnce))) {
+      if (!commit) throw new Error('blame names a commit that cannot be read')
+      size += commit.message.length
+      if (size > maxAnswerBytes) throw tooMuch()
+      found.set(commit.oid, commit)
+    }
   }
-  return rows
+  return found
 }
 
 /** Decoded as a whole, so that a file is one charset; newlines survive that. */

@@ -1,8 +1,9 @@
 import { describe, expect } from 'vitest'
 import { test } from '../../../test/world.ts'
 import type { Oid } from '../../git/oid.ts'
-import type { TestRepository } from '../../git/testing.ts'
+import { gitIn, type TestRepository } from '../../git/testing.ts'
 import { hostileRefs, type StoredProject, storedProject } from '../commits/testing.ts'
+import { patiently } from './service.ts'
 
 const enc = encodeURIComponent
 const at = (project: StoredProject, from: string, to: string, more = '') =>
@@ -232,6 +233,26 @@ describe('GET /projects/:id/repository/compare', () => {
     expect(cut.json.commits).toHaveLength(3)
   })
 
+  test('what takes too long is told without the difference', async () => {
+    const whole = { files: [], overflow: false }
+    expect(await patiently(Promise.resolve(whole), 1_000)).toBe(whole)
+    expect(await patiently(new Promise(() => {}), 10)).toEqual({ files: [], overflow: true })
+    await expect(patiently(Promise.reject(new Error('broken')), 1_000)).rejects.toThrow('broken')
+  })
+
+  test('messages that would fill the memory end the list at the newest that fit', async ({ world }) => {
+    const project = await storedProject(world)
+    project.repository.commit({ a: '0' })
+    project.repository.git('tag', 'before')
+    const made = Array.from({ length: 6 }, (_, index) =>
+      project.repository.commit({ a: `${index + 1}` }, { message: 'm'.repeat(7_000_000) }),
+    )
+    const answer = await world.root.get(at(project, 'before', 'main'))
+    expect(ids(answer)).toEqual(made.slice(-4))
+    expect(answer.json.commit.id).toBe(made.at(-1))
+    expect(answer.json.compare_timeout).toBe(true)
+  })
+
   test('300 commits are compared at once', async ({ world }) => {
     const project = await storedProject(world)
     project.repository.commit({ a: 'a\n' })
@@ -241,7 +262,6 @@ describe('GET /projects/:id/repository/compare', () => {
       (_, index) =>
         `commit refs/heads/main\ncommitter C <c@example.com> ${1_800_000_000 + index} +0000\ndata 6\nChange\n${index === 0 ? 'from refs/heads/main^0\n' : ''}M 100644 inline f${index % 40}\ndata 5\n${String(index).padStart(4, '0')}\n\n`,
     ).join('')
-    const { gitIn } = await import('../../git/testing.ts')
     gitIn(project.repository.gitDir, ['fast-import', '--quiet'], input)
     const began = performance.now()
     const { json } = await world.root.get(at(project, 'before', 'main'))

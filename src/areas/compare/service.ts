@@ -15,8 +15,11 @@ const limits: PatchLimits = {
   fileBytes: diffLimits.fileBytes,
 }
 const maxCommits = 10_000
+/** Of their messages, of which each may have megabytes; so they are read some at a time. */
+const maxMessageCharacters = 32 * 1024 * 1024
+const readAtOnce = 100
 /** Then the commits are told without the difference, which goes on being made for whoever asks again. */
-const patienceMs = 20_000
+const differencePatienceMs = 20_000
 
 type Difference = { readonly files: readonly FilePatch[]; readonly overflow: boolean }
 
@@ -39,8 +42,17 @@ async function commitsBetween(repo: Repository, from: Oid, to: Oid): Promise<{ c
     () => listCommitIds(repo, { from: [to], excluding: [from] }, { limit: maxCommits + 1 }),
     (oids) => 80 * oids.length,
   )
-  const commits = await readCommits(repo, ids.slice(0, maxCommits).toReversed())
-  return { commits: commits.filter((commit) => commit !== undefined), more: ids.length > maxCommits }
+  const commits: Commit[] = []
+  let size = 0
+  for (let at = 0; at < Math.min(ids.length, maxCommits); at += readAtOnce) {
+    for (const commit of await readCommits(repo, ids.slice(at, Math.min(at + readAtOnce, maxCommits)))) {
+      if (!commit) continue
+      size += commit.message.length
+      if (size > maxMessageCharacters) return { commits: commits.toReversed(), more: true }
+      commits.push(commit)
+    }
+  }
+  return { commits: commits.toReversed(), more: ids.length > maxCommits }
 }
 
 async function changes(repo: Repository, from: Oid, to: Oid, straight: boolean): Promise<Difference> {
@@ -49,11 +61,11 @@ async function changes(repo: Repository, from: Oid, to: Oid, straight: boolean):
   const oldTree = old?.tree ?? emptyTreeOid
   const newTree = now?.tree ?? emptyTreeOid
   if (oldTree === newTree) return { files: [], overflow: false }
-  return patiently(patchesBetweenTrees(repo, oldTree, newTree, limits))
+  return patiently(patchesBetweenTrees(repo, oldTree, newTree, limits), differencePatienceMs)
 }
 
-/** The difference, or none of it when it takes too long. */
-function patiently(making: Promise<Difference>): Promise<Difference> {
+/** The difference, or none of it when it takes longer than that. */
+export function patiently(making: Promise<Difference>, patienceMs: number): Promise<Difference> {
   const { promise, resolve, reject } = Promise.withResolvers<Difference>()
   const timer = setTimeout(() => resolve({ files: [], overflow: true }), patienceMs)
   making.then(resolve, reject).finally(() => clearTimeout(timer))
