@@ -5,8 +5,8 @@ import type { Db, Tx } from '../../db/db.ts'
 import { fuzzy } from '../../db/fuzzy.ts'
 import { and, empty, raw, type Sql, sql } from '../../db/sql.ts'
 import type { Timestamp } from '../../db/types.ts'
+import { forCaller } from '../access-index/caller-queries.ts'
 import { groupLevel, within } from '../access-index/queries.ts'
-import { forCaller } from '../access-index/templates.ts'
 import type { ProjectStatistics } from '../projects/queries.ts'
 
 export type GroupRow = {
