@@ -24,8 +24,15 @@ const namedRefs = 100
 /** Writes down what is about to move. Returns the id to settle. One statement. */
 export const intend = (ctx: Ctx, push: NewPush): Promise<number> => insertPush(ctx.db, push)
 
-/** Compares the refs with what was intended and writes what follows, once. Returns the changes that happened. */
-export async function settle(ctx: Ctx, pushId: number): Promise<readonly RefChange[]> {
+/**
+ * Compares the refs with what was intended and writes what follows, once. Returns the changes that happened. `isStale`
+ * is for who knows that nothing moved: another may have moved the refs to the same place.
+ */
+export async function settle(
+  ctx: Ctx,
+  pushId: number,
+  { isStale = false }: { isStale?: boolean } = {},
+): Promise<readonly RefChange[]> {
   const push = await findPush(ctx.db, pushId)
   if (!push || push.state === 'done') return []
   return ctx.transaction(async (tx) => {
@@ -37,7 +44,9 @@ export async function settle(ctx: Ctx, pushId: number): Promise<readonly RefChan
       repo,
       push.changes.map(({ name }) => name),
     )
-    const moved = push.changes.filter(({ to, continued }, index) => continued || (now[index] ?? null) === to)
+    const moved = isStale
+      ? []
+      : push.changes.filter(({ to, continued }, index) => continued || (now[index] ?? null) === to)
     const settled = await settlePush(
       tx,
       pushId,

@@ -27,13 +27,16 @@ export async function moveRefs(
   const complaint = await decide(ctx, projectId, changes, repo, { door, ...way })
   if (complaint !== undefined) throw refusal(complaint)
   const pushId = await intend(ctx, { projectId, actorId: ctx.actor?.id ?? null, door, options: [], changes })
+  let isStale = false
   try {
-    return await updateRefs(
+    const outcome = await updateRefs(
       repo,
       changes.map(({ name, from, to }) => ({ name, from: from ?? 'absent', to })),
     )
+    isStale = outcome === 'stale'
+    return outcome
   } finally {
-    // Whatever became of it, the refs tell.
-    await settle(ctx, pushId)
+    // Whatever else became of it, the refs tell.
+    await settle(ctx, pushId, { isStale })
   }
 }

@@ -25,8 +25,8 @@ create table protected_ref_access (
   group_id bigint references namespaces on delete cascade,
   check (num_nonnulls(access_level, user_id, group_id) = 1)
 );
-create unique index protected_ref_access_once on protected_ref_access (protected_ref_id, action, access_level, user_id, group_id)
-  nulls not distinct;
+create unique index protected_ref_access_once on protected_ref_access
+  (protected_ref_id, action, coalesce(access_level, -1), coalesce(user_id, 0), coalesce(group_id, 0));
 create index protected_ref_access_user on protected_ref_access (user_id) where user_id is not null;
 create index protected_ref_access_group on protected_ref_access (group_id) where group_id is not null;
 
