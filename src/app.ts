@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { pino } from 'pino'
 import type { Caller } from './access/actor.ts'
 import type { Ctx } from './api/ctx.ts'
+import { RecordTexts } from './api/kept.ts'
 import { siteAt } from './api/site.ts'
 import { areas, endpoints, jobs } from './areas/index.ts'
 import { recoverPushes } from './areas/pushes/recovery.ts'
@@ -58,6 +59,7 @@ export async function createApp(config: Config, services: Services, overrides: O
   const git = stack.use(new Git(runner))
 
   const blobs = openBlobs(config.blobUrl)
+  const texts = new RecordTexts()
   const site = siteAt(config.externalUrl, config.sshPort)
   const repositoriesDir = join(config.dataDir, 'repositories')
   const uploadsDir = join(config.dataDir, 'tmp', 'uploads')
@@ -73,6 +75,7 @@ export async function createApp(config: Config, services: Services, overrides: O
     settings: await settings.get(),
     site,
     plan: config.plan,
+    texts,
     log,
     remoteAddress,
   })
@@ -115,6 +118,7 @@ export async function createApp(config: Config, services: Services, overrides: O
       // Closing closes the connections that are idle now; those that become idle later must not hold us up.
       const idle = setInterval(() => http.server.closeIdleConnections(), 100)
       await Promise.all([http.close(), stopJobs?.()])
+      stopJobs = undefined
       clearInterval(idle)
       clearTimeout(hurry)
       await resources.disposeAsync()

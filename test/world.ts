@@ -327,6 +327,12 @@ export async function git(directory: string, ...args: string[]): Promise<string>
   return stdout.trim()
 }
 
+/** As `git`, but resolves with what it told people beside its output. */
+export async function gitTold(directory: string, ...args: string[]): Promise<string> {
+  const { stderr } = await run('git', args, { cwd: directory, env: gitEnv })
+  return stderr
+}
+
 /** A temporary folder that goes away with the test. */
 export async function temporaryFolder(): Promise<{ path: string } & AsyncDisposable> {
   const path = await mkdtemp(join(tmpdir(), 'stithy-work-'))

@@ -5,6 +5,7 @@ import type { Database, Db } from '../db/db.ts'
 import type { Git } from '../git/git.ts'
 import type { Plan } from '../kernel/plan.ts'
 import type { Settings } from '../settings/settings.ts'
+import type { RecordTexts } from './kept.ts'
 import type { Site } from './site.ts'
 
 /** Who is calling and what they may reach. One per request, job or SSH session. */
@@ -20,6 +21,8 @@ export type Ctx = {
   readonly settings: Settings
   readonly site: Site
   readonly plan: Plan
+  /** Records as text, for those that lists show again and again. */
+  readonly texts: RecordTexts
   readonly log: Logger
   /** The address of the client, for audit and limits; absent in jobs. */
   readonly remoteAddress: string | undefined

@@ -87,7 +87,8 @@ const operations: Record<string, fc.Arbitrary<Operation>> = {
       await ctx.transaction(async (tx) => {
         await lockAccess(tx)
         await tx.run(sql`insert into project_group_links (project_id, group_id, group_access, expires_at)
-        select ${project}, id, ${to}, ${on(until)}::date from namespaces where id = ${group} and not deleting on conflict (project_id, group_id) do update set group_access = excluded.group_access`)
+        select p.id, g.id, ${to}, ${on(until)}::date from projects p, namespaces g
+        where p.id = ${project} and not p.deleting and g.id = ${group} and not g.deleting on conflict (project_id, group_id) do update set group_access = excluded.group_access`)
         await projectPlaced(tx, project)
       })
     }),
@@ -106,7 +107,8 @@ const operations: Record<string, fc.Arbitrary<Operation>> = {
     await ctx.transaction(async (tx) => {
       await lockAccess(tx)
       await tx.run(sql`insert into group_group_links (shared_group_id, shared_with_group_id, group_access, expires_at)
-        select ${shared}, id, ${to}, ${on(until)}::date from namespaces where id = ${group} and not deleting on conflict (shared_group_id, shared_with_group_id) do nothing`)
+        select s.id, g.id, ${to}, ${on(until)}::date from namespaces s, namespaces g
+        where s.id = ${shared} and not s.deleting and g.id = ${group} and not g.deleting on conflict (shared_group_id, shared_with_group_id) do nothing`)
       await namespacePlaced(tx, shared)
     })
   }),
@@ -159,7 +161,8 @@ describe('the index of access', () => {
           expect(stored, `after ${name}`).toEqual(expected)
         }
       }),
-      { numRuns: 20 },
+      // A failure is told with what was found by then, rather than lost to the time limit of the test.
+      { numRuns: 20, interruptAfterTimeLimit: 40_000 },
     )
   })
 })

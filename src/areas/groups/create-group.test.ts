@@ -197,7 +197,7 @@ describe('POST /groups', () => {
 })
 
 describe('POST /groups under other settings', () => {
-  test('defaults come from them, and restricted visibilities are for administrators', async () => {
+  test('D2-SETTINGS-PROJECT-CREATION: defaults come from them, and restricted visibilities are for administrators', async () => {
     await using world = await World.start()
     const ann = await world.user()
     await world.settings({
@@ -207,6 +207,8 @@ describe('POST /groups under other settings', () => {
     })
     const made = await ann.post('/groups', named())
     expect(made.json).toMatchObject({ visibility: 'internal', project_creation_level: 'noone' })
+    await world.settings({ default_project_creation: 1 })
+    expect((await ann.post('/groups', named())).json.project_creation_level).toBe('maintainer')
     const secret = await ann.post('/groups', named({ visibility: 'private' }))
     // Never more open than what is above.
     expect((await ann.post('/groups', named({ parent_id: secret.json.id }))).json.visibility).toBe('private')

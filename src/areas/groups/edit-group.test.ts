@@ -125,6 +125,26 @@ describe('PUT /groups/:id', () => {
     expect((await ann.put(`/groups/${inner.id}`, { share_with_group_lock: true })).status).toBe(200)
   })
 
+  test('locking a group locks those below it, and their projects with them', async ({ world }) => {
+    const ann = await world.user()
+    const partners = await world.group({ members: [[ann, 'developer']] })
+    const top = await world.group()
+    const inner = await world.group({ parent: await world.group({ parent: top }) })
+    const project = await world.project({ group: inner })
+    await world.rows('insert into project_group_links (project_id, group_id, group_access) values ($1, $2, 30)', [
+      project.id,
+      partners.id,
+    ])
+    await world.root.put(`/groups/${inner.id}`, { share_with_group_lock: false })
+    expect((await ann.get(`/projects/${project.id}`)).status).toBe(200)
+    await world.root.put(`/groups/${top.id}`, { share_with_group_lock: true })
+    expect((await world.root.get(`/groups/${inner.id}`)).json.share_with_group_lock).toBe(true)
+    expect((await ann.get(`/projects/${project.id}`)).status).toBe(404)
+    // Unlocking is for each group by itself.
+    await world.root.put(`/groups/${top.id}`, { share_with_group_lock: false })
+    expect((await world.root.get(`/groups/${inner.id}`)).json.share_with_group_lock).toBe(true)
+  })
+
   test('locked groups share their projects with nobody, at once', async ({ world }) => {
     const ann = await world.user()
     const partners = await world.group({ members: [[ann, 'developer']] })

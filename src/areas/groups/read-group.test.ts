@@ -1,5 +1,5 @@
 import { describe, expect } from 'vitest'
-import { test } from '../../../test/world.ts'
+import { test, World } from '../../../test/world.ts'
 
 const notFound = { status: 404, json: { message: '404 Group Not Found' } }
 
@@ -114,7 +114,8 @@ describe('GET /groups/:id', () => {
     expect(seen).not.toHaveProperty('shared_projects')
   })
 
-  test('D2-GROUP-CAP: at most 100 projects come along; the list of projects gives all', async ({ world }) => {
+  test('D2-GROUP-CAP D2-GROUP-CAP-FLAG: at most 100 projects come along unless that is lifted; their list gives all', async () => {
+    await using world = await World.start()
     const group = await world.group()
     await world.rows(
       `with made as (
@@ -126,6 +127,8 @@ describe('GET /groups/:id', () => {
     expect((await world.root.get(`/groups/${group.id}`)).json.projects).toHaveLength(100)
     expect((await world.root.put(`/groups/${group.id}`, {})).json.projects).toHaveLength(100)
     expect((await world.root.get(`/groups/${group.id}/projects?per_page=1`)).headers['x-total']).toBe('103')
+    await world.settings({ limit_projects_in_groups_api: false })
+    expect((await world.root.get(`/groups/${group.id}`)).json.projects).toHaveLength(103)
   })
 
   test('D2-GROUPS-ADMIN-PARAMS D2-CUSTOM-ATTRIBUTES: custom attributes are for administrators', async ({ world }) => {

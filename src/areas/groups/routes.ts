@@ -1,15 +1,15 @@
 import type { Ctx } from '../../api/ctx.ts'
-import { as, endpoint, variants } from '../../api/endpoint.ts'
+import { endpoint, variants } from '../../api/endpoint.ts'
 import { fetchPage } from '../../api/page.ts'
 import { File, Flag, Hash, List, Nullable, OneOf, Optional, Params, Text, Whole } from '../../api/params/types.ts'
 import { Message } from '../instance/entity.ts'
 import { instance } from '../instance/subject.ts'
 import { Project, ProjectSimple } from '../projects/entity.ts'
-import { listProjects } from '../projects/list-queries.ts'
+import { projectsPage } from '../projects/list.ts'
 import { projectFilters } from '../projects/params.ts'
 import { Group, GroupDetail } from './entity.ts'
 import { type GroupOptions, listGroups } from './queries.ts'
-import { createGroup, deleteGroup, editGroup, getDetail } from './service.ts'
+import { addProjects, createGroup, deleteGroup, editGroup, getDetail } from './service.ts'
 import { group } from './subject.ts'
 
 const bigId = { maximum: Number.MAX_SAFE_INTEGER }
@@ -94,10 +94,9 @@ export const groupRoutes = [
     }),
     paged: true,
     returns: variants(Project, ProjectSimple),
-    async handle({ subject, params, page, ctx }) {
-      const simple = params.simple || ctx.actor === null
-      const list = listProjects(
-        ctx.actor,
+    handle: ({ subject, params, page, ctx }) =>
+      projectsPage(
+        ctx,
         {
           of: 'group',
           groupId: subject.id,
@@ -106,10 +105,8 @@ export const groupRoutes = [
           includeSubgroups: params.include_subgroups,
         },
         params,
-        { customAttributes: params.with_custom_attributes && ctx.actor?.admin === true },
-      )
-      return as(simple ? ProjectSimple : Project, await fetchPage(ctx.db, list, page))
-    },
+        page,
+      ),
   }),
 
   endpoint({
@@ -126,8 +123,11 @@ export const groupRoutes = [
       }),
     }),
     returns: GroupDetail,
-    handle: ({ subject, params, ctx }) =>
-      getDetail(ctx, subject.id, params.with_projects, params.with_custom_attributes && ctx.actor?.admin === true),
+    async handle({ subject, params, ctx }) {
+      if (params.with_custom_attributes && ctx.actor?.admin)
+        return getDetail(ctx, subject.id, params.with_projects, true)
+      return params.with_projects ? addProjects(ctx, subject) : subject
+    },
   }),
 
   endpoint({

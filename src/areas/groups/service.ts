@@ -25,6 +25,7 @@ import {
   insertGroup,
   insertOwner,
   lockGroup,
+  lockSharingBelow,
   markGroupDeleting,
   renameTree,
   retireGroupRoutes,
@@ -102,6 +103,9 @@ export async function createGroup(
     await lockAccess(tx)
     const held = parent && (await lockGroup(tx, parent.id))
     if (parent && !held) throw notFound('Group')
+    // The group above may have been closed since the checks.
+    const tooOpen = aboveParent(visibility, held)
+    if (tooOpen.length > 0) refuse({ visibility_level: tooOpen })
     const groupId = await insertGroup(tx, {
       name: input.name,
       path: input.path,
@@ -139,7 +143,9 @@ async function findParent(ctx: Ctx, id: number): Promise<GroupRow> {
 const smaller = (visibility: Visibility, parent: GroupRow | undefined): Visibility =>
   parent && visibilities[visibility] > parent.visibility ? visibilityName(parent.visibility) : visibility
 
+/** How many projects come with a group, unless the installation lifts that. */
 const shown = 100
+const shownWithoutLimit = 10_000
 
 /** The group with the first of its projects, if they are wanted. */
 export async function getDetail(
@@ -150,8 +156,17 @@ export async function getDetail(
 ): Promise<GroupDetailRow> {
   const row = await findGroup(ctx.db, ctx.actor, id, { customAttributes })
   if (!row) throw rowNotFound()
-  if (!withProjects) return row
-  const page = { page: 1, perPage: shown, keyset: false }
+  return withProjects ? addProjects(ctx, row) : row
+}
+
+/** The group with the first of its projects and of those shared with it. */
+export async function addProjects(ctx: Ctx, row: GroupRow): Promise<GroupDetailRow> {
+  const { id } = row
+  const page = {
+    page: 1,
+    perPage: ctx.settings.limit_projects_in_groups_api ? shown : shownWithoutLimit,
+    keyset: false,
+  }
   const filters = { order_by: 'created_at', sort: 'desc' } as const
   const place = { of: 'group', groupId: id, traversalIds: row.traversal_ids, includeSubgroups: false } as const
   const [projects, shared] = await Promise.all([
@@ -199,6 +214,7 @@ export async function editGroup(ctx: Ctx, group: GroupSubject, input: GroupInput
     const path = input.path ?? held.path
     const name = input.name ?? held.name
     if (path !== held.path || name !== held.name) await rename(tx, held, parent, path, name)
+    if (input.share_with_group_lock) await lockSharingBelow(tx, held.traversal_ids)
     if (input.share_with_group_lock !== undefined) await namespacePlaced(tx, held.id)
     await emit(tx, {
       kind: 'group_updated',

@@ -4,7 +4,7 @@ import type { Repository } from '../../git/repository.ts'
 import { type Failure, forbidden } from '../../kernel/failure.ts'
 import type { RefChange } from './change.ts'
 import { decide } from './decide.ts'
-import { intend, settle } from './journal.ts'
+import { drop, intend, settle } from './journal.ts'
 import type { Way } from './rule.ts'
 
 export type MoveOptions = Partial<Way> & {
@@ -27,16 +27,15 @@ export async function moveRefs(
   const complaint = await decide(ctx, projectId, changes, repo, { door, ...way })
   if (complaint !== undefined) throw refusal(complaint)
   const pushId = await intend(ctx, { projectId, actorId: ctx.actor?.id ?? null, door, options: [], changes })
-  let isStale = false
+  let outcome: 'moved' | 'stale' | undefined
   try {
-    const outcome = await updateRefs(
+    outcome = await updateRefs(
       repo,
       changes.map(({ name, from, to }) => ({ name, from: from ?? 'absent', to })),
     )
-    isStale = outcome === 'stale'
     return outcome
   } finally {
-    // Whatever else became of it, the refs tell.
-    await settle(ctx, pushId, { isStale })
+    // What was stale moved nothing, even where a ref happens to be what was wanted; else the refs tell.
+    await (outcome === 'stale' ? drop(ctx, pushId) : settle(ctx, pushId))
   }
 }

@@ -141,6 +141,7 @@ export function listUsers(filters: UserFilters, options: { customAttributes?: bo
     type: 'User',
     select: sql`select ${columns}${options.customAttributes ? attributesColumn : empty} from users u`,
     from: sql`from users u`,
+    key: raw('u.id'),
     where,
     order: byId
       ? [{ by: raw('u.id'), direction }]
