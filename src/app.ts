@@ -36,12 +36,18 @@ export interface App extends ServedApp {
   open(caller: Caller): Promise<Ctx>
 }
 
+/** Where repositories lie; areas/repositories/location.ts draws what is below. */
+export const repositoriesDir = ({ dataDir }: Config): string => join(dataDir, 'repositories')
+
+/** So much of the log is written at once, and what there is each second. */
+const logBytes = 15 * 1024
+
 /** Builds everything in order; disposing ends it in reverse. The one place where parts meet. */
 export async function createApp(config: Config, services: Services, overrides: Overrides = {}): Promise<App> {
   await using stack = new AsyncDisposableStack()
   const log = pino(
     { level: config.logLevel, base: { pid: process.pid } },
-    pino.destination({ sync: false, minLength: 4096 }),
+    pino.destination({ sync: false, minLength: logBytes }),
   )
   const flushing = setInterval(() => log.flush(), 1000).unref()
   stack.defer(() => {
@@ -61,7 +67,6 @@ export async function createApp(config: Config, services: Services, overrides: O
   const blobs = openBlobs(config.blobUrl)
   const texts = new RecordTexts()
   const site = siteAt(config.externalUrl, config.sshPort)
-  const repositoriesDir = join(config.dataDir, 'repositories')
   const uploadsDir = join(config.dataDir, 'tmp', 'uploads')
   await mkdir(uploadsDir, { recursive: true })
 
@@ -71,7 +76,7 @@ export async function createApp(config: Config, services: Services, overrides: O
     transaction: db.transaction,
     git,
     blobs,
-    repositoriesDir,
+    repositoriesDir: repositoriesDir(config),
     settings: await settings.get(),
     site,
     plan: config.plan,

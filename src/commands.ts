@@ -1,18 +1,25 @@
 import { readdir } from 'node:fs/promises'
-import { join } from 'node:path'
-import { createApp } from './app.ts'
+import { createApp, repositoriesDir } from './app.ts'
+import { releaseLocks } from './areas/pushes/recovery.ts'
 import { checkRepositories } from './areas/repositories/check.ts'
 import { findAccount } from './areas/tokens/queries.ts'
 import { createToken as insertToken, tokenScopes } from './areas/tokens/service.ts'
+import { bootstrap as makeRoot, type RootCredentials } from './areas/users/bootstrap.ts'
 import type { Config } from './config.ts'
 import { openDatabase } from './db/database.ts'
 import { invalid, notFound } from './kernel/failure.ts'
 import type { Services, TokenRequest } from './processes/app-module.ts'
 
 /** What the processes load: the application, and what the command line does besides serving. */
-export { bootstrap } from './areas/users/bootstrap.ts'
 export { migrate } from './db/migrate.ts'
 export { createApp }
+
+/** What a start does once, before anything else of ours touches the data. The credentials of a new administrator. */
+export async function bootstrap(config: Config, databaseUrl: string): Promise<RootCredentials | undefined> {
+  await using db = openDatabase(databaseUrl, { readers: 1, writers: 1 })
+  await releaseLocks(db, repositoriesDir(config))
+  return await makeRoot(config, databaseUrl)
+}
 
 /** A token for somebody, by name. Returns it; it is not kept in clear anywhere. */
 export async function createToken(
@@ -42,8 +49,7 @@ export async function checkData(
 ): Promise<readonly string[]> {
   await using app = await createApp(config, services)
   const ctx = await app.open(null)
-  const folder = join(config.dataDir, 'repositories')
-  const storages = await readdir(folder).catch(() => [])
+  const storages = await readdir(repositoriesDir(config)).catch(() => [])
   // Awaited here: what it uses is gone when this function ends.
   return await checkRepositories(ctx, storages, progress)
 }

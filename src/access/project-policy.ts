@@ -8,6 +8,11 @@ export const projectPolicy = {
   read_member: { from: 'guest', open: 'signed_in' },
   comment_commit: { from: 'reporter', open: 'signed_in', feature: 'repository', unless: ['archived'] },
   push_code: { from: 'developer', feature: 'repository', unless: ['archived'] },
+  /** To an empty repository, where the setting keeps that for maintainers. */
+  push_first_commit: { from: 'maintainer', feature: 'repository', unless: ['archived'] },
+  admin_tag: { from: 'developer', feature: 'repository', unless: ['archived'] },
+  delete_protected_branch: { from: 'maintainer', feature: 'repository', unless: ['archived'] },
+  admin_protected_ref: { from: 'maintainer' },
   admin_member: { from: 'maintainer' },
   admin_project: { from: 'maintainer' },
   rename_project: { from: 'owner' },

@@ -2,6 +2,8 @@ import type { Endpoint } from '../api/endpoint.ts'
 import type { Job } from '../jobs/job.ts'
 import { archiveRoutes } from './archive/routes.ts'
 import { blameRoutes } from './blame/routes.ts'
+import { deleteMergedBranches } from './branches/jobs.ts'
+import { branchRoutes } from './branches/routes.ts'
 import { commitCommentRoutes } from './commit-comments/routes.ts'
 import { commitRoutes } from './commits/routes.ts'
 import { compareRoutes } from './compare/routes.ts'
@@ -14,8 +16,11 @@ import { namespaceRoutes } from './namespaces/routes.ts'
 import { projectCreationRoutes } from './project-creation/routes.ts'
 import { removeMarkedProjects, removeProject } from './projects/jobs.ts'
 import { projectRoutes } from './projects/routes.ts'
+import { protectedBranchRoutes } from './protected-branches/routes.ts'
+import { protectedTagRoutes } from './protected-tags/routes.ts'
 import { refreshRepository } from './pushes/jobs.ts'
 import { settleCutOffPushes } from './pushes/recovery.ts'
+import { tagRoutes } from './tags/routes.ts'
 import { tokenRoutes } from './tokens/routes.ts'
 import { treeRoutes } from './trees/routes.ts'
 import { userRoutes } from './users/routes.ts'
@@ -26,6 +31,7 @@ export const areas: Readonly<Record<string, readonly Endpoint[]>> = {
   archive: archiveRoutes,
   blame: blameRoutes,
   'commit-comments': commitCommentRoutes,
+  branches: branchRoutes,
   commits: commitRoutes,
   compare: compareRoutes,
   files: fileRoutes,
@@ -34,6 +40,9 @@ export const areas: Readonly<Record<string, readonly Endpoint[]>> = {
   namespaces: namespaceRoutes,
   'project-creation': projectCreationRoutes,
   projects: projectRoutes,
+  'protected-branches': protectedBranchRoutes,
+  'protected-tags': protectedTagRoutes,
+  tags: tagRoutes,
   tokens: tokenRoutes,
   trees: treeRoutes,
   users: userRoutes,
@@ -44,6 +53,7 @@ export const endpoints: readonly Endpoint[] = Object.values(areas).flat()
 
 /** Everything that happens later. */
 export const jobs: readonly Job<any>[] = [
+  deleteMergedBranches,
   purgeExpiredMembers,
   refreshRepository,
   removeGroup,

@@ -1,5 +1,6 @@
 import type { Oid } from './oid.ts'
-import { listRefs, type Ref } from './refs.ts'
+import type { RefName } from './ref-name.ts'
+import { listRefs, listRefTips, type Ref, type RefTip } from './refs.ts'
 import { remember } from './remember.ts'
 import type { Repository } from './repository.ts'
 
@@ -15,6 +16,25 @@ export async function isAncestor(repo: Repository, ancestor: Oid, descendant: Oi
     return { yes: code === 0 }
   }
   return (await remember(repo, `ancestor ${ancestor} ${descendant}`, make, () => 50)).yes
+}
+
+/**
+ * Those of some branches whose commit is part of the history of `head` without being `head` itself: they were merged. One
+ * process, whatever their number.
+ */
+export async function mergedInto(
+  repo: Repository,
+  head: Oid,
+  branches: readonly RefTip[],
+): Promise<ReadonlySet<RefName>> {
+  const others = branches.filter(({ oid }) => oid !== head)
+  if (others.length === 0) return new Set()
+  const found = await listRefTips(
+    repo,
+    others.map(({ name }) => name),
+    { mergedInto: head },
+  )
+  return new Set(found.map(({ name }) => name))
 }
 
 /**

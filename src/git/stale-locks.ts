@@ -1,13 +1,15 @@
 import { readdir, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Repository } from './repository.ts'
 
 /**
  * Removes what a git process that was killed, or a power cut, leaves behind: lock files of refs, of `HEAD` and of the
  * config, which would stop every later change. Git holds one for milliseconds, for minutes at the most when it moves
  * 100,000 refs: leave `olderThanMs` above that while anything may be running. Returns how many went. Walks `refs/`, no process.
  */
-export async function removeStaleLocks(repo: Repository, { olderThanMs }: { olderThanMs: number }): Promise<number> {
+export async function removeStaleLocks(
+  repo: { readonly gitDir: string },
+  { olderThanMs }: { olderThanMs: number },
+): Promise<number> {
   const names = await readdir(join(repo.gitDir, 'refs'), { recursive: true }).catch(() => [])
   const locks = [
     'packed-refs.lock',

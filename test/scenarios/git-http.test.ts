@@ -1,6 +1,9 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect } from 'vitest'
+import { repositoriesDir } from '../../src/app.ts'
+import { repositoryDir } from '../../src/areas/repositories/location.ts'
+import { bootstrap } from '../../src/commands.ts'
 import { git, gitTold, temporaryFolder, test } from '../world.ts'
 
 /** A clone with one commit on `main`. */
@@ -17,7 +20,8 @@ describe('git over HTTP', () => {
   test('a first push is read back through a clone and the API', async ({ world }) => {
     await using folder = await temporaryFolder()
     const ann = await world.user()
-    const project = await world.project({ members: [[ann, 'developer']] })
+    // Unless the setting says otherwise, an empty repository waits for a maintainer.
+    const project = await world.project({ members: [[ann, 'maintainer']] })
     const work = await workTree(folder.path)
 
     await git(work, 'push', '-q', world.remote(project, ann), 'main', 'HEAD:refs/heads/feature')
@@ -77,7 +81,7 @@ describe('git over HTTP', () => {
   test('scopes and passwords', async ({ world }) => {
     await using folder = await temporaryFolder()
     const ann = await world.user()
-    const project = await world.project({ members: [[ann, 'developer']] })
+    const project = await world.project({ members: [[ann, 'maintainer']] })
     const work = await workTree(folder.path)
     const reads = world.remote(project, await world.as(ann, ['read_repository']))
     const writes = world.remote(project, await world.as(ann, ['write_repository']))
@@ -225,6 +229,23 @@ describe('git over HTTP', () => {
     expect(raw).toMatchObject({ status: 200, text: '# Begun here\n\nWhat it is' })
     const [commit] = (await world.root.get(`/projects/${made.json.id}/repository/commits`)).json
     expect(commit).toMatchObject({ title: 'Initial commit', author_name: 'Administrator' })
+  })
+
+  test('a start clears away the lock of a push that was cut off, and no other', async ({ world }) => {
+    await using folder = await temporaryFolder()
+    const [project, other] = [await world.project(), await world.project()]
+    const work = await workTree(folder.path)
+    const lock = ({ id }: { id: number }) =>
+      join(repositoryDir(repositoriesDir(world.config), 'default', id), 'refs/heads/main.lock')
+    for (const each of [project, other]) {
+      await git(work, 'push', '-q', world.remote(each, world.root), 'main')
+      await writeFile(lock(each), '')
+    }
+    await world.rows(`insert into pushes (project_id, actor_id, door) values ($1, 1, 'http')`, [project.id])
+    await bootstrap(world.config, world.databaseUrl)
+    await git(work, 'commit', '-q', '--allow-empty', '-m', 'after the crash')
+    await git(work, 'push', '-q', world.remote(project, world.root), 'main')
+    await expect(git(work, 'push', '-q', world.remote(other, world.root), 'main')).rejects.toThrow()
   })
 
   test('of equal pushes at once one is told of', async ({ world }) => {

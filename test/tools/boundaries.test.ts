@@ -19,6 +19,7 @@ const planted: readonly [rule: string, path: string, source: string][] = [
   ['floor-instance', 'src/areas/instance/a.ts', `import { x } from '../users/queries.ts'`],
   ['floor-access-index', 'src/areas/access-index/a.ts', `import { x } from '../namespaces/queries.ts'`],
   ['floor-namespaces', 'src/areas/namespaces/a.ts', `import { x } from '../users/queries.ts'`],
+  ['floor-avatars', 'src/areas/avatars/a.ts', `import { x } from '../users/queries.ts'`],
   ['floor-users-and-tokens', 'src/areas/users/a.ts', `import { x } from '../projects/queries.ts'`],
   ['floor-repositories', 'src/areas/repositories/a.ts', `import { x } from '../projects/queries.ts'`],
   ['floor-projects', 'src/areas/projects/a.ts', `import { x } from '../groups/queries.ts'`],

@@ -1,26 +1,31 @@
 import type { Ctx } from '../../api/ctx.ts'
 import { updateRefs } from '../../git/refs.ts'
 import type { Repository } from '../../git/repository.ts'
-import { forbidden } from '../../kernel/failure.ts'
+import { type Failure, forbidden } from '../../kernel/failure.ts'
 import type { RefChange } from './change.ts'
 import { decide } from './decide.ts'
 import { drop, intend, settle } from './journal.ts'
-import type { DoorName } from './queries.ts'
+import type { Way } from './rule.ts'
+
+export type MoveOptions = Partial<Way> & {
+  /** What a refusal with this reason becomes. Default: a `forbidden` failure. */
+  readonly refusal?: (reason: string) => Failure
+}
 
 /**
  * Moves refs of a project for the caller, all or none, with the same verdict, journal and consequences as a push. Objects
  * must be in the repository. `stale` when a ref is not where `from` says: nothing has moved. A refusal is a `forbidden`
- * failure with the reason.
+ * failure with the reason, or what `refusal` makes of it.
  */
 export async function moveRefs(
   ctx: Ctx,
   projectId: number,
   repo: Repository,
   changes: readonly RefChange[],
-  door: DoorName = 'api',
+  { door = 'api', refusal = forbidden, ...way }: MoveOptions = {},
 ): Promise<'moved' | 'stale'> {
-  const complaint = await decide(ctx, projectId, changes, repo)
-  if (complaint !== undefined) throw forbidden(complaint)
+  const complaint = await decide(ctx, projectId, changes, repo, { door, ...way })
+  if (complaint !== undefined) throw refusal(complaint)
   const pushId = await intend(ctx, { projectId, actorId: ctx.actor?.id ?? null, door, options: [], changes })
   let outcome: 'moved' | 'stale' | undefined
   try {

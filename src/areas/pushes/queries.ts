@@ -75,6 +75,12 @@ export async function settlePush(tx: Tx, id: number, moved: readonly string[]): 
   return true
 }
 
+/** Where pushes are under way, or were when the service was cut off. */
+export const repositoriesBeingPushed = (db: Db): Promise<{ id: number; repository_storage: string }[]> =>
+  db.rows(
+    sql`select id, repository_storage from projects where id in (select project_id from pushes where state = 'intended')`,
+  )
+
 /** Pushes that nobody has settled for so long, oldest first. */
 export async function unsettledPushes(db: Db, olderThanSeconds: number): Promise<number[]> {
   const rows = await db.rows<{ id: number }>(sql`

@@ -1,11 +1,28 @@
 import { Type } from 'typebox'
 import type { Ctx } from '../../api/ctx.ts'
+import type { Db } from '../../db/db.ts'
+import { removeStaleLocks } from '../../git/stale-locks.ts'
 import { job } from '../../jobs/job.ts'
+import { repositoryDir } from '../repositories/location.ts'
 import { settle } from './journal.ts'
-import { unsettledPushes } from './queries.ts'
+import { repositoriesBeingPushed, unsettledPushes } from './queries.ts'
 
 /** Between the verdict and the last ref a push needs milliseconds; after this it was cut off. */
 const cutOffAfterSeconds = 120
+
+/**
+ * Clears away the locks that a crash left on refs of pushes under way, which would refuse every later one. Only for a
+ * start, before anything of ours runs git. Returns how many went.
+ */
+export async function releaseLocks(db: Db, repositoriesDir: string): Promise<number> {
+  let released = 0
+  for (const { id, repository_storage } of await repositoriesBeingPushed(db))
+    released += await removeStaleLocks(
+      { gitDir: repositoryDir(repositoriesDir, repository_storage, id) },
+      { olderThanMs: 0 },
+    )
+  return released
+}
 
 /** Settles pushes that a crash cut off. With 0, all there are: for a start, when nobody pushes yet. */
 export async function recoverPushes(ctx: Ctx, olderThanSeconds: number): Promise<number> {
