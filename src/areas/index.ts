@@ -30,8 +30,8 @@ import { versionRoutes } from './version/routes.ts'
 export const areas: Readonly<Record<string, readonly Endpoint[]>> = {
   archive: archiveRoutes,
   blame: blameRoutes,
-  'commit-comments': commitCommentRoutes,
   branches: branchRoutes,
+  'commit-comments': commitCommentRoutes,
   commits: commitRoutes,
   compare: compareRoutes,
   files: fileRoutes,
