@@ -31,8 +31,9 @@ export type ArchiveOptions = {
 
 /**
  * The tree of a commit as an archive: the same bytes each time, with the commit's time on every file, by the attributes of
- * that tree: `export-ignore`, and `export-subst`, which alone may name refs, and then changes with them. One process with constant memory on our side; it ends when the stream is
- * destroyed, or nothing is read from it for ten minutes. Fails before the first byte, or else breaks the stream.
+ * that tree: `export-ignore`, and `export-subst`, which alone may name refs, and then changes with them. One process with
+ * constant memory on our side; it ends when the stream is destroyed, or nothing is read from it for ten minutes. Fails
+ * before the first byte, or else breaks the stream.
  */
 export async function archiveStream(
   repo: Repository,
