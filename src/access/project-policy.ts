@@ -6,6 +6,8 @@ export const projectPolicy = {
   read_code: { from: 'reporter', open: 'anyone', feature: 'repository' },
   read_statistics: { from: 'reporter' },
   read_member: { from: 'guest', open: 'signed_in' },
+  /** To ask for a commit: the refusal names the branch, so `push_code` and its protection are looked at with that. */
+  request_commit: { from: 'guest', open: 'signed_in' },
   push_code: { from: 'developer', feature: 'repository', unless: ['archived'] },
   admin_member: { from: 'maintainer' },
   admin_project: { from: 'maintainer' },

@@ -1,7 +1,9 @@
 import type { Endpoint } from '../api/endpoint.ts'
 import type { Job } from '../jobs/job.ts'
 import { commitRoutes } from './commits/routes.ts'
+import { commitWriteRoutes } from './commits/write-routes.ts'
 import { fileRoutes } from './files/routes.ts'
+import { fileWriteRoutes } from './files/write-routes.ts'
 import { removeGroup } from './groups/jobs.ts'
 import { groupRoutes } from './groups/routes.ts'
 import { purgeExpiredMembers } from './members/jobs.ts'
@@ -19,8 +21,8 @@ import { versionRoutes } from './version/routes.ts'
 
 /** Every endpoint of the product, by the folder of its area; the documentation is ordered so, too. */
 export const areas: Readonly<Record<string, readonly Endpoint[]>> = {
-  commits: commitRoutes,
-  files: fileRoutes,
+  commits: [...commitRoutes, ...commitWriteRoutes],
+  files: [...fileRoutes, ...fileWriteRoutes],
   groups: groupRoutes,
   members: [...groupMemberRoutes, ...projectMemberRoutes],
   namespaces: namespaceRoutes,
