@@ -1,5 +1,6 @@
 import type { Endpoint } from '../api/endpoint.ts'
 import type { Job } from '../jobs/job.ts'
+import { pickRoutes } from './commits/pick-routes.ts'
 import { commitRoutes } from './commits/routes.ts'
 import { commitWriteRoutes } from './commits/write-routes.ts'
 import { fileRoutes } from './files/routes.ts'
@@ -21,7 +22,7 @@ import { versionRoutes } from './version/routes.ts'
 
 /** Every endpoint of the product, by the folder of its area; the documentation is ordered so, too. */
 export const areas: Readonly<Record<string, readonly Endpoint[]>> = {
-  commits: [...commitRoutes, ...commitWriteRoutes],
+  commits: [...commitRoutes, ...commitWriteRoutes, ...pickRoutes],
   files: [...fileRoutes, ...fileWriteRoutes],
   groups: groupRoutes,
   members: [...groupMemberRoutes, ...projectMemberRoutes],

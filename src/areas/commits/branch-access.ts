@@ -3,7 +3,6 @@ import { projectPolicy } from '../../access/project-policy.ts'
 import type { Ctx } from '../../api/ctx.ts'
 import { type Failure, forbidden, invalid } from '../../kernel/failure.ts'
 import type { ProjectSubject } from '../projects/subject.ts'
-import { PushRefusal } from '../pushes/move-refs.ts'
 
 /** How a refused branch reads to those who commit through the API. */
 const refusal = 'You are not allowed to push into this branch'
@@ -19,8 +18,10 @@ export function requirePushAccess(ctx: Ctx, project: ProjectSubject): void {
 }
 
 /** Refusals of access by the verdict on pushes; others (of push rules) are told as they are. */
-const ofAccess = /^You (are not allowed|can only)\b/
+const ofAccess = /^(You are not allowed|You can only|A default branch)\b/
 
-/** The failure of `moveRefs` in the words of the API. */
-export const translateRefusal = (error: unknown, kind: RefusalKind): unknown =>
-  error instanceof PushRefusal ? (ofAccess.test(error.complaint) ? refused(kind) : invalid(error.complaint)) : error
+/** What the verdict on a push says, in the words of the API. */
+export const refusalOf =
+  (kind: RefusalKind) =>
+  (reason: string): Failure =>
+    ofAccess.test(reason) ? refused(kind) : invalid(reason)

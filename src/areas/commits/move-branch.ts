@@ -9,7 +9,7 @@ import { Failure, invalid } from '../../kernel/failure.ts'
 import { inTurn } from '../../kernel/turns.ts'
 import type { ProjectSubject } from '../projects/subject.ts'
 import { moveRefs } from '../pushes/move-refs.ts'
-import { type RefusalKind, translateRefusal } from './branch-access.ts'
+import { type RefusalKind, refusalOf } from './branch-access.ts'
 
 /** A branch that a commit is to go to. */
 export type Target = {
@@ -45,11 +45,11 @@ export function moveBranch(
       const commit = await make(tip)
       try {
         const change = { name: ref, from: tip, to: commit.oid }
-        if ((await moveRefs(ctx, project.id, repo, [change])) === 'moved') return commit
+        if ((await moveRefs(ctx, project.id, repo, [change], { refusal: refusalOf(refusal) })) === 'moved') return commit
       } catch (error) {
         // `a` cannot be while there is `a/b`.
         if (error instanceof Failure && error.kind === 'conflict') throw unusableName(branch, 'Branch name is invalid')
-        throw translateRefusal(error, refusal)
+        throw error
       }
       await sleep(5 * attempt * Math.random())
     }
