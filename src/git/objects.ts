@@ -1,8 +1,8 @@
 import { hash, randomUUID } from 'node:crypto'
-import { mkdir, open, rename, rm, utimes } from 'node:fs/promises'
+import { type FileHandle, mkdir, open, rename, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
-import { deflate as deflateCallback } from 'node:zlib'
+import { deflate as deflateCallback, deflateSync } from 'node:zlib'
 import type { ObjectType } from './cat-file.ts'
 import type { Oid } from './oid.ts'
 import { pathToBytes } from './path-bytes.ts'
@@ -29,26 +29,28 @@ type Place = { readonly object: NewObject; readonly path: string; readonly tempo
 
 /**
  * Stores loose objects, durably and without a process, as git does: temporary files, fsync, rename. List objects before
- * those that name them, so that none is ever there without what it needs. One that is there already is left alone, but
- * counts as new, so that no clean-up takes it. The repository must exist. Nothing refers to them until a ref does.
+ * those that name them, so that none is ever there without what it needs. One that is there already is replaced by
+ * itself, and counts as new, so that no clean-up takes it. The repository must exist. Nothing refers to them until a
+ * ref does.
  */
 export async function writeObjects(repo: Repository, objects: readonly NewObject[]): Promise<void> {
   const places = [...new Map(objects.map((object) => [object.oid, placeOf(repo, object)])).values()]
-  const present = await inBatches(places, ({ path }) => freshen(path))
-  const missing = places.filter((_, index) => !present[index])
-  if (missing.length === 0) return
-  const folders = new Set(missing.map(({ path }) => dirname(path)))
-  const made = await inBatches([...folders], (folder) => mkdir(folder, { recursive: true }))
+  const folders = new Map<string, FileHandle>()
   try {
-    await inBatches(missing, writeTemporary)
-    for (const { temporary, path } of missing) await rename(temporary, path)
+    for (const made of await inBatches([...new Set(places.map(({ path }) => dirname(path)))], openFolder)) {
+      folders.set(made.path, made.handle)
+      if (made.isNew) folders.set(repo.objectDir, folders.get(repo.objectDir) ?? (await open(repo.objectDir, 'r')))
+    }
+    await inBatches(places, writeTemporary)
+    for (const { temporary, path } of places) await rename(temporary, path)
+    // The names must last, too.
+    await inBatches([...folders.values()], (folder) => folder.sync())
   } catch (error) {
-    await Promise.all(missing.map(({ temporary }) => rm(temporary, { force: true })))
+    await Promise.all(places.map(({ temporary }) => rm(temporary, { force: true })))
     throw error
+  } finally {
+    for (const folder of folders.values()) void folder.close()
   }
-  // The names must last, too.
-  if (made.some((folder) => folder !== undefined)) folders.add(repo.objectDir)
-  await inBatches([...folders], syncFolder)
 }
 
 /** Stores one object. */
@@ -71,19 +73,25 @@ async function inBatches<T, R>(all: readonly T[], work: (one: T) => Promise<R>):
   return results
 }
 
-/** Marks an object as new. False when there is none. */
-const freshen = (path: string): Promise<boolean> => {
-  const now = new Date()
-  return utimes(path, now, now).then(
-    () => true,
-    () => false,
-  )
+async function openFolder(path: string): Promise<{ path: string; handle: FileHandle; isNew: boolean }> {
+  try {
+    return { path, handle: await open(path, 'r'), isNew: false }
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
+    await mkdir(path, { recursive: true })
+    return { path, handle: await open(path, 'r'), isNew: true }
+  }
 }
+
+/** Below this, compressing takes less than handing it to another thread. */
+const compressedHereBytes = 16 * 1024
 
 async function writeTemporary({ object, temporary }: Place): Promise<void> {
   const { type, content } = object
   // As git: objects are packed soon, so speed counts.
-  const compressed = await deflate(Buffer.concat([headerOf(type, content), content]), { level: 1 })
+  const options = { level: 1 }
+  const whole = Buffer.concat([headerOf(type, content), content])
+  const compressed = whole.length < compressedHereBytes ? deflateSync(whole, options) : await deflate(whole, options)
   await using file = await open(temporary, 'wx', 0o444)
   await file.writeFile(compressed)
   await file.sync()

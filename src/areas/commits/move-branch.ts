@@ -45,7 +45,8 @@ export function moveBranch(
       const commit = await make(tip)
       try {
         const change = { name: ref, from: tip, to: commit.oid }
-        if ((await moveRefs(ctx, project.id, repo, [change], { refusal: refusalOf(refusal) })) === 'moved') return commit
+        if ((await moveRefs(ctx, project.id, repo, [change], { refusal: refusalOf(refusal) })) === 'moved')
+          return commit
       } catch (error) {
         // `a` cannot be while there is `a/b`.
         if (error instanceof Failure && error.kind === 'conflict') throw unusableName(branch, 'Branch name is invalid')
