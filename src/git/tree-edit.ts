@@ -3,7 +3,7 @@ import type { Oid } from './oid.ts'
 import type { Repository } from './repository.ts'
 import { readTree, rememberTree, type TreeEntry, typeOfMode } from './trees.ts'
 
-/** What is at a path: a file, a symbolic link, a submodule, or `040000`, a directory with something in it. */
+/** What is at a path: a file, a symbolic link, a submodule, or `040000`, a directory, whose id is not known yet. */
 export type EditedEntry = { readonly mode: string; readonly oid: Oid | undefined }
 
 type Leaf = { readonly mode: string; readonly oid: Oid }
@@ -35,7 +35,7 @@ export class TreeEdit {
     const { folders, name, blocked } = await this.#walk(path, false)
     if (blocked) return undefined
     const found = folders.at(-1)!.get(name)
-    return found instanceof Folder ? { mode: directoryMode, oid: undefined } : found
+    return found instanceof Folder || found?.mode === directoryMode ? { mode: directoryMode, oid: undefined } : found
   }
 
   /** Whether something that is no directory is where the path needs one. */
@@ -61,11 +61,15 @@ export class TreeEdit {
       folders[depth - 1]!.set(names[depth - 1]!, null)
   }
 
-  /** The tree as it is now: its id, and the trees of which it is made that may be new, each after those it names. */
-  finish(): { tree: Oid; objects: NewObject[] } {
+  /**
+   * The tree as it is now: its id, the trees of which it is made that may be new, each after those it names, and the
+   * ids of what was put and is still there.
+   */
+  finish(): { tree: Oid; objects: NewObject[]; kept: ReadonlySet<Oid> } {
     this.#made.clear()
-    const tree = this.#build(this.#root)
-    return { tree, objects: [...this.#made.keys()] }
+    const kept = new Set<Oid>()
+    const tree = this.#build(this.#root, kept)
+    return { tree, objects: [...this.#made.keys()], kept }
   }
 
   /** Call it when the objects of `finish` have been stored: the next reader need not ask git for them. */
@@ -73,9 +77,10 @@ export class TreeEdit {
     for (const [{ oid }, entries] of this.#made) rememberTree(this.#repo, oid, entries)
   }
 
-  #build(folder: Folder): Oid {
+  #build(folder: Folder, kept: Set<Oid>): Oid {
     if (!folder.changed && folder.oid !== undefined) return folder.oid
-    const entries = folder.entries((below) => this.#build(below))
+    const entries = folder.entries((below) => this.#build(below, kept))
+    for (const oid of folder.leaves()) kept.add(oid)
     const tree = treeObject(entries)
     this.#made.set(tree, entries)
     return tree.oid
@@ -130,6 +135,11 @@ class Folder {
     this.size += (value === null ? 0 : 1) - (this.get(name) === undefined ? 0 : 1)
     this.#changes.set(name, value)
     return value
+  }
+
+  /** What was put into it. */
+  leaves(): Oid[] {
+    return [...this.#changes.values()].flatMap((value) => (value === null || value instanceof Folder ? [] : value.oid))
   }
 
   /** All entries in git's order. */

@@ -59,7 +59,7 @@ async function storeCommit(
 ): Promise<Commit> {
   const edit = await TreeEdit.of(repo, from?.tree)
   const contents = await applyActions(repo, edit, actions)
-  const { tree, objects } = edit.finish()
+  const { tree, objects, kept } = edit.finish()
   if (tree === (from?.tree ?? emptyTreeOid)) throw invalid('Nothing would change: the commit would be empty')
   const committer = callerSignature(ctx)
   const commit = commitObject({
@@ -73,7 +73,7 @@ async function storeCommit(
     committer,
     message,
   })
-  await writeObjects(repo, [...contents, ...objects, commit])
+  await writeObjects(repo, [...contents.filter(({ oid }) => kept.has(oid)), ...objects, commit])
   edit.remember()
   return rememberCommit(repo, commit)
 }
