@@ -1,7 +1,7 @@
 import type { Ctx } from '../../api/ctx.ts'
 import { type Commit, readCommit, rememberCommit } from '../../git/commits.ts'
 import { mergeTrees } from '../../git/merge-trees.ts'
-import { commitObject, type NewSignature, writeObjects } from '../../git/objects.ts'
+import { commitObject, type NewSignature, treeObject, writeObjects } from '../../git/objects.ts'
 import { emptyTreeOid, type Oid } from '../../git/oid.ts'
 import type { Repository } from '../../git/repository.ts'
 import { Failure } from '../../kernel/failure.ts'
@@ -69,7 +69,8 @@ export async function applyPick(repo: Repository, pick: Pick, onto: Commit): Pro
   if (tree === 'conflict') throw notApplicable(pick, 'conflict')
   if (tree === onto.tree) throw notApplicable(pick, 'empty')
   const commit = commitObject({ ...pick, tree, parents: [onto.oid] })
-  await writeObjects(repo, [commit])
+  // Git knows the empty tree without it being there, but its checks want to see it.
+  await writeObjects(repo, [...(tree === emptyTreeOid ? [treeObject([])] : []), commit])
   return rememberCommit(repo, commit)
 }
 
