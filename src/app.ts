@@ -3,15 +3,18 @@ import { join } from 'node:path'
 import { pino } from 'pino'
 import type { Caller } from './access/actor.ts'
 import type { Ctx } from './api/ctx.ts'
+import { RecordTexts } from './api/kept.ts'
 import { siteAt } from './api/site.ts'
 import { areas, endpoints, jobs } from './areas/index.ts'
 import { recoverPushes } from './areas/pushes/recovery.ts'
 import { TokenAuthenticator } from './areas/tokens/authenticate.ts'
 import { apiVersion } from './areas/version/version.ts'
+import { openBlobs } from './blobs/open.ts'
 import type { Config } from './config.ts'
 import { openDatabase } from './db/database.ts'
 import { Notifications } from './db/notifications.ts'
 import { gitDoor } from './edges/git-http/door.ts'
+import { avatarDoor } from './edges/http/avatar-door.ts'
 import { docsPage } from './edges/http/docs-page.ts'
 import type { Doors } from './edges/http/doors.ts'
 import { ownMetrics } from './edges/http/metrics.ts'
@@ -55,6 +58,8 @@ export async function createApp(config: Config, services: Services, overrides: O
   const runner = stack.use(await Runner.connect(services.runnerSocket))
   const git = stack.use(new Git(runner))
 
+  const blobs = openBlobs(config.blobUrl)
+  const texts = new RecordTexts()
   const site = siteAt(config.externalUrl, config.sshPort)
   const repositoriesDir = join(config.dataDir, 'repositories')
   const uploadsDir = join(config.dataDir, 'tmp', 'uploads')
@@ -65,10 +70,12 @@ export async function createApp(config: Config, services: Services, overrides: O
     db,
     transaction: db.transaction,
     git,
+    blobs,
     repositoriesDir,
     settings: await settings.get(),
     site,
     plan: config.plan,
+    texts,
     log,
     remoteAddress,
   })
@@ -88,6 +95,7 @@ export async function createApp(config: Config, services: Services, overrides: O
     systemDoor({ db, runner, dataDir: config.dataDir, metrics: services.metrics ?? ownMetrics }),
     openApiDoor({ areas, plan: config.plan, version: apiVersion, siteUrl: site.url }),
     docsPage(site.url),
+    avatarDoor(doors),
     gitDoor(doors),
   ])
   stack.defer(() => http.close())
@@ -110,6 +118,7 @@ export async function createApp(config: Config, services: Services, overrides: O
       // Closing closes the connections that are idle now; those that become idle later must not hold us up.
       const idle = setInterval(() => http.server.closeIdleConnections(), 100)
       await Promise.all([http.close(), stopJobs?.()])
+      stopJobs = undefined
       clearInterval(idle)
       clearTimeout(hurry)
       await resources.disposeAsync()

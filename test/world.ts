@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import pg from 'pg'
-import { Agent, request } from 'undici'
+import { Agent, type FormData, request } from 'undici'
 import { test as base, inject } from 'vitest'
 import { type Level, levels, type Visibility } from '../src/access/levels.ts'
 import { scopes as allScopes, type Scope } from '../src/access/scopes.ts'
@@ -76,6 +76,16 @@ export class Client {
         String(answer.headers['content-type']).startsWith('application/json') && text !== ''
           ? JSON.parse(text)
           : undefined,
+    }
+  }
+
+  /** What lies at an absolute address, byte for byte. */
+  async bytes(url: string): Promise<{ status: number; headers: Answer['headers']; body: Buffer }> {
+    const answer = await request(url, { dispatcher: agent })
+    return {
+      status: answer.statusCode,
+      headers: answer.headers as Answer['headers'],
+      body: Buffer.from(await answer.body.arrayBuffer()),
     }
   }
 
@@ -315,6 +325,12 @@ const gitEnv = {
 export async function git(directory: string, ...args: string[]): Promise<string> {
   const { stdout } = await run('git', args, { cwd: directory, env: gitEnv, maxBuffer: 64 * 1024 * 1024 })
   return stdout.trim()
+}
+
+/** As `git`, but resolves with what it told people beside its output. */
+export async function gitTold(directory: string, ...args: string[]): Promise<string> {
+  const { stderr } = await run('git', args, { cwd: directory, env: gitEnv })
+  return stderr
 }
 
 /** A temporary folder that goes away with the test. */

@@ -8,7 +8,7 @@ export const groupPolicy = {
   create_project: { from: 'maintainer', or: ['developers_create_projects'], unless: ['nobody_creates_projects'] },
   create_subgroup: { from: 'owner', or: ['maintainers_create_subgroups'] },
   admin_group: { from: 'owner' },
-  admin_member: { from: 'owner', unless: ['membership_locked'] },
+  admin_member: { from: 'owner' },
   remove_group: { from: 'owner' },
 } as const satisfies Policy<string>
 

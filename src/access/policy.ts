@@ -22,7 +22,7 @@ export type Rule = {
    * subject is public) or `signed_in` (on public and, unless external, internal subjects).
    */
   readonly open?: 'anyone' | 'signed_in'
-  /** Must be switched on; when it is for members only, `open` does not count. */
+  /** Must be switched on; when it is for members only, `open` counts for members alone. */
   readonly feature?: string
   /** Flags of which any one grants the ability to somebody known. */
   readonly or?: readonly string[]
@@ -32,18 +32,25 @@ export type Rule = {
 
 export type Policy<Ability extends string> = Readonly<Record<Ability, Rule>>
 
+/** Lowest membership to which a feature for members is open; guests unless it is named here. */
+const featureMembers: Readonly<Record<string, Level>> = { merge_requests: 'reporter' }
+
+/** Whether a feature is there for the caller, as far as its own switch goes. */
+export function hasFeature(name: string, caller: Caller, { features, level }: Facts): boolean {
+  const stored = features[name] ?? featureLevels.disabled
+  if (stored !== featureLevels.private) return stored > featureLevels.private
+  return caller !== null && (caller.admin || level >= levels[featureMembers[name] ?? 'guest'])
+}
+
 /** The decision. Pure; every door asks it. */
 export function allows(rule: Rule, caller: Caller, facts: Facts): boolean {
   if (rule.unless?.some((flag) => facts.flags[flag])) return false
-  const feature =
-    rule.feature === undefined ? featureLevels.enabled : (facts.features[rule.feature] ?? featureLevels.disabled)
-  if (feature === featureLevels.disabled) return false
+  if (rule.feature !== undefined && !hasFeature(rule.feature, caller, facts)) return false
   if (caller !== null) {
     if (caller.admin || facts.level >= levels[rule.from]) return true
     if (rule.or?.some((flag) => facts.flags[flag])) return true
   }
   if (rule.open === undefined) return false
-  if (feature < featureLevels.enabled) return false
   if (caller === null) return rule.open === 'anyone' && facts.visibility === visibilities.public
   return facts.visibility === visibilities.public || (facts.visibility === visibilities.internal && !caller.external)
 }

@@ -2,7 +2,8 @@ import type { Policy } from './policy.ts'
 
 /** Abilities on an account. Facts: areas/users/subject.ts; `self` is the account's own caller. */
 export const userPolicy = {
-  read_user: { from: 'owner', open: 'anyone' },
+  /** Hidden people are hidden from nobody but those who did not sign in. */
+  read_user: { from: 'owner', open: 'anyone', or: ['signed_in'] },
   admin_user: { from: 'owner' },
 } as const satisfies Policy<string>
 

@@ -1,9 +1,11 @@
 import type { Logger } from 'pino'
 import type { Caller } from '../access/actor.ts'
+import type { BlobStore } from '../blobs/blob-store.ts'
 import type { Database, Db } from '../db/db.ts'
 import type { Git } from '../git/git.ts'
 import type { Plan } from '../kernel/plan.ts'
 import type { Settings } from '../settings/settings.ts'
+import type { RecordTexts } from './kept.ts'
 import type { Site } from './site.ts'
 
 /** Who is calling and what they may reach. One per request, job or SSH session. */
@@ -12,12 +14,15 @@ export type Ctx = {
   readonly db: Db
   readonly transaction: Database['transaction']
   readonly git: Git
+  readonly blobs: BlobStore
   /** Folder of the repositories; areas/repositories/location.ts draws what lies below. */
   readonly repositoriesDir: string
   /** As they were when the request, job or session began. */
   readonly settings: Settings
   readonly site: Site
   readonly plan: Plan
+  /** Records as text, for those that lists show again and again. */
+  readonly texts: RecordTexts
   readonly log: Logger
   /** The address of the client, for audit and limits; absent in jobs. */
   readonly remoteAddress: string | undefined

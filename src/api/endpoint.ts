@@ -6,6 +6,7 @@ import type { Timestamp } from '../db/types.ts'
 import type { Tier } from '../kernel/plan.ts'
 import type { Ctx } from './ctx.ts'
 import type { Entity } from './entity.ts'
+import type { Kept } from './kept.ts'
 import type { Page, Paged } from './page.ts'
 import type { ParamsOf } from './params/params-of.ts'
 
@@ -40,14 +41,16 @@ export const variants = (...entities: readonly Entity<any>[]): Variants => ({ va
 
 /** A handler's answer in one of the declared `variants`. */
 export class Variant {
-  readonly entity: Entity<any>
+  readonly shape: Entity<any> | Kept<any, any>
   readonly result: unknown
-  constructor(entity: Entity<any>, result: unknown) {
-    this.entity = entity
+  constructor(shape: Entity<any> | Kept<any, any>, result: unknown) {
+    this.shape = shape
     this.result = result
   }
 }
-export const as = <Row>(e: Entity<Row>, result: Row | Paged<Row>): Variant => new Variant(e, result)
+/** The answer as this entity, or as its kept texts when the rows are stamps. */
+export const as = <Row>(shape: Entity<Row> | Kept<Row, any>, result: Row | Paged<Row>): Variant =>
+  new Variant(shape, result)
 
 /** What a handler may say besides its result. */
 export type Reply = { header(name: string, value: string): void }

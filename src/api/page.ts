@@ -37,6 +37,11 @@ export type List = {
   readonly select: Sql
   /** What is counted: `from …`, as narrow as the conditions allow. */
   readonly from: Sql
+  /**
+   * Unique in `from` and in `select`, like `p.id`. With it the rows of a page are picked from `from` alone, so that what
+   * else is selected costs nothing for the rows before them.
+   */
+  readonly key?: Sql
   readonly where: readonly Sql[]
   /** Must end in something unique. */
   readonly order: readonly { readonly by: Sql; readonly direction: Direction }[]
@@ -66,40 +71,49 @@ const cursor = (list: List, { idAfter, idBefore }: Page): Sql[] => {
   ]
 }
 
-/** Rows and count of one page: two statements on one round trip; one with keyset. */
+/** Rows and count of one page. One statement, or two when only a count can tell the total; one with keyset. */
 export async function fetchPage<Row>(db: Db, list: List, page: Page): Promise<Paged<Row>> {
-  const where = and([...list.where, ...(page.keyset ? cursor(list, page) : [])])
-  const order = list.order.map(({ by, direction }) => (direction === 'asc' ? sql`${by} asc` : sql`${by} desc`))
-  const body = sql`${list.select} where ${where} order by ${order.reduce((all, one) => sql`${all}, ${one}`)}`
-  // One more than asked for tells whether there is a next page.
-  const limit = literal(page.perPage + 1)
-  if (page.keyset) {
-    if (!list.keyset) throw keysetRefused()
-    const found = await db.rows<Row & { id: number }>(sql`${body} limit ${limit}`)
-    const rows = found.slice(0, page.perPage)
-    const last = rows.at(-1)
-    const name = list.keyset.direction === 'asc' ? 'id_after' : 'id_before'
-    return {
-      rows,
-      total: undefined,
-      hasNext: found.length > page.perPage,
-      ...(last && { next: { name, id: last.id } as const }),
-    }
-  }
+  if (page.keyset) return fetchKeysetPage(db, list, page)
   const offset = (page.page - 1) * page.perPage
   if (list.capped && offset > maximumOffset) throw offsetRefused(list.type)
-  const [found, counted] = await Promise.all([
-    db.rows<Row>(sql`${body} limit ${limit} offset ${literal(offset)}`),
-    db.row<{ total: number }>(
-      sql`select count(*) as total from (select 1 ${list.from} where ${where} limit ${literal(countedRows + 1)}) as counted`,
-    ),
-  ])
-  const total = counted?.total ?? 0
+  const where = and(list.where)
+  // One more than asked for tells whether there is a next page.
+  const found = await db.rows<Row>(pageStatement(list, where, page.perPage + 1, offset))
+  const hasNext = found.length > page.perPage
+  // The last page tells the total by itself.
+  const ends = !hasNext && (found.length > 0 || offset === 0)
+  const total = ends ? offset + found.length : await countUpTo(db, list, where)
+  return { rows: found.slice(0, page.perPage), total: total > countedRows ? undefined : total, hasNext }
+}
+
+async function fetchKeysetPage<Row>(db: Db, list: List, page: Page): Promise<Paged<Row>> {
+  if (!list.keyset) throw keysetRefused()
+  const where = and([...list.where, ...cursor(list, page)])
+  const found = await db.rows<Row & { id: number }>(pageStatement(list, where, page.perPage + 1, 0))
+  const rows = found.slice(0, page.perPage)
+  const last = rows.at(-1)
+  const name = list.keyset.direction === 'asc' ? 'id_after' : 'id_before'
   return {
-    rows: found.slice(0, page.perPage),
-    total: total > countedRows ? undefined : total,
+    rows,
+    total: undefined,
     hasNext: found.length > page.perPage,
+    ...(last && { next: { name, id: last.id } as const }),
   }
+}
+
+function pageStatement({ select, from, key, order }: List, where: Sql, limit: number, offset: number): Sql {
+  const orders = order.map(({ by, direction }) => (direction === 'asc' ? sql`${by} asc` : sql`${by} desc`))
+  const sorted = orders.reduce((all, one) => sql`${all}, ${one}`)
+  const range = sql`where ${where} order by ${sorted} limit ${literal(limit)} offset ${literal(offset)}`
+  if (!key) return sql`${select} ${range}`
+  return sql`${select} join (select ${key} as picked ${from} ${range}) as page on page.picked = ${key} order by ${sorted}`
+}
+
+/** How many rows a list has; more than `countedRows` are not told apart. */
+async function countUpTo(db: Db, { from }: List, where: Sql): Promise<number> {
+  const rows = sql`select 1 ${from} where ${where} limit ${literal(countedRows + 1)}`
+  if (db.totals) return db.totals.count(rows)
+  return (await db.row<{ total: number }>(sql`select count(*) as total from (${rows}) as counted`))!.total
 }
 
 /** A page of a list that is whole in memory. */

@@ -4,6 +4,7 @@ import type { Database, Db, Tx } from './db.ts'
 import { Reader } from './reader.ts'
 import type { Sql } from './sql.ts'
 import { prepared } from './statement.ts'
+import { Totals } from './totals.ts'
 import { isRetryable } from './violations.ts'
 
 export type DatabaseOptions = {
@@ -46,8 +47,10 @@ export function openDatabase(url: string, { readers = 3, writers = 10 }: Databas
     }
   }
 
+  const reading = over((statement) => reader.query(statement))
   return {
-    ...over((statement) => reader.query(statement)),
+    ...reading,
+    totals: new Totals(reading),
     async transaction(work) {
       for (let attempt = 1; ; attempt++) {
         try {

@@ -1,4 +1,5 @@
 import type { Sql } from './sql.ts'
+import type { Totals } from './totals.ts'
 
 /**
  * Something that runs SQL: the pool or a transaction. Statements are prepared under a name made from
@@ -11,6 +12,8 @@ export interface Db {
   row<Row>(statement: Sql): Promise<Row | undefined>
   /** The number of rows changed. */
   run(statement: Sql): Promise<number>
+  /** Counts that are kept; none in a transaction, which sees what it has not committed. */
+  readonly totals?: Totals
 }
 
 declare const inTransaction: unique symbol

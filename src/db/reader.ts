@@ -1,40 +1,74 @@
 import pg from 'pg'
 import { connectionOptions } from './connection.ts'
+import { KnownStatements, read } from './read.ts'
 import type { Sql } from './sql.ts'
 import { prepared } from './statement.ts'
 
+/** One pipelined connection. */
+type Line = { client: pg.Client; known: KnownStatements; waiting: number }
+type Stream = { cork(): void; uncork(): void }
+
 /**
  * Single statements over a few pipelined connections: many are on the wire at once, answers come in order.
- * Two to three times the rate of a pool for single rows; not for transactions.
+ * Two to three times the rate of a pool for single rows; not for transactions. What is asked in one turn of the event
+ * loop goes out in one write, on the connection that has the least to do.
  */
 export class Reader implements AsyncDisposable {
   readonly #url: string
-  readonly #clients: (Promise<pg.Client> | undefined)[]
+  readonly #slots: (Promise<Line> | undefined)[]
+  readonly #lines = new Set<Line>()
+  #turn: Line | undefined
   #next = 0
   #ended = false
 
   constructor(url: string, connections: number) {
     this.#url = url
-    this.#clients = new Array(connections)
+    this.#slots = new Array(connections)
   }
 
   async query(statement: Sql): Promise<pg.QueryResult> {
-    const client = await this.#client()
-    return client.query(prepared(statement))
+    const line = this.#turn ?? this.#begin(await this.#line())
+    line.waiting++
+    try {
+      return await read(line.client, line.known, prepared(statement))
+    } finally {
+      line.waiting--
+    }
   }
 
-  #client(): Promise<pg.Client> {
+  /** Collects what is asked until the end of this turn. */
+  #begin(line: Line): Line {
+    if (this.#turn) return this.#turn
+    const { stream } = (line.client as unknown as { connection: { stream: Stream } }).connection
+    stream.cork()
+    this.#turn = line
+    setImmediate(() => {
+      this.#turn = undefined
+      stream.uncork()
+    })
+    return line
+  }
+
+  /** An idle connection, or a new one while there may be more, or the one with the least to do. */
+  #line(): Line | Promise<Line> {
+    let best: Line | undefined
+    for (const line of this.#lines) if (!best || line.waiting < best.waiting) best = line
+    if (best && (best.waiting === 0 || this.#lines.size === this.#slots.length)) return best
     const slot = this.#next
-    this.#next = (slot + 1) % this.#clients.length
-    return (this.#clients[slot] ??= this.#connect(slot))
+    this.#next = (slot + 1) % this.#slots.length
+    this.#slots[slot] ??= this.#connect(slot)
+    return this.#slots[slot]
   }
 
-  async #connect(slot: number): Promise<pg.Client> {
+  async #connect(slot: number): Promise<Line> {
     if (this.#ended) throw new Error('the database connections are closed')
     const client = new pg.Client({ ...connectionOptions(this.#url, 'reader'), pipeline: true } as pg.ClientConfig)
+    const line: Line = { client, known: new KnownStatements(), waiting: 0 }
     // A broken connection leaves its slot; the next statement opens another.
     const drop = () => {
-      this.#clients[slot] = undefined
+      this.#slots[slot] = undefined
+      this.#lines.delete(line)
+      if (this.#turn === line) this.#turn = undefined
     }
     client.on('error', drop)
     client.on('end', drop)
@@ -44,12 +78,13 @@ export class Reader implements AsyncDisposable {
       drop()
       throw error
     }
-    return client
+    this.#lines.add(line)
+    return line
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#ended = true
-    const clients = await Promise.allSettled(this.#clients.filter((client) => client !== undefined))
-    await Promise.all(clients.map((client) => (client.status === 'fulfilled' ? client.value.end() : undefined)))
+    const lines = await Promise.allSettled(this.#slots.filter((line) => line !== undefined))
+    await Promise.all(lines.map((line) => (line.status === 'fulfilled' ? line.value.client.end() : undefined)))
   }
 }

@@ -23,8 +23,9 @@ const settings: Settings = [
   // Two writers of one ref: the second waits for the lock instead of failing at once.
   ['core.filesRefLockTimeout', '1000'],
   ['core.packedRefsTimeout', '2000'],
-  // A repository's config must not name a program to run.
-  ['core.alternateRefsCommand', ''],
+  // A repository's config must not name a program to run. No alternate of ours has refs worth telling; an empty command
+  // would make git complain to whoever pushes.
+  ['core.alternateRefsCommand', 'true'],
   ['core.fsmonitor', 'false'],
   ['core.attributesFile', devNull],
   ['core.excludesFile', devNull],

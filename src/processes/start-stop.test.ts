@@ -95,7 +95,7 @@ describe('a first start', () => {
   test('that is told to stop half-way does, and leaves nobody', async () => {
     const env = { STITHY_DATA_DIR: await temporaryFolder(), STITHY_HTTP_PORT: String(await freePort()) }
     const launched = new Launched(['serve'], env)
-    await vi.waitFor(() => expect(launched.out).toContain('Creating the database'))
+    await vi.waitFor(() => expect(launched.out).toContain('Creating the database'), { timeout: 10_000 })
     const family = launched.family()
     launched.process.kill('SIGTERM')
     expect(await launched.exit).toBe(0)
@@ -160,11 +160,14 @@ describe('kill -9', () => {
     const service = await serve()
     const [before] = service.named(title)
     process.kill(before!, 'SIGKILL')
-    await vi.waitFor(() => {
-      const now = service.named(title)
-      expect(now).toHaveLength(1)
-      expect(now).not.toContain(before)
-    })
+    await vi.waitFor(
+      () => {
+        const now = service.named(title)
+        expect(now).toHaveLength(1)
+        expect(now).not.toContain(before)
+      },
+      { timeout: 10_000 },
+    )
     await answers(service.url)
   })
 

@@ -28,6 +28,7 @@ export const Settings = Type.Object({
   minimum_password_length: Type.Integer({ minimum: 8, maximum: 128, default: 8, description: 'Characters' }),
   password_authentication_enabled_for_git: flag(true, 'Account passwords are accepted by git over HTTP'),
   deletion_adjourned_period: count(7, 'Days that deleted projects of groups are kept (premium and higher)'),
+  limit_projects_in_groups_api: flag(true, 'A group shows at most 100 of its projects and 100 shared with it'),
   receive_max_input_size: count(0, 'Largest push in MB; 0 is no limit'),
   avatar_service_enabled: flag(true, 'People without a picture of their own show one by e-mail address'),
   throttle_unauthenticated_enabled: flag(false, 'Limit requests of each address without credentials'),

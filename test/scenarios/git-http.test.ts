@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect } from 'vitest'
-import { git, temporaryFolder, test } from '../world.ts'
+import { git, gitTold, temporaryFolder, test } from '../world.ts'
 
 /** A clone with one commit on `main`. */
 async function workTree(folder: string): Promise<string> {
@@ -203,7 +203,9 @@ describe('git over HTTP', () => {
     await expect(git(work, 'push', '-q', at(bob), 'main')).rejects.toThrow(/not found/)
     await git(work, 'push', '-q', '--dry-run', at(ann), 'main')
     expect((await ann.get(`/projects/${ann.username}%2Ffrom-push`)).status).toBe(404)
-    await git(work, 'push', '-q', at(ann), 'main')
+    const told = await gitTold(work, 'push', at(ann), 'main')
+    expect(told).toContain(`The private project ${ann.username}/from-push was successfully created.`)
+    expect(told).not.toMatch(/error|fatal|warning/i)
     expect((await ann.get(`/projects/${ann.username}%2Ffrom-push`)).json).toMatchObject({
       visibility: 'private',
       default_branch: 'main',
@@ -223,6 +225,18 @@ describe('git over HTTP', () => {
     expect(raw).toMatchObject({ status: 200, text: '# Begun here\n\nWhat it is' })
     const [commit] = (await world.root.get(`/projects/${made.json.id}/repository/commits`)).json
     expect(commit).toMatchObject({ title: 'Initial commit', author_name: 'Administrator' })
+  })
+
+  test('of equal pushes at once one is told of', async ({ world }) => {
+    await using folder = await temporaryFolder()
+    const project = await world.project()
+    const work = await workTree(folder.path)
+    const url = world.remote(project, world.root)
+    await git(work, 'push', '-q', url, 'main')
+    await git(work, 'commit', '-q', '--allow-empty', '-m', 'again')
+    await Promise.allSettled(Array.from({ length: 8 }, () => git(work, 'push', '-q', url, 'main')))
+    const events = await world.rows(`select 1 from events where project_id = $1 and kind = 'pushed'`, [project.id])
+    expect(events).toHaveLength(2)
   })
 
   test('addresses without .git lead to those with it', async ({ world }) => {

@@ -46,6 +46,7 @@ const floor = [
   'instance',
   'access-index',
   'namespaces',
+  'avatars',
   'users|tokens',
   'repositories',
   'projects',

@@ -1,5 +1,6 @@
 import type { Tx } from '../../db/db.ts'
 import {
+  deleteSharesWith,
   groupsDependingOn,
   lockAccess,
   projectsSharedWith,
@@ -33,4 +34,16 @@ export async function namespacePlaced(tx: Tx, namespaceId: number): Promise<void
 /** A project was moved or shared differently. The access lock is held unless the project is new in this transaction. */
 export async function projectPlaced(tx: Tx, projectId: number): Promise<void> {
   await refreshProjectAccess(tx, [projectId])
+}
+
+/**
+ * A namespace is about to be removed with all below: its members lose what was shared with it at once, not when its rows
+ * go. The access lock is held.
+ */
+export async function namespaceRemoved(tx: Tx, namespaceId: number): Promise<void> {
+  const groups = await groupsDependingOn(tx, namespaceId)
+  const projects = await projectsSharedWith(tx, namespaceId)
+  await deleteSharesWith(tx, namespaceId)
+  await refreshGroupAccess(tx, groups)
+  if (projects.length > 0) await refreshProjectAccess(tx, projects)
 }

@@ -1,4 +1,4 @@
-import type { Caller } from '../../access/actor.ts'
+import type { Actor, Caller } from '../../access/actor.ts'
 import { levels, visibilities } from '../../access/levels.ts'
 import type { Direction, List } from '../../api/page.ts'
 import type { Db, Tx } from '../../db/db.ts'
@@ -48,15 +48,26 @@ const columns = raw(
   'g.id, g.parent_id, g.traversal_ids, g.name, g.path, g.full_path, g.full_name, g.description, g.visibility, g.avatar, g.share_with_group_lock, g.membership_lock, g.require_two_factor_authentication, g.two_factor_grace_period, g.project_creation_level, g.subgroup_creation_level, g.auto_devops_enabled, g.emails_disabled, g.mentions_disabled, g.lfs_enabled, g.request_access_enabled, g.file_template_project_id, g.shared_runners_minutes_limit, g.extra_shared_runners_minutes_limit, g.runners_token, g.created_at, g.updated_at',
 )
 
-/** Groups around projects that the caller is let into directly. */
+/** Groups around projects that a membership lets the caller into, be it of the project or of a group between. */
 const aroundHisProjects = (userId: number): Sql => sql`g.id in (
   select unnest(n.traversal_ids) from project_access a join projects p on p.id = a.project_id and not p.deleting
-  join namespaces n on n.id = p.namespace_id where a.user_id = ${userId} and a.expires_on > current_date)`
+    join namespaces n on n.id = p.namespace_id where a.user_id = ${userId} and a.expires_on > current_date
+  union
+  select unnest(n.traversal_ids) from group_access a join namespaces n on n.id = a.group_id
+    where a.user_id = ${userId} and a.expires_on > current_date
+    and exists (select from projects p where p.namespace_id = n.id and not p.deleting))`
 
+/** Rules never ask for an administrator's. */
 const callerColumns = (caller: Caller): Sql =>
-  caller === null
+  caller === null || caller.admin
     ? raw('null::smallint as level, false as reads_project_inside')
-    : sql`${groupLevel(caller.id, raw('g.id'))} as level, ${aroundHisProjects(caller.id)} as reads_project_inside`
+    : sql`his.level, case when his.level is null then ${aroundHisProjects(caller.id)} else false end as reads_project_inside`
+
+/** Whether a project inside lets him in matters only without a level, and costs more than all else together. */
+const tables = (caller: Caller): Sql =>
+  caller === null || caller.admin
+    ? raw('from namespaces g')
+    : sql`from namespaces g cross join lateral (select ${groupLevel(caller.id, raw('g.id'))} as level) as his`
 
 const statisticsColumn = sql`, (select json_build_object(
     'repository_size', coalesce(sum(s.repository_size), 0), 'wiki_size', coalesce(sum(s.wiki_size), 0),
@@ -72,7 +83,7 @@ const attributesColumn = raw(
 export type GroupOptions = { statistics?: boolean; customAttributes?: boolean }
 
 const select = (caller: Caller, options: GroupOptions): Sql =>
-  sql`select ${columns}, ${callerColumns(caller)}${options.statistics ? statisticsColumn : empty}${options.customAttributes ? attributesColumn : empty} from namespaces g`
+  sql`select ${columns}, ${callerColumns(caller)}${options.statistics ? statisticsColumn : empty}${options.customAttributes ? attributesColumn : empty} ${tables(caller)}`
 
 /** By number or, in any case, full path. Groups that are being removed are not found. One statement. */
 export const findGroup = (
@@ -91,19 +102,21 @@ export const findGroup = (
 export function visibleGroups(caller: Caller): Sql {
   if (caller === null) return sql`g.visibility = ${visibilities.public}`
   if (caller.admin) return raw('true')
-  const open = caller.external ? visibilities.public : visibilities.internal
-  return sql`(g.visibility >= ${open} or ${hisGroups(caller.id, levels.guest)} or ${aroundHisProjects(caller.id)})`
+  return sql`(${openGroups(caller)} or ${hisGroups(caller.id, levels.guest)} or ${aroundHisProjects(caller.id)})`
 }
+
+const openGroups = ({ admin, external }: Actor): Sql =>
+  admin ? raw('true') : sql`g.visibility >= ${external ? visibilities.public : visibilities.internal}`
 
 const hisGroups = (userId: number, level: number): Sql =>
   sql`g.id in (select group_id from group_access where user_id = ${userId} and level >= ${level} and expires_on > current_date)`
 
-/** Groups he is a member of, those above them, and those around his projects. */
+/** Groups he is a member of, those around his projects, and those above his groups as far as he may know about them. */
 const authorisedGroups = (
-  userId: number,
-): Sql => sql`(${hisGroups(userId, levels.guest)} or ${aroundHisProjects(userId)}
-  or g.id in (select unnest(n.traversal_ids) from group_access a join namespaces n on n.id = a.group_id
-    where a.user_id = ${userId} and a.expires_on > current_date))`
+  caller: Actor,
+): Sql => sql`(${hisGroups(caller.id, levels.guest)} or ${aroundHisProjects(caller.id)}
+  or (${openGroups(caller)} and g.id in (select unnest(n.traversal_ids) from group_access a join namespaces n on n.id = a.group_id
+    where a.user_id = ${caller.id} and a.expires_on > current_date)))`
 
 export type GroupFilters = {
   skip_groups?: number[]
@@ -122,12 +135,11 @@ const orderColumns = { name: raw('g.name'), path: raw('g.path'), id: raw('g.id')
 export function listGroups(caller: Caller, filters: GroupFilters, options: GroupOptions, parentId?: number): List {
   const where: Sql[] = [raw(`g.kind = 'group' and not g.deleting`)]
   if (parentId !== undefined) where.push(sql`g.parent_id = ${parentId}`)
-  const available = filters.all_available ?? (caller === null || caller.admin || parentId !== undefined)
+  const available = filters.all_available ?? (caller === null || caller.admin)
   if (filters.owned) where.push(caller ? ownedBy(caller.id) : raw('false'))
   else if (filters.min_access_level !== undefined)
     where.push(caller ? hisGroups(caller.id, filters.min_access_level) : raw('false'))
-  else if (!available && caller) where.push(authorisedGroups(caller.id))
-  where.push(visibleGroups(caller))
+  else where.push(available || !caller ? visibleGroups(caller) : authorisedGroups(caller))
   if (filters.skip_groups && filters.skip_groups.length > 0)
     where.push(sql`g.id <> all(${filters.skip_groups}::bigint[])`)
   if (filters.search?.trim()) where.push(fuzzy(filters.search, ['g.name', 'g.path']))
@@ -144,6 +156,7 @@ export function listGroups(caller: Caller, filters: GroupFilters, options: Group
     type: 'Group',
     select: select(caller, options),
     from: sql`from namespaces g`,
+    key: raw('g.id'),
     where,
     order: [
       { by: orderColumns[filters.order_by], direction: filters.sort },
@@ -178,7 +191,8 @@ export type GroupAttributes = {
   extra_shared_runners_minutes_limit: number | null
 }
 
-const attributeNames = new Set<string>([
+/** What `updateGroupAttributes` takes; everything else that was sent is not an attribute. */
+export const groupAttributeNames: ReadonlySet<string> = new Set([
   'name',
   'description',
   'visibility',
@@ -200,7 +214,7 @@ const attributeNames = new Set<string>([
 
 const assignments = (attributes: Partial<GroupAttributes>): Sql =>
   Object.entries(attributes).reduce((all, [name, value]) => {
-    if (!attributeNames.has(name)) throw new Error(`not an attribute of groups: ${name}`)
+    if (!groupAttributeNames.has(name)) throw new Error(`not an attribute of groups: ${name}`)
     return sql`${all}, ${raw(name)} = ${value}`
   }, sql`updated_at = now()`)
 
@@ -226,6 +240,11 @@ export const insertGroup = async (
 
 export const updateGroupAttributes = (tx: Tx, id: number, attributes: Partial<GroupAttributes>): Promise<number> =>
   tx.run(sql`update namespaces set ${assignments(attributes)} where id = ${id}`)
+
+/** Groups below a locked one are locked, too. */
+export const lockSharingBelow = (tx: Tx, traversalIds: readonly number[]): Promise<number> =>
+  tx.run(sql`update namespaces d set share_with_group_lock = true
+    where not d.share_with_group_lock and ${within(raw('d.traversal_ids'), sql`${traversalIds}::bigint[]`)}`)
 
 /** Locks the group against other edits until the transaction ends. */
 export const lockGroup = (tx: Tx, id: number): Promise<GroupRow | undefined> =>
@@ -283,8 +302,9 @@ export async function renameTree(
 /** From here on nobody finds the group, nor what is inside; a job removes it for good. */
 export async function markGroupDeleting(tx: Tx, traversalIds: readonly number[]): Promise<void> {
   const inside = within(raw('d.traversal_ids'), sql`${traversalIds}::bigint[]`)
-  await tx.run(sql`update projects p set deleting = true from namespaces d where d.id = p.namespace_id and ${inside}`)
+  // Namespaces first: whoever is just making a project in one holds its row, and is waited for; nobody starts after that.
   await tx.run(sql`update namespaces d set deleting = true where ${inside}`)
+  await tx.run(sql`update projects p set deleting = true from namespaces d where d.id = p.namespace_id and ${inside}`)
 }
 
 /** Projects inside a group that is being removed. */

@@ -1,15 +1,15 @@
 import type { Ctx } from '../../api/ctx.ts'
-import { as, endpoint, variants } from '../../api/endpoint.ts'
+import { endpoint, variants } from '../../api/endpoint.ts'
 import { fetchPage } from '../../api/page.ts'
-import { Flag, Hash, List, Nullable, OneOf, Optional, Params, Text, Whole } from '../../api/params/types.ts'
+import { File, Flag, Hash, List, Nullable, OneOf, Optional, Params, Text, Whole } from '../../api/params/types.ts'
 import { Message } from '../instance/entity.ts'
 import { instance } from '../instance/subject.ts'
 import { Project, ProjectSimple } from '../projects/entity.ts'
-import { listProjects } from '../projects/list-queries.ts'
+import { projectsPage } from '../projects/list.ts'
 import { projectFilters } from '../projects/params.ts'
 import { Group, GroupDetail } from './entity.ts'
 import { type GroupOptions, listGroups } from './queries.ts'
-import { createGroup, deleteGroup, editGroup, getDetail } from './service.ts'
+import { addProjects, createGroup, deleteGroup, editGroup, getDetail } from './service.ts'
 import { group } from './subject.ts'
 
 const bigId = { maximum: Number.MAX_SAFE_INTEGER }
@@ -48,6 +48,7 @@ const writeParams = {
   emails_disabled: Optional(Nullable(Flag({ description: 'No mail' }))),
   mentions_disabled: Optional(Nullable(Flag({ description: 'The group cannot be mentioned' }))),
   lfs_enabled: Optional(Nullable(Flag({ description: 'Large files in its projects' }))),
+  avatar: Optional(Nullable(File({ description: 'Picture' }))),
   request_access_enabled: Optional(Flag({ description: 'People may ask for access' })),
   shared_runners_minutes_limit: minutes('Minutes on shared runners'),
   extra_shared_runners_minutes_limit: minutes('Further minutes on shared runners'),
@@ -88,14 +89,14 @@ export const groupRoutes = [
     params: Params({
       ...projectFilters,
       with_shared: Flag({ default: true, description: 'Those shared with the group, too' }),
+      with_security_reports: Flag({ default: false, tier: 'ultimate', description: 'With security reports' }),
       include_subgroups: Flag({ default: false, description: 'Those of its subgroups, too' }),
     }),
     paged: true,
     returns: variants(Project, ProjectSimple),
-    async handle({ subject, params, page, ctx }) {
-      const simple = params.simple || ctx.actor === null
-      const list = listProjects(
-        ctx.actor,
+    handle: ({ subject, params, page, ctx }) =>
+      projectsPage(
+        ctx,
         {
           of: 'group',
           groupId: subject.id,
@@ -104,10 +105,8 @@ export const groupRoutes = [
           includeSubgroups: params.include_subgroups,
         },
         params,
-        { customAttributes: params.with_custom_attributes && ctx.actor?.admin === true },
-      )
-      return as(simple ? ProjectSimple : Project, await fetchPage(ctx.db, list, page))
-    },
+        page,
+      ),
   }),
 
   endpoint({
@@ -124,8 +123,11 @@ export const groupRoutes = [
       }),
     }),
     returns: GroupDetail,
-    handle: ({ subject, params, ctx }) =>
-      getDetail(ctx, subject.id, params.with_projects, params.with_custom_attributes && ctx.actor?.admin === true),
+    async handle({ subject, params, ctx }) {
+      if (params.with_custom_attributes && ctx.actor?.admin)
+        return getDetail(ctx, subject.id, params.with_projects, true)
+      return params.with_projects ? addProjects(ctx, subject) : subject
+    },
   }),
 
   endpoint({

@@ -3,11 +3,14 @@ import { type Visibility, visibilities, visibilityName } from '../../access/leve
 import { allows } from '../../access/policy.ts'
 import type { Ctx } from '../../api/ctx.ts'
 import { fetchPage } from '../../api/page.ts'
+import type { UploadedFile } from '../../api/params/uploaded-file.ts'
 import type { Tx } from '../../db/db.ts'
 import { emit } from '../../events/log.ts'
 import { enqueue } from '../../jobs/job.ts'
 import { Failure, forbidden, invalidFields, notFound, rowNotFound } from '../../kernel/failure.ts'
-import { lockAccess, namespacePlaced } from '../access-index/service.ts'
+import { lockAccess, namespacePlaced, namespaceRemoved } from '../access-index/service.ts'
+import { saveAvatar } from '../avatars/queries.ts'
+import { acceptAvatar } from '../avatars/service.ts'
 import { complaintsOf, groupNameComplaints, namespacePathComplaints, taken, tooLong } from '../namespaces/names.ts'
 import { claimRoute, newRunnersToken } from '../namespaces/queries.ts'
 import { listProjects } from '../projects/list-queries.ts'
@@ -18,9 +21,11 @@ import {
   findGroup,
   type GroupAttributes,
   type GroupRow,
+  groupAttributeNames,
   insertGroup,
   insertOwner,
   lockGroup,
+  lockSharingBelow,
   markGroupDeleting,
   renameTree,
   retireGroupRoutes,
@@ -30,10 +35,15 @@ import {
 import { type GroupSubject, groupFacts } from './subject.ts'
 
 const longestDescription = 255
+
+const descriptionComplaints = (description: string | null | undefined): string[] =>
+  [...(description ?? '')].length > longestDescription ? [tooLong(longestDescription)] : []
+
 const deepest = 20
 
 /** What create and edit are given: attributes as the wire names them. */
 export type GroupInput = {
+  avatar?: UploadedFile | null
   name?: string
   path?: string
   description?: string | null
@@ -50,9 +60,10 @@ function refuse(fields: Readonly<Record<string, readonly string[]>>): never {
 }
 
 function attributesOf(input: GroupInput): Partial<GroupAttributes> {
-  const { name, path: _path, parent_id: _parent, description, visibility, ...rest } = input
+  const { name, description, visibility, ...rest } = input
   return {
-    ...rest,
+    // The input may hold more than attributes: the id in the path, the parent.
+    ...Object.fromEntries(Object.entries(rest).filter(([key]) => groupAttributeNames.has(key))),
     ...(name !== undefined && { name }),
     ...(description !== undefined && { description: description ?? '' }),
     ...(visibility !== undefined && { visibility: visibilities[visibility] }),
@@ -81,16 +92,20 @@ export async function createGroup(
   const complaints = complaintsOf({
     name: groupNameComplaints(input.name),
     path: namespacePathComplaints(input.path, parent !== undefined),
-    description: (input.description?.length ?? 0) > longestDescription ? [tooLong(longestDescription)] : [],
+    description: descriptionComplaints(input.description),
     visibility_level: [...restricted(ctx, visibility), ...aboveParent(visibility, parent)],
     parent_id: parent && parent.traversal_ids.length >= deepest ? ['has too deep level of nesting'] : [],
   })
   if (complaints) refuse(complaints)
 
+  const avatar = await acceptAvatar(ctx, input.avatar)
   const id = await ctx.transaction(async (tx) => {
     await lockAccess(tx)
     const held = parent && (await lockGroup(tx, parent.id))
     if (parent && !held) throw notFound('Group')
+    // The group above may have been closed since the checks.
+    const tooOpen = aboveParent(visibility, held)
+    if (tooOpen.length > 0) refuse({ visibility_level: tooOpen })
     const groupId = await insertGroup(tx, {
       name: input.name,
       path: input.path,
@@ -104,6 +119,7 @@ export async function createGroup(
       share_with_group_lock: held?.share_with_group_lock ?? false,
       ...attributesOf({ ...input, visibility }),
     })
+    if (avatar) await saveAvatar(tx, 'group', groupId, avatar)
     await insertOwner(tx, groupId, actor.id)
     await namespacePlaced(tx, groupId)
     await emit(tx, {
@@ -127,7 +143,9 @@ async function findParent(ctx: Ctx, id: number): Promise<GroupRow> {
 const smaller = (visibility: Visibility, parent: GroupRow | undefined): Visibility =>
   parent && visibilities[visibility] > parent.visibility ? visibilityName(parent.visibility) : visibility
 
+/** How many projects come with a group, unless the installation lifts that. */
 const shown = 100
+const shownWithoutLimit = 10_000
 
 /** The group with the first of its projects, if they are wanted. */
 export async function getDetail(
@@ -138,8 +156,17 @@ export async function getDetail(
 ): Promise<GroupDetailRow> {
   const row = await findGroup(ctx.db, ctx.actor, id, { customAttributes })
   if (!row) throw rowNotFound()
-  if (!withProjects) return row
-  const page = { page: 1, perPage: shown, keyset: false }
+  return withProjects ? addProjects(ctx, row) : row
+}
+
+/** The group with the first of its projects and of those shared with it. */
+export async function addProjects(ctx: Ctx, row: GroupRow): Promise<GroupDetailRow> {
+  const { id } = row
+  const page = {
+    page: 1,
+    perPage: ctx.settings.limit_projects_in_groups_api ? shown : shownWithoutLimit,
+    keyset: false,
+  }
   const filters = { order_by: 'created_at', sort: 'desc' } as const
   const place = { of: 'group', groupId: id, traversalIds: row.traversal_ids, includeSubgroups: false } as const
   const [projects, shared] = await Promise.all([
@@ -151,6 +178,8 @@ export async function getDetail(
 
 /** Changes what is given. A new path leaves redirects behind, for the group and all inside it. */
 export async function editGroup(ctx: Ctx, group: GroupSubject, input: GroupInput): Promise<GroupDetailRow> {
+  const changed = Object.keys(input).filter((name) => name === 'path' || groupAttributeNames.has(name))
+  const avatar = await acceptAvatar(ctx, input.avatar)
   await ctx.transaction(async (tx) => {
     await lockAccess(tx)
     const held = await lockGroup(tx, group.id)
@@ -160,7 +189,7 @@ export async function editGroup(ctx: Ctx, group: GroupSubject, input: GroupInput
     const complaints = complaintsOf({
       name: input.name === undefined ? [] : groupNameComplaints(input.name),
       path: input.path === undefined ? [] : namespacePathComplaints(input.path, parent !== undefined),
-      description: (input.description?.length ?? 0) > longestDescription ? [tooLong(longestDescription)] : [],
+      description: descriptionComplaints(input.description),
       visibility_level:
         visibility === undefined || visibilities[visibility] === held.visibility
           ? []
@@ -181,15 +210,17 @@ export async function editGroup(ctx: Ctx, group: GroupSubject, input: GroupInput
     })
     if (complaints) throw invalidFields(complaints)
     await updateGroupAttributes(tx, held.id, attributesOf(input))
+    if (avatar !== undefined) await saveAvatar(tx, 'group', held.id, avatar)
     const path = input.path ?? held.path
     const name = input.name ?? held.name
     if (path !== held.path || name !== held.name) await rename(tx, held, parent, path, name)
+    if (input.share_with_group_lock) await lockSharingBelow(tx, held.traversal_ids)
     if (input.share_with_group_lock !== undefined) await namespacePlaced(tx, held.id)
     await emit(tx, {
       kind: 'group_updated',
       groupId: held.id,
       actorId: ctx.actor!.id,
-      payload: { changed: Object.keys(input) },
+      payload: { changed },
     })
   })
   return getDetail(ctx, group.id, true)
@@ -230,6 +261,7 @@ export async function deleteGroup(ctx: Ctx, group: GroupSubject): Promise<void> 
     await lockAccess(tx)
     const held = await lockGroup(tx, group.id)
     if (!held) throw notFound('Group')
+    await namespaceRemoved(tx, held.id)
     await markGroupDeleting(tx, held.traversal_ids)
     await enqueue(tx, removeGroup, { groupId: held.id })
     await emit(tx, {

@@ -18,7 +18,6 @@ export const groupFacts = (row: GroupRow): Facts => ({
     developers_create_projects: row.project_creation_level === 'developer' && (row.level ?? 0) >= levels.developer,
     nobody_creates_projects: row.project_creation_level === 'noone',
     maintainers_create_subgroups: row.subgroup_creation_level === 'maintainer' && (row.level ?? 0) >= levels.maintainer,
-    membership_locked: row.membership_lock,
   },
 })
 

@@ -31,7 +31,7 @@ const filtered = ({ query, user_ids }: MemberFilters): Sql[] => [
   ...(query?.trim()
     ? [sql`(${fuzzy(query, ['u.name', 'u.username'])} or lower(u.email) = lower(${query.trim()}))`]
     : []),
-  ...(user_ids ? [sql`u.id = any(${user_ids}::bigint[])`] : []),
+  ...(user_ids?.length ? [sql`u.id = any(${user_ids}::bigint[])`] : []),
 ]
 
 /** Direct members, in the order they came. */
@@ -133,6 +133,10 @@ export const updateMember = (
 export const deleteMember = (tx: Tx, source: MemberSource, userId: number): Promise<number> =>
   tx.run(sql`delete from members m where ${direct(source)} and m.user_id = ${userId}`)
 
+/** Deletes a membership that has ended. False when it was made anew meanwhile. */
+export const deleteEndedMember = async (tx: Tx, source: MemberSource, userId: number): Promise<boolean> =>
+  (await tx.run(sql`delete from members m where ${direct(source)} and m.user_id = ${userId} and not ${alive}`)) > 0
+
 /** Direct memberships of somebody below a group go with his membership of the group. Returns the projects concerned. */
 export async function deleteMembershipsBelow(
   tx: Tx,
@@ -155,7 +159,7 @@ export const countOwners = async (db: Db, groupId: number): Promise<number> =>
     sql`select count(*) as count from members m where m.namespace_id = ${groupId} and m.access_level = 50 and ${alive}`,
   ))!.count
 
-/** Memberships that ended, oldest first. */
+/** Memberships that ended, oldest first, at most a thousand. */
 export const expiredMemberships = (
   db: Db,
 ): Promise<{ user_id: number; namespace_id: number | null; project_id: number | null }[]> =>

@@ -129,8 +129,8 @@ export async function editMember(
     const held = await findMember(tx, membership, member.userId)
     if (!held) throw rowNotFound()
     if (membership.fixedUserId === member.userId) throw forbidden()
+    await keepAnOwner(tx, membership, held)
     await requireLevel(tx, membership, member.userId, member.level)
-    if (member.level < levels.owner) await keepAnOwner(tx, membership, held)
     await updateMember(tx, membership, member.userId, member.level, member.expiresAt)
     await changed(tx, membership, member.userId)
     await record(tx, ctx, membership, 'member_updated', member.userId, { access_level: member.level })
@@ -142,7 +142,7 @@ export async function editMember(
   })
 }
 
-/** Every group keeps somebody who owns it himself. */
+/** Every group keeps somebody who owns it himself: the membership of the last one is fixed. */
 async function keepAnOwner(tx: Tx, membership: Membership, held: MemberRow): Promise<void> {
   if (
     membership.of === 'group' &&

@@ -54,8 +54,7 @@ export function projectPathComplaints(path: string): string[] {
 
 export function groupNameComplaints(name: string): string[] {
   const complaints = lengthComplaints(name, maximumLength)
-  // biome-ignore lint/suspicious/noMisleadingCharacterClass: joiners and selectors of emoji are meant one by one
-  if (name !== '' && !/^[\p{L}\p{N}\p{M}_.\p{Pd} ()\p{Extended_Pictographic}\u200d\ufe0f]+$/u.test(name))
+  if (name !== '' && !/^(?:[\p{L}\p{N}\p{M}_.\p{Pd} ()\p{Extended_Pictographic}]|\u200d|\ufe0f)+$/u.test(name))
     complaints.push(groupNameText)
   return complaints
 }
@@ -64,13 +63,28 @@ export function projectNameComplaints(name: string): string[] {
   const complaints = lengthComplaints(name, maximumLength)
   if (
     name !== '' &&
-    // biome-ignore lint/suspicious/noMisleadingCharacterClass: joiners and selectors of emoji are meant one by one
-    !/^[\p{L}\p{N}_\p{Extended_Pictographic}][\p{L}\p{N}\p{M}_.\p{Pd} +\p{Extended_Pictographic}\u200d\ufe0f]*$/u.test(
+    !/^[\p{L}\p{N}_\p{Extended_Pictographic}](?:[\p{L}\p{N}\p{M}_.\p{Pd} +\p{Extended_Pictographic}]|\u200d|\ufe0f)*$/u.test(
       name,
     )
   )
     complaints.push(projectNameText)
   return complaints
+}
+
+/** Letters that have no plain one inside, as Unicode sees it. */
+const latin: Readonly<Record<string, string>> = {
+  ß: 'ss',
+  æ: 'ae',
+  œ: 'oe',
+  ø: 'o',
+  đ: 'd',
+  ð: 'd',
+  þ: 'th',
+  ł: 'l',
+  ħ: 'h',
+  ı: 'i',
+  ŋ: 'n',
+  ŧ: 't',
 }
 
 /** A path made from a name: transliterated, lower case, anything else a dash. May be empty. */
@@ -79,8 +93,9 @@ export const pathFromName = (name: string): string =>
     .normalize('NFKD')
     .replace(/\p{M}/gu, '')
     .toLowerCase()
-    .replace(/[^a-z0-9_.]+/g, '-')
-    .replace(/^[-.]+|[-.]+$/g, '')
+    .replace(/[^ -~]/gu, (letter) => latin[letter] ?? letter)
+    .replace(/[^a-z0-9_]+/g, '-')
+    .replace(/^-+|-+$/g, '')
 
 /** Drops the fields without complaints; `undefined` when none is left. */
 export function complaintsOf(fields: Record<string, readonly string[]>): Record<string, readonly string[]> | undefined {

@@ -1,15 +1,23 @@
 import { Type } from 'typebox'
-import { featureLevelName, featureLevels, visibilityName } from '../../access/levels.ts'
-import { allows } from '../../access/policy.ts'
+import { featureLevelName, visibilityName } from '../../access/levels.ts'
+import { allows, hasFeature } from '../../access/policy.ts'
 import { projectPolicy } from '../../access/project-policy.ts'
 import type { Ctx } from '../../api/ctx.ts'
-import { entity } from '../../api/entity.ts'
+import { type Entity, entity } from '../../api/entity.ts'
+import { kept } from '../../api/kept.ts'
 import { dateOnly, nullable, timestamp } from '../../api/schema.ts'
 import { httpUrlToRepo, type Site, sshUrlToRepo } from '../../api/site.ts'
 import { namespaceUrl } from '../namespaces/entity.ts'
 import { UserReferenceSchema, userReference } from '../users/entity.ts'
 import { licenseOf } from './licenses.ts'
-import type { ForkSource, ProjectRecordRow, ProjectStatistics } from './queries.ts'
+import {
+  type ForkSource,
+  listProjectRecords,
+  type ProjectRecordRow,
+  type ProjectStamp,
+  type ProjectStatistics,
+  type RecordOptions,
+} from './queries.ts'
 import { settingDefaults } from './settings.ts'
 import { projectFacts } from './subject.ts'
 
@@ -245,11 +253,9 @@ export const Project = entity({
     const settings = { ...settingDefaults, ...row.settings }
     const administers = allows(projectPolicy.admin_project, actor, facts)
     const mayReadCode = allows(projectPolicy.read_code, actor, facts)
-    /** Members have what is for members only. */
-    const on = (level: number) =>
-      level >= featureLevels.enabled || (level === featureLevels.private && (facts.level > 0 || actor?.admin === true))
-    const issues = on(row.issues_access_level)
-    const mergeRequests = on(row.merge_requests_access_level)
+    const on = (feature: string) => hasFeature(feature, actor, facts)
+    const issues = on('issues')
+    const mergeRequests = on('merge_requests')
     const self = `${site.apiUrl}/projects/${row.id}`
     return {
       ...basicOf(row, ctx, mayReadCode),
@@ -270,9 +276,9 @@ export const Project = entity({
       creator_id: row.creator_id,
       issues_enabled: issues,
       merge_requests_enabled: mergeRequests,
-      jobs_enabled: on(row.builds_access_level),
-      wiki_enabled: on(row.wiki_access_level),
-      snippets_enabled: on(row.snippets_access_level),
+      jobs_enabled: on('builds'),
+      wiki_enabled: on('wiki'),
+      snippets_enabled: on('snippets'),
       container_registry_enabled: settings.container_registry_enabled,
       issues_access_level: featureLevelName(row.issues_access_level),
       repository_access_level: featureLevelName(row.repository_access_level),
@@ -331,3 +337,28 @@ export const Project = entity({
     }
   },
 })
+
+/** How the caller stands to a project, as far as its record shows. */
+const standing = ({ level, project_member, group_member }: ProjectStamp, { actor, settings }: Ctx): string =>
+  actor === null
+    ? 'nobody'
+    : [
+        actor.admin ? 'admin' : actor.external ? 'external' : 'user',
+        level ?? 0,
+        project_member && `p${project_member.access_level}.${project_member.notification_level}`,
+        group_member && `g${group_member.access_level}.${group_member.notification_level}`,
+        settings.avatar_service_enabled,
+      ].join()
+
+/** The records of `entity` as kept texts. With `inheritedMembership` a group's level counts for all below it. */
+const keptAs = <Row extends ProjectRecordRow>(e: Entity<Row>, options: RecordOptions = {}) =>
+  kept<ProjectStamp, ProjectRecordRow>({
+    entity: e as unknown as Entity<ProjectRecordRow>,
+    key: (row, ctx) => `${row.stamp} ${standing(row, ctx)}`,
+    load: (ids, ctx) => listProjectRecords(ctx.db, ctx.actor, ids, options),
+  })
+
+export const keptProjects = keptAs(Project)
+export const keptSimpleProjects = keptAs(ProjectSimple)
+export const keptProject = keptAs(Project, { inheritedMembership: true })
+export const keptPublicProject = keptAs(ProjectPublic)

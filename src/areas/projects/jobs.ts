@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import { enqueue, job } from '../../jobs/job.ts'
 import { projectRepositoryDir } from '../repositories/open.ts'
-import { deleteProjectRow, dueForRemoval, findDeleting, markDeleting } from './queries.ts'
+import { deleteProjectRow, dueForRemoval, findDeleting, markDueDeleting } from './queries.ts'
 
 /** Takes away what a removed project had: first what lies on disk, then its rows, so that a crash leaves the rest to a second run. */
 export const removeProject = job({
@@ -27,8 +27,9 @@ export const removeMarkedProjects = job({
   async run(_input, ctx) {
     for (const projectId of await dueForRemoval(ctx.db, ctx.settings.deletion_adjourned_period))
       await ctx.transaction(async (tx) => {
-        await markDeleting(tx, projectId)
-        await enqueue(tx, removeProject, { projectId })
+        // Restored meanwhile, it stays.
+        if (await markDueDeleting(tx, projectId, ctx.settings.deletion_adjourned_period))
+          await enqueue(tx, removeProject, { projectId })
       })
   },
 })

@@ -4,7 +4,7 @@ import type { Direction, List } from '../../api/page.ts'
 import { fuzzy } from '../../db/fuzzy.ts'
 import { and, raw, type Sql, sql } from '../../db/sql.ts'
 import { projectWhere, within } from '../access-index/queries.ts'
-import { type RecordOptions, recordSelect, visibleProjects } from './queries.ts'
+import { type RecordOptions, recordSelect, stampSelect, visibleProjects } from './queries.ts'
 
 export type ProjectOrder = 'id' | 'name' | 'path' | 'created_at' | 'updated_at' | 'last_activity_at'
 
@@ -24,6 +24,9 @@ export type ProjectFilters = {
   id_after?: number
   id_before?: number
   custom_attributes?: Record<string, string>
+  repository_checksum_failed?: boolean
+  wiki_checksum_failed?: boolean
+  with_security_reports?: boolean
 }
 
 /** Where a list of projects begins. */
@@ -48,14 +51,15 @@ const orderColumns: Record<ProjectOrder, Sql> = {
   last_activity_at: raw('p.last_activity_at'),
 }
 
+// Arrays rather than `in`: both sides of an `or` can then use an index.
 const setCondition = (set: ProjectSet): Sql[] => {
   if (set.of === 'everyone') return []
   if (set.of === 'user') return [sql`p.namespace_id = (select id from namespaces where owner_id = ${set.userId})`]
   const inside = set.includeSubgroups
-    ? sql`p.namespace_id in (select d.id from namespaces d where ${within(raw('d.traversal_ids'), sql`${set.traversalIds}::bigint[]`)})`
+    ? sql`p.namespace_id = any(array(select d.id from namespaces d where ${within(raw('d.traversal_ids'), sql`${set.traversalIds}::bigint[]`)}))`
     : sql`p.namespace_id = ${set.groupId}`
-  const shared = sql`p.id in (select l.project_id from project_group_links l where l.group_id = ${set.groupId}
-    and (l.expires_at is null or l.expires_at > current_date))`
+  const shared = sql`p.id = any(array(select l.project_id from project_group_links l where l.group_id = ${set.groupId}
+    and (l.expires_at is null or l.expires_at > current_date)))`
   if (set.shared === 'only') return [shared]
   return [set.shared === 'with' ? sql`(${inside} or ${shared})` : inside]
 }
@@ -72,8 +76,13 @@ const featureOn = (caller: Caller, column: string, wanted: boolean, from: number
 const memberAtLeast = (caller: Caller, level: number): Sql =>
   caller === null ? raw('false') : projectWhere(caller, level, raw('p.id'), raw('p.namespace_id'))
 
-/** Projects the caller can see, newest first unless `sort` says otherwise; ties by id, newest first. */
-export function listProjects(caller: Caller, set: ProjectSet, filters: ProjectFilters, options: RecordOptions): List {
+/** Projects the caller can see, newest first unless `sort` says otherwise; ties by id, newest first. As stamps, or as whole records. */
+export function listProjects(
+  caller: Caller,
+  set: ProjectSet,
+  filters: ProjectFilters,
+  options: RecordOptions | 'stamps',
+): List {
   const where: Sql[] = [raw('not p.deleting'), ...setCondition(set), visibleProjects(caller)]
   if (filters.archived !== undefined) where.push(sql`p.archived = ${filters.archived}`)
   if (filters.visibility !== undefined) where.push(sql`p.visibility = ${visibilities[filters.visibility]}`)
@@ -90,6 +99,10 @@ export function listProjects(caller: Caller, set: ProjectSet, filters: ProjectFi
     where.push(
       sql`p.id in (select project_id from project_languages where lower(name) = lower(${filters.with_programming_language}))`,
     )
+  if (filters.repository_checksum_failed) where.push(raw('p.repository_check_failed'))
+  if (filters.wiki_checksum_failed) where.push(raw('p.wiki_check_failed'))
+  // Reports come from jobs; until jobs run here, no project has one.
+  if (filters.with_security_reports) where.push(raw('false'))
   if (filters.id_after !== undefined) where.push(sql`p.id > ${filters.id_after}`)
   if (filters.id_before !== undefined) where.push(sql`p.id < ${filters.id_before}`)
   if (caller?.admin && filters.custom_attributes) where.push(hasAttributes(filters.custom_attributes))
@@ -97,8 +110,9 @@ export function listProjects(caller: Caller, set: ProjectSet, filters: ProjectFi
   return {
     type: 'Project',
     capped: true,
-    select: recordSelect(caller, options),
+    select: options === 'stamps' ? stampSelect(caller, {}) : recordSelect(caller, options),
     from: sql`from projects p`,
+    key: raw('p.id'),
     where,
     order:
       filters.order_by === 'id'
@@ -111,11 +125,9 @@ export function listProjects(caller: Caller, set: ProjectSet, filters: ProjectFi
   }
 }
 
-/** In his personal namespace, or in a group that he is an owner of himself. */
+/** In his personal namespace, or in a group that he owns, be it through one above. */
 const ownedBy = (userId: number): Sql => sql`p.namespace_id in (
-  select id from namespaces where owner_id = ${userId}
-  union all select m.namespace_id from members m where m.user_id = ${userId} and m.namespace_id is not null
-    and m.access_level = ${levels.owner} and (m.expires_at is null or m.expires_at > current_date))`
+  select group_id from group_access where user_id = ${userId} and level >= ${levels.owner} and expires_on > current_date)`
 
 const hasAttributes = (attributes: Record<string, string>): Sql =>
   and(

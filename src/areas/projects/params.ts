@@ -1,4 +1,4 @@
-import { CommaList, Flag, Hash, Nullable, OneOf, Optional, Text, Whole } from '../../api/params/types.ts'
+import { CommaList, File, Flag, Hash, Nullable, OneOf, Optional, Text, Whole } from '../../api/params/types.ts'
 import { featureParams } from './features.ts'
 import { settingParams } from './settings.ts'
 
@@ -32,6 +32,16 @@ export const projectListFilters = {
   id_after: Optional(Whole({ ...projectIds, description: 'Ids greater than this' })),
   id_before: Optional(Whole({ ...projectIds, description: 'Ids less than this' })),
   custom_attributes: Optional(Hash(Text(), { description: 'With these attributes; administrators' })),
+  repository_checksum_failed: Flag({
+    default: false,
+    tier: 'premium',
+    description: 'The last check found their repository broken',
+  }),
+  wiki_checksum_failed: Flag({
+    default: false,
+    tier: 'premium',
+    description: 'The last check found their wiki broken',
+  }),
 } as const
 
 /** What create and edit may set. */
@@ -42,6 +52,7 @@ export const writeParams = {
   visibility: Optional(OneOf(['private', 'internal', 'public'], { description: 'Who may see it' })),
   tag_list: Optional(CommaList(Text(), { description: 'Topics' })),
   topics: Optional(CommaList(Text(), { description: 'Topics' })),
+  avatar: Optional(Nullable(File({ description: 'Picture' }))),
   ...featureParams,
   ...settingParams,
 } as const

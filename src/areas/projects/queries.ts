@@ -4,6 +4,7 @@ import type { Db, Tx } from '../../db/db.ts'
 import { empty, raw, type Sql, sql, wireTime } from '../../db/sql.ts'
 import type { DateOnly, Timestamp } from '../../db/types.ts'
 import { projectLevel, projectWhere } from '../access-index/queries.ts'
+import { taken } from '../namespaces/names.ts'
 import { type UserReferenceRow, userReferenceJson } from '../users/queries.ts'
 import type { FeatureLevels } from './features.ts'
 import type { ProjectSettings } from './settings.ts'
@@ -48,10 +49,25 @@ export function findProject(db: Db, caller: Caller, idOrPath: number | string): 
   )
 }
 
+/**
+ * Which version of a project's record is meant, and how the caller stands to it. `stamp` changes with every row that the
+ * record shows something of: a row of a table is told from its other versions by its transaction and place.
+ */
+export type ProjectStamp = {
+  id: number
+  stamp: string
+  /** Null without any. */
+  level: number | null
+  project_member: Membership | null
+  group_member: Membership | null
+}
+
 type Membership = { access_level: number; notification_level: number }
 
 /** Everything the full record shows. */
 export type ProjectRecordRow = ProjectRow & {
+  /** See ProjectStamp. */
+  stamp: string
   description: string | null
   creator_id: number | null
   topics: string[]
@@ -134,16 +150,47 @@ export function visibleProjects(caller: Caller): Sql {
   return sql`(p.visibility >= ${open} or ${projectWhere(caller, levels.guest, raw('p.id'), raw('p.namespace_id'))})`
 }
 
-const membership = (caller: Caller, condition: Sql): Sql =>
+/** The same for one project: asks for its level rather than for all that the caller has a level in. */
+function visibleProject(caller: Caller): Sql {
+  if (caller === null || caller.admin) return visibleProjects(caller)
+  const open = caller.external ? visibilities.public : visibilities.internal
+  return sql`(p.visibility >= ${open} or ${levelOf(caller)} >= ${levels.guest})`
+}
+
+/** `condition` finds one row, or with `highest` the best of several. */
+const membership = (caller: Caller, condition: Sql, highest = false): Sql =>
   caller === null
     ? raw('null::json')
     : sql`(select json_build_object('access_level', m.access_level, 'notification_level', m.notification_level) from members m
         where m.user_id = ${caller.id} and ${condition} and (m.expires_at is null or m.expires_at > current_date)
-        order by m.access_level desc limit 1)`
+        ${highest ? raw('order by m.access_level desc limit 1') : empty})`
+
+const versionOf = (alias: string): Sql => raw(`${alias}.xmin, ${alias}.ctid`)
+
+/** Columns of ProjectStamp besides the id. */
+const stampColumns = (caller: Caller, { inheritedMembership }: RecordOptions): Sql => sql`
+  concat_ws(' ', ${versionOf('p')}, ${versionOf('n')},
+    case when n.kind = 'user' then (select concat_ws(' ', 'o', ${versionOf('u')}) from users u where u.id = n.owner_id) end,
+    (select string_agg(concat_ws(' ', 's', ${versionOf('l')}, ${versionOf('g')}), ' ')
+      from project_group_links l join namespaces g on g.id = l.group_id where l.project_id = p.id),
+    case when p.forked_from_project_id is not null then ${forkSource(caller, sql`concat_ws(' ', 'f', ${versionOf('p')}, ${versionOf('n')})`)} end
+  ) as stamp, ${levelOf(caller)} as level,
+  ${membership(caller, raw('m.project_id = p.id'))} as project_member,
+  case when n.kind = 'group' then ${membership(
+    caller,
+    inheritedMembership ? raw('m.namespace_id = any(n.traversal_ids)') : raw('m.namespace_id = n.id'),
+    inheritedMembership,
+  )} end as group_member`
+
+const tables = raw('from projects p join namespaces n on n.id = p.namespace_id')
+
+/** `select … from projects p …` for ProjectStamp. */
+export const stampSelect = (caller: Caller, options: RecordOptions): Sql =>
+  sql`select p.id, ${stampColumns(caller, options)} ${tables}`
 
 /** `select … from projects p …` for full records, a page or one: one statement whatever the number. */
 export const recordSelect = (caller: Caller, options: RecordOptions): Sql => sql`
-  select ${columns}, ${levelOf(caller)} as level, p.description, p.creator_id, p.topics, p.avatar, p.star_count, p.forks_count,
+  select ${columns}, ${stampColumns(caller, options)}, p.description, p.creator_id, p.topics, p.avatar, p.star_count, p.forks_count,
     p.open_issues_count, p.import_error, p.runners_token, p.settings, p.readme_path, p.license_path, p.license_key,
     p.created_at, p.last_activity_at, p.marked_for_deletion_on,
     n.name as namespace_name, n.path as namespace_path, n.kind as namespace_kind, n.full_path as namespace_full_path,
@@ -152,15 +199,10 @@ export const recordSelect = (caller: Caller, options: RecordOptions): Sql => sql
       (select (${userReferenceJson('u')})::jsonb || jsonb_build_object('created_at', ${wireTime(raw('u.created_at'))}) from users u where u.id = n.owner_id)
     end as owner,
     p.default_branch is not null as has_repository,
-    ${membership(caller, raw('m.project_id = p.id'))} as project_member,
-    case when n.kind = 'group' then ${membership(
-      caller,
-      options.inheritedMembership ? raw('m.namespace_id = any(n.traversal_ids)') : raw('m.namespace_id = n.id'),
-    )} end as group_member,
     coalesce((select json_agg(json_build_object('group_id', g.id, 'group_name', g.name, 'group_full_path', g.full_path,
         'group_access_level', l.group_access, 'expires_at', l.expires_at) order by l.id)
       from project_group_links l join namespaces g on g.id = l.group_id where l.project_id = p.id), '[]') as shared_with_groups,
-    case when p.forked_from_project_id is not null then ${forkSource(caller)} end as forked_from
+    case when p.forked_from_project_id is not null then ${forkSource(caller, forkSourceJson)} end as forked_from
     ${options.statistics ? raw(`, (select to_json(s) from project_statistics s where s.project_id = p.id) as statistics`) : empty}
     ${
       options.customAttributes
@@ -169,18 +211,41 @@ export const recordSelect = (caller: Caller, options: RecordOptions): Sql => sql
           )
         : empty
     }
-  from projects p join namespaces n on n.id = p.namespace_id`
+  ${tables}`
+
+const forkSourceJson = sql`json_build_object('id', p.id, 'description', p.description, 'name', p.name, 'path', p.path, 'full_path', p.full_path,
+  'namespace_full_name', n.full_name, 'default_branch', p.default_branch, 'topics', p.topics, 'created_at', ${wireTime(raw('p.created_at'))},
+  'last_activity_at', ${wireTime(raw('p.last_activity_at'))}, 'avatar', p.avatar, 'star_count', p.star_count, 'forks_count', p.forks_count,
+  'readme_path', p.readme_path, 'visibility', p.visibility)`
 
 /** What a fork shows of its source, if the caller may know about that. */
-function forkSource(caller: Caller): Sql {
+function forkSource(caller: Caller, shown: Sql): Sql {
   // The alias `p` is the source in here, so that the twin of read_project applies to it.
-  return sql`(select json_build_object('id', p.id, 'description', p.description, 'name', p.name, 'path', p.path, 'full_path', p.full_path,
-      'namespace_full_name', n.full_name, 'default_branch', p.default_branch, 'topics', p.topics, 'created_at', ${wireTime(raw('p.created_at'))},
-      'last_activity_at', ${wireTime(raw('p.last_activity_at'))}, 'avatar', p.avatar, 'star_count', p.star_count, 'forks_count', p.forks_count,
-      'readme_path', p.readme_path, 'visibility', p.visibility)
+  return sql`(select ${shown}
     from (select p.forked_from_project_id as source_id) as fork join projects p on p.id = fork.source_id
-    join namespaces n on n.id = p.namespace_id where not p.deleting and ${visibleProjects(caller)})`
+    join namespaces n on n.id = p.namespace_id where not p.deleting and ${visibleProject(caller)})`
 }
+
+/** What rules on a project ask, with the stamp of its record. One statement. */
+export function findStampedProject(
+  db: Db,
+  caller: Caller,
+  idOrPath: number | string,
+): Promise<(ProjectRow & ProjectStamp) | undefined> {
+  const { join, condition } = named(idOrPath)
+  return db.row(
+    sql`select ${columns}, ${stampColumns(caller, { inheritedMembership: true })} ${tables} ${join} where ${condition} and not p.deleting`,
+  )
+}
+
+/** Full records of these projects, in no order. */
+export const listProjectRecords = (
+  db: Db,
+  caller: Caller,
+  ids: readonly number[],
+  options: RecordOptions,
+): Promise<ProjectRecordRow[]> =>
+  db.rows(sql`${recordSelect(caller, options)} where p.id = any(${ids}::bigint[]) and not p.deleting`)
 
 export function findProjectRecord(
   db: Db,
@@ -233,6 +298,32 @@ export const countPersonalProjects = async (db: Db, userId: number): Promise<num
   (await db.row<{ count: number }>(sql`
     select count(*) as count from projects p join namespaces n on n.id = p.namespace_id where n.owner_id = ${userId} and not p.deleting`))!
     .count
+
+/** How many personal projects somebody may have. Holds off other creations in his namespace until the transaction ends. */
+export const lockProjectsLimit = async (tx: Tx, userId: number): Promise<number> =>
+  (await tx.row<{ projects_limit: number }>(
+    sql`select projects_limit from users where id = ${userId} for no key update`,
+  ))!.projects_limit
+
+/** Where the wiki of a project at this path lies, or whose wiki lies at it. */
+const wikiTwin = (fullPath: string): string => (/\.wiki$/i.test(fullPath) ? fullPath.slice(0, -5) : `${fullPath}.wiki`)
+
+/**
+ * Complaints about a name and path that another project has. A path that is another's wiki, or whose wiki would be
+ * another project, is complained about under the name, as it always was. Those being removed still have theirs.
+ */
+export async function takenNames(
+  db: Db,
+  project: { namespaceId: number; name: string; fullPath: string; projectId?: number },
+): Promise<{ name: string[]; path: string[] }> {
+  const others = project.projectId === undefined ? raw('true') : sql`r.project_id is distinct from ${project.projectId}`
+  const { projectId = null } = project
+  const found = (await db.row<{ name: boolean; path: boolean; wiki: boolean }>(sql`select
+    exists (select from projects where namespace_id = ${project.namespaceId} and name = ${project.name} and id is distinct from ${projectId}::bigint) as name,
+    exists (select from routes r where r.path_key = lower(${project.fullPath}) and not r.redirect and ${others}) as path,
+    exists (select from routes r where r.path_key = lower(${wikiTwin(project.fullPath)}) and r.project_id is not null and not r.redirect and ${others}) as wiki`))!
+  return { name: found.name || found.wiki ? [taken] : [], path: found.path ? [taken] : [] }
+}
 
 /** Columns that an edit may set; absent ones stay. */
 export type ProjectChanges = Partial<
@@ -287,6 +378,11 @@ export const lockProject = (tx: Tx, id: number): Promise<ProjectRow | undefined>
 /** From here on nobody finds it; a job removes it for good. */
 export const markDeleting = (tx: Tx, id: number): Promise<number> =>
   tx.run(sql`update projects set deleting = true, updated_at = now() where id = ${id} and not deleting`)
+
+/** As `markDeleting`, if it is still marked and was put away at least `days` ago. False when it is not. */
+export const markDueDeleting = async (tx: Tx, id: number, days: number): Promise<boolean> =>
+  (await tx.run(sql`update projects set deleting = true, updated_at = now()
+    where id = ${id} and not deleting and marked_for_deletion_on <= current_date - ${days}::integer`)) > 0
 
 /** Puts it away for `days`, read-only. */
 export const markForDeletion = (tx: Tx, id: number): Promise<number> =>

@@ -1,15 +1,15 @@
 import { as, endpoint, variants } from '../../api/endpoint.ts'
-import { fetchPage } from '../../api/page.ts'
 import { Flag, Optional, Params, Text } from '../../api/params/types.ts'
+import { notFound } from '../../kernel/failure.ts'
 import { Message } from '../instance/entity.ts'
 import { instance } from '../instance/subject.ts'
 import { userByIdOrName } from '../users/subject.ts'
-import { Project, ProjectPublic, ProjectSimple } from './entity.ts'
-import { listProjects } from './list-queries.ts'
+import { keptProject, keptPublicProject, Project, ProjectPublic, ProjectSimple } from './entity.ts'
+import { projectsPage } from './list.ts'
 import { projectListFilters, writeParams } from './params.ts'
-import { namespaceKindOf } from './queries.ts'
+import { findProjectRecord, namespaceKindOf } from './queries.ts'
 import { deleteProject, editProject } from './service.ts'
-import { project, projectRecord } from './subject.ts'
+import { project, stampedProject } from './subject.ts'
 
 export const projectRoutes = [
   endpoint({
@@ -21,14 +21,7 @@ export const projectRoutes = [
     params: Params(projectListFilters),
     paged: true,
     returns: variants(Project, ProjectSimple),
-    async handle({ params, page, ctx }) {
-      const simple = params.simple || ctx.actor === null
-      const list = listProjects(ctx.actor, { of: 'everyone' }, params, {
-        statistics: params.statistics && !simple,
-        customAttributes: params.with_custom_attributes && ctx.actor?.admin === true,
-      })
-      return as(simple ? ProjectSimple : Project, await fetchPage(ctx.db, list, page))
-    },
+    handle: ({ params, page, ctx }) => projectsPage(ctx, { of: 'everyone' }, params, page),
   }),
 
   endpoint({
@@ -40,21 +33,14 @@ export const projectRoutes = [
     params: Params(projectListFilters),
     paged: true,
     returns: variants(Project, ProjectSimple),
-    async handle({ subject, params, page, ctx }) {
-      const simple = params.simple || ctx.actor === null
-      const list = listProjects(ctx.actor, { of: 'user', userId: subject.id }, params, {
-        statistics: params.statistics && !simple,
-        customAttributes: params.with_custom_attributes && ctx.actor?.admin === true,
-      })
-      return as(simple ? ProjectSimple : Project, await fetchPage(ctx.db, list, page))
-    },
+    handle: ({ subject, params, page, ctx }) => projectsPage(ctx, { of: 'user', userId: subject.id }, params, page),
   }),
 
   endpoint({
     method: 'GET',
     path: '/projects/:id',
     summary: 'One project',
-    subject: projectRecord,
+    subject: stampedProject,
     allow: 'read_project',
     params: Params({
       statistics: Flag({ default: false, description: 'Show statistics' }),
@@ -63,14 +49,13 @@ export const projectRoutes = [
     }),
     returns: variants(Project, ProjectPublic),
     async handle({ subject, params, ctx }) {
-      if (ctx.actor === null) return as(ProjectPublic, subject)
-      const { statistics, custom_attributes, ...row } = subject
-      return as(Project, {
-        ...row,
-        withLicense: params.license,
-        ...(params.statistics && { statistics }),
-        ...(params.with_custom_attributes && custom_attributes && { custom_attributes }),
-      })
+      if (ctx.actor === null) return as(keptPublicProject, subject)
+      const customAttributes = params.with_custom_attributes && ctx.actor.admin
+      if (!params.statistics && !params.license && !customAttributes) return as(keptProject, subject)
+      const options = { statistics: params.statistics, customAttributes }
+      const row = await findProjectRecord(ctx.db, ctx.actor, subject.id, options)
+      if (!row) throw notFound('Project')
+      return as(Project, { ...row, withLicense: params.license })
     },
   }),
 

@@ -2,6 +2,8 @@ import { levels, type Visibility, visibilities } from '../../access/levels.ts'
 import { allows } from '../../access/policy.ts'
 import { projectPolicy } from '../../access/project-policy.ts'
 import type { Ctx } from '../../api/ctx.ts'
+import type { UploadedFile } from '../../api/params/uploaded-file.ts'
+import type { Tx } from '../../db/db.ts'
 import { violatedUnique } from '../../db/violations.ts'
 import { emit } from '../../events/log.ts'
 import { setDefaultBranch } from '../../git/head.ts'
@@ -11,20 +13,21 @@ import { enqueue } from '../../jobs/job.ts'
 import { Failure, forbidden, invalidFields, rowNotFound } from '../../kernel/failure.ts'
 import { planOffers } from '../../kernel/plan.ts'
 import { projectPlaced } from '../access-index/service.ts'
+import { saveAvatar } from '../avatars/queries.ts'
+import { acceptAvatar } from '../avatars/service.ts'
 import { mayCreateProjects } from '../namespaces/creation.ts'
 import {
   complaintsOf,
+  taken as isTaken,
   pathFromName,
   projectNameComplaints,
   projectPathComplaints,
-  taken,
   tooLong,
 } from '../namespaces/names.ts'
 import {
   claimRoute,
   findNamespace,
   lockNamespace,
-  type NamespaceWithLevel,
   newRunnersToken,
   personalNamespaceOf,
   retireProjectRoute,
@@ -38,13 +41,15 @@ import {
   insertProject,
   insertProjectMember,
   lockProject,
+  lockProjectsLimit,
   markDeleting,
   markForDeletion,
   type ProjectChanges,
   type ProjectRecordRow,
+  takenNames,
   updateProject,
 } from './queries.ts'
-import { settingsAmong } from './settings.ts'
+import { settingComplaints, settingsAmong } from './settings.ts'
 import { type ProjectSubject, recordOptions } from './subject.ts'
 
 const longestDescription = 2000
@@ -77,6 +82,7 @@ export type ProjectInput = Readonly<Record<string, unknown>> & {
   visibility?: Visibility
   tag_list?: string[]
   topics?: string[]
+  avatar?: UploadedFile | null
 }
 
 /** A project in a namespace where the caller may make some; `owner` is whose own the default namespace is. */
@@ -92,47 +98,52 @@ export async function createProject(
       : await findNamespace(ctx.db, actor, input.namespace_id)
   if (!namespace || !(mayCreateProjects(actor, namespace) || (actor.admin && namespace.kind === 'user')))
     throw invalidFields({ namespace: ['is not valid'] })
-  await requireRoom(ctx, namespace)
-
   const name = input.name ?? input.path!
   const path = input.path ?? pathFromName(name)
   const visibility = input.visibility ?? ctx.settings.default_project_visibility
   const features = { ...newFeatures(visibility === 'private'), ...featuresAmong(input) }
-  const complaints = complaintsOf({
-    name: projectNameComplaints(name),
-    path: projectPathComplaints(path),
-    description: descriptionComplaints(input.description),
-    visibility_level: visibilityComplaints(ctx, visibility, namespace),
-    ...featureComplaints(features),
-  })
-  if (complaints) throw invalidFields(complaints)
 
+  const avatar = await acceptAvatar(ctx, input.avatar)
   const id = await ctx
     .transaction(async (tx) => {
       const held = await lockNamespace(tx, namespace.id)
       if (!held) throw invalidFields({ namespace: ['is not valid'] })
+      if (held.owner_id !== null) await requireRoom(tx, held.owner_id)
+      const fullPath = `${held.full_path}/${path}`
+      const taken = await takenNames(tx, { namespaceId: held.id, name, fullPath })
+      const complaints = complaintsOf({
+        name: [...projectNameComplaints(name), ...taken.name],
+        path: [...projectPathComplaints(path), ...taken.path],
+        description: descriptionComplaints(input.description),
+        visibility_level: visibilityComplaints(ctx, visibility, held),
+        ...settingComplaints(input),
+        ...featureComplaints(features),
+      })
+      if (complaints) throw invalidFields(complaints)
       const projectId = await insertProject(tx, {
         ...features,
         namespaceId: held.id,
         creatorId: ownerId,
         name,
         path,
-        fullPath: `${held.full_path}/${path}`,
+        fullPath,
         description: input.description ?? null,
         visibility: visibilities[visibility],
         topics: topicsOf([...(input.tag_list ?? []), ...(input.topics ?? [])]),
         settings: settingsAmong(input),
         runnersToken: newRunnersToken(),
       })
-      if (!(await claimRoute(tx, `${held.full_path}/${path}`, { projectId }))) throw invalidFields({ path: [taken] })
-      await insertProjectMember(tx, projectId, ownerId, levels.maintainer)
+      // Somebody may have taken either since they were looked at.
+      if (!(await claimRoute(tx, fullPath, { projectId }))) throw invalidFields({ path: [isTaken] })
+      await insertProjectMember(tx, projectId, held.owner_id ?? ownerId, levels.maintainer)
+      if (avatar) await saveAvatar(tx, 'project', projectId, avatar)
       // Nobody else can depend on a project that is not committed: the access lock is not needed.
       await projectPlaced(tx, projectId)
       await emit(tx, {
         kind: 'project_created',
         projectId,
         actorId: actor.id,
-        payload: { name, full_path: `${held.full_path}/${path}`, visibility },
+        payload: { name, full_path: fullPath, visibility },
       })
       return projectId
     })
@@ -141,20 +152,19 @@ export async function createProject(
 }
 
 function asTaken(error: unknown): never {
-  if (violatedUnique(error) === 'projects_name') throw invalidFields({ name: [taken] })
+  if (violatedUnique(error) === 'projects_name') throw invalidFields({ name: [isTaken] })
   throw error
 }
 
-/** Personal projects are counted; those of groups are not. */
-async function requireRoom(ctx: Ctx, namespace: NamespaceWithLevel): Promise<void> {
-  const actor = ctx.actor!
-  if (namespace.kind !== 'user' || namespace.owner_id !== actor.id) return
-  if (actor.projectsLimit > 0 && (await countPersonalProjects(ctx.db, actor.id)) < actor.projectsLimit) return
+/** Personal projects are counted, one creation after the other; those of groups are not. */
+async function requireRoom(tx: Tx, ownerId: number): Promise<void> {
+  const limit = await lockProjectsLimit(tx, ownerId)
+  if (limit > 0 && (await countPersonalProjects(tx, ownerId)) < limit) return
   throw new Failure(
     'limit_reached',
-    actor.projectsLimit === 0
+    limit === 0
       ? 'Personal project creation is not allowed. Please contact your administrator with questions'
-      : `Your project limit is ${actor.projectsLimit} projects! Please contact your administrator to increase it`,
+      : `Your project limit is ${limit} projects! Please contact your administrator to increase it`,
   )
 }
 
@@ -172,6 +182,7 @@ export async function editProject(
   input: ProjectInput & { default_branch?: string },
 ): Promise<ProjectRecordRow> {
   const { actor } = ctx
+  const avatar = await acceptAvatar(ctx, input.avatar)
   const may = (ability: 'rename_project' | 'change_visibility') => allows(projectPolicy[ability], actor, project.facts)
   if (input.name !== undefined && input.name !== project.name && !may('rename_project')) throw forbidden()
   if (
@@ -183,25 +194,29 @@ export async function editProject(
 
   await ctx
     .transaction(async (tx) => {
-      const held = await lockProject(tx, project.id)
+      // In the order in which a rename of the group takes them.
       const namespace = await lockNamespace(tx, project.namespace_id)
-      if (!held || !namespace) throw rowNotFound()
+      const held = await lockProject(tx, project.id)
+      if (!held || !namespace || held.namespace_id !== namespace.id) throw rowNotFound()
       const features = featuresAmong(input)
+      const fullPath = input.path === undefined ? held.full_path : `${namespace.full_path}/${input.path}`
+      const name = input.name ?? held.name
+      const taken = await takenNames(tx, { namespaceId: namespace.id, name, fullPath, projectId: held.id })
       const complaints = complaintsOf({
-        name: input.name === undefined ? [] : projectNameComplaints(input.name),
-        path: input.path === undefined ? [] : projectPathComplaints(input.path),
+        name: input.name === undefined ? taken.name : [...projectNameComplaints(input.name), ...taken.name],
+        path: input.path === undefined ? [] : [...projectPathComplaints(input.path), ...taken.path],
         description: descriptionComplaints(input.description),
         visibility_level:
           input.visibility === undefined || visibilities[input.visibility] === held.visibility
             ? []
             : visibilityComplaints(ctx, input.visibility, namespace),
+        ...settingComplaints(input),
         ...featureComplaints({ ...held, ...features }),
       })
       if (complaints) throw invalidFields(complaints)
-      const fullPath = input.path === undefined ? held.full_path : `${namespace.full_path}/${input.path}`
       if (fullPath !== held.full_path) {
         await retireProjectRoute(tx, held.id)
-        if (!(await claimRoute(tx, fullPath, { projectId: held.id }))) throw invalidFields({ path: [taken] })
+        if (!(await claimRoute(tx, fullPath, { projectId: held.id }))) throw invalidFields({ path: [isTaken] })
       }
       const topics = input.topics ?? input.tag_list
       const changes: ProjectChanges = {
@@ -215,6 +230,7 @@ export async function editProject(
         settings: settingsAmong(input),
       }
       await updateProject(tx, held.id, changes)
+      if (avatar !== undefined) await saveAvatar(tx, 'project', held.id, avatar)
       // Last, so that a refusal above leaves HEAD alone. Should the commit fail, the next edit or push sets HEAD anew.
       if (input.default_branch !== undefined) await moveHead(ctx, project, input.default_branch)
       if (fullPath !== held.full_path)
@@ -228,7 +244,7 @@ export async function editProject(
         kind: 'project_updated',
         projectId: held.id,
         actorId: actor!.id,
-        payload: { changed: Object.keys(input) },
+        payload: { changed: Object.keys(input).filter((name) => name !== 'id') },
       })
     })
     .catch(asTaken)

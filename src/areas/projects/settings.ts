@@ -1,8 +1,10 @@
 import type { Static, TObject } from 'typebox'
 import { Flag, Nullable, OneOf, Optional, Text, Whole } from '../../api/params/types.ts'
+import type { FieldComplaints } from '../../kernel/failure.ts'
+import { tooLong } from '../namespaces/names.ts'
 
 const flag = (description: string) => Optional(Flag({ description }))
-const text = (description: string) => Optional(Nullable(Text({ description, maxLength: 255 })))
+const text = (description: string) => Optional(Nullable(Text({ description })))
 
 /**
  * Settings of a project that nothing filters by, as parameters of create and edit. They are stored as given in
@@ -80,6 +82,21 @@ export const settingDefaults: ProjectSettings = {
   auto_devops_deploy_strategy: 'continuous',
   approvals_before_merge: 0,
   external_authorization_classification_label: null,
+}
+
+const longestText = 255
+
+/** Complaints about settings whose type alone does not say what they may be. */
+export function settingComplaints(params: Readonly<Record<string, unknown>>): FieldComplaints {
+  const complaints: Record<string, string[]> = {}
+  for (const name of ['suggestion_commit_message', 'build_coverage_regex', 'ci_config_path'] as const) {
+    const value = params[name]
+    if (typeof value === 'string' && [...value].length > longestText) complaints[name] = [tooLong(longestText)]
+  }
+  const path = params['ci_config_path']
+  if (typeof path === 'string' && (path.startsWith('/') || path.includes('..')))
+    complaints['ci_config_path'] = ['cannot include leading slash or directory traversal.']
+  return complaints
 }
 
 const names = Object.keys(settingParams) as (keyof ProjectSettings)[]

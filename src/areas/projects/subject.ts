@@ -3,16 +3,10 @@ import type { Facts } from '../../access/policy.ts'
 import { projectPolicy } from '../../access/project-policy.ts'
 import type { Ctx } from '../../api/ctx.ts'
 import { subject } from '../../api/endpoint.ts'
-import {
-  findProject,
-  findProjectRecord,
-  type ProjectRecordRow,
-  type ProjectRow,
-  type RecordOptions,
-} from './queries.ts'
+import { findProject, findStampedProject, type ProjectRow, type ProjectStamp, type RecordOptions } from './queries.ts'
 
 export type ProjectSubject = ProjectRow & { readonly facts: Facts }
-export type ProjectRecordSubject = ProjectRecordRow & { readonly facts: Facts }
+export type StampedProject = ProjectRow & ProjectStamp & { readonly facts: Facts }
 
 /** What rules on a project look at. */
 export const projectFacts = (row: ProjectRow): Facts => ({
@@ -62,15 +56,15 @@ export const recordOptions = (ctx: Ctx): RecordOptions => ({
   customAttributes: ctx.actor?.admin === true,
 })
 
-/** A project with all that its record shows. One statement. */
-export const projectRecord = subject({
+/** A project with what tells whether its record is known. One statement. */
+export const stampedProject = subject({
   what: 'Project',
   params,
   policy: projectPolicy,
   visible: 'read_project',
-  async load({ id }, ctx): Promise<ProjectRecordSubject | undefined> {
+  async load({ id }, ctx): Promise<StampedProject | undefined> {
     const name = projectName(id)
-    const row = name === undefined ? undefined : await findProjectRecord(ctx.db, ctx.actor, name, recordOptions(ctx))
+    const row = name === undefined ? undefined : await findStampedProject(ctx.db, ctx.actor, name)
     return row && Object.assign(row, { facts: projectFacts(row) })
   },
 })

@@ -3,12 +3,13 @@ import { emit } from '../../events/log.ts'
 import { setDefaultBranch } from '../../git/head.ts'
 import { branchName } from '../../git/ref-name.ts'
 import { readRefs } from '../../git/refs.ts'
+import type { Repository } from '../../git/repository.ts'
 import { enqueue } from '../../jobs/job.ts'
 import { lockProject } from '../projects/queries.ts'
 import { openRepository } from '../repositories/open.ts'
 import type { RefChange } from './change.ts'
 import { refreshRepository } from './jobs.ts'
-import { findPush, insertPush, type NewPush, noteActivity, settlePush } from './queries.ts'
+import { deleteChanges, findPush, insertPush, type NewPush, noteActivity, settlePush } from './queries.ts'
 
 /*
  * Refs and database are two stores. A change is first written down as intended (committed), then the refs move, then one
@@ -23,20 +24,49 @@ const namedRefs = 100
 /** Writes down what is about to move. Returns the id to settle. One statement. */
 export const intend = (ctx: Ctx, push: NewPush): Promise<number> => insertPush(ctx.db, push)
 
+/** Ends a push of which it is known that nothing moved. */
+export const drop = (ctx: Ctx, pushId: number): Promise<boolean> => ctx.transaction((tx) => settlePush(tx, pushId, []))
+
+/**
+ * Crosses out what git is going to refuse because the ref is no longer where the client saw it: somebody else may have
+ * made the very same change. Asked after `intend`, so that whoever moves the ref later is known to have come later.
+ */
+export async function forgetStale(
+  ctx: Ctx,
+  repo: Repository,
+  pushId: number,
+  changes: readonly RefChange[],
+): Promise<void> {
+  const now = await readRefs(
+    repo,
+    changes.map(({ name }) => name),
+  )
+  const stale = changes.filter(({ from }, index) => (now[index] ?? null) !== from)
+  if (stale.length > 0)
+    await deleteChanges(
+      ctx.db,
+      pushId,
+      stale.map(({ name }) => name),
+    )
+}
+
 /** Compares the refs with what was intended and writes what follows, once. Returns the changes that happened. */
 export async function settle(ctx: Ctx, pushId: number): Promise<readonly RefChange[]> {
-  const push = await findPush(ctx.db, pushId)
-  if (!push || push.state === 'done') return []
+  const known = await findPush(ctx.db, pushId)
+  if (!known || known.state === 'done') return []
   return ctx.transaction(async (tx) => {
-    // Also keeps two pushes from each becoming the first.
-    const project = await lockProject(tx, push.project_id)
-    if (!project) return []
+    // Pushes of a project settle one after the other: each sees what the others have claimed.
+    const project = await lockProject(tx, known.project_id)
+    const push = await findPush(tx, pushId)
+    if (!project || !push) return []
     const repo = openRepository(ctx, project)
     const now = await readRefs(
       repo,
       push.changes.map(({ name }) => name),
     )
-    const moved = push.changes.filter(({ to, continued }, index) => continued || (now[index] ?? null) === to)
+    const moved = push.changes.filter(
+      ({ to, continued, claimed }, index) => !claimed && (continued || (now[index] ?? null) === to),
+    )
     const settled = await settlePush(
       tx,
       pushId,

@@ -4,7 +4,7 @@ import type { Repository } from '../../git/repository.ts'
 import { type Failure, forbidden } from '../../kernel/failure.ts'
 import type { RefChange } from './change.ts'
 import { decide } from './decide.ts'
-import { intend, settle } from './journal.ts'
+import { drop, intend, settle } from './journal.ts'
 import type { DoorName } from './queries.ts'
 
 export type MoveOptions = {
@@ -28,13 +28,15 @@ export async function moveRefs(
   const complaint = await decide(ctx, projectId, changes, repo)
   if (complaint !== undefined) throw refusal(complaint)
   const pushId = await intend(ctx, { projectId, actorId: ctx.actor?.id ?? null, door, options: [], changes })
+  let outcome: 'moved' | 'stale' | undefined
   try {
-    return await updateRefs(
+    outcome = await updateRefs(
       repo,
       changes.map(({ name, from, to }) => ({ name, from: from ?? 'absent', to })),
     )
+    return outcome
   } finally {
-    // Whatever became of it, the refs tell.
-    await settle(ctx, pushId)
+    // What was stale moved nothing, even where a ref happens to be what was wanted; else the refs tell.
+    await (outcome === 'stale' ? drop(ctx, pushId) : settle(ctx, pushId))
   }
 }

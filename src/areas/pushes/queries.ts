@@ -33,21 +33,36 @@ export type PushRow = {
   door: DoorName
   state: 'intended' | 'done' | 'dropped'
   options: string[]
-  changes: { name: RefChange['name']; from: RefChange['from']; to: RefChange['to']; continued: boolean }[]
+  changes: {
+    name: RefChange['name']
+    from: RefChange['from']
+    to: RefChange['to']
+    continued: boolean
+    claimed: boolean
+  }[]
 }
 
 /**
  * A push with its changes. `continued` tells that a later push began where this change ended: then it did happen,
- * whatever the ref is now.
+ * whatever the ref is now. `claimed` tells that another push made the very same change while this one was under way: only
+ * one of them moved the ref.
  */
 export const findPush = (db: Db, id: number): Promise<PushRow | undefined> =>
   db.row<PushRow>(sql`
     select p.id, p.project_id, p.actor_id, p.door, p.state, p.options,
       coalesce((select json_agg(json_build_object('name', convert_from(c.ref, 'UTF8'), 'from', c.old_oid, 'to', c.new_oid, 'continued',
           exists (select from ref_changes later join pushes q on q.id = later.push_id
-            where q.project_id = p.project_id and later.push_id > p.id and later.ref = c.ref and later.old_oid is not distinct from c.new_oid)))
+            where q.project_id = p.project_id and later.push_id > p.id and later.ref = c.ref and later.old_oid is not distinct from c.new_oid),
+          'claimed',
+          exists (select from ref_changes same join pushes q on q.id = same.push_id
+            where q.project_id = p.project_id and q.id <> p.id and q.finished_at >= p.created_at and same.moved and same.ref = c.ref
+            and same.old_oid is not distinct from c.old_oid and same.new_oid is not distinct from c.new_oid)))
         from ref_changes c where c.push_id = p.id), '[]') as changes
     from pushes p where p.id = ${id}`)
+
+/** Crosses out some changes of a push that is under way. */
+export const deleteChanges = (db: Db, pushId: number, names: readonly string[]): Promise<number> =>
+  db.run(sql`delete from ref_changes where push_id = ${pushId} and convert_from(ref, 'UTF8') = any(${names}::text[])`)
 
 /** Settles a push once: false when somebody else has. */
 export async function settlePush(tx: Tx, id: number, moved: readonly string[]): Promise<boolean> {

@@ -5,7 +5,7 @@ import { fsck } from '../../git/maintenance.ts'
 import { branchRef } from '../../git/ref-name.ts'
 import { readRef } from '../../git/refs.ts'
 import { openRepository } from './open.ts'
-import { projectsAfter } from './queries.ts'
+import { projectsAfter, saveCheck } from './queries.ts'
 
 const page = 500
 
@@ -32,7 +32,9 @@ export async function checkRepositories(
         if (project.default_branch !== null) problems.push(`${project.full_path}: its repository is missing`)
         continue
       }
-      problems.push(...(await fsck(repo)).map((line) => `${project.full_path}: ${line}`))
+      const broken = await fsck(repo)
+      problems.push(...broken.map((line) => `${project.full_path}: ${line}`))
+      await saveCheck(ctx.db, project.id, broken.length > 0)
       const head = project.default_branch === null ? undefined : branchRef(project.default_branch)
       if (head && !(await readRef(repo, head)))
         problems.push(`${project.full_path}: its default branch ${project.default_branch} does not exist`)

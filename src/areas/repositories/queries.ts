@@ -12,3 +12,9 @@ export type StoredRepository = {
 export const projectsAfter = (db: Db, after: number, limit: number): Promise<StoredRepository[]> =>
   db.rows<StoredRepository>(sql`select id, full_path, repository_storage, default_branch from projects
     where id > ${after} and not deleting order by id limit ${literal(limit)}`)
+
+/** Remembers what a check found, for lists of broken repositories. */
+export const saveCheck = (db: Db, projectId: number, failed: boolean): Promise<number> =>
+  db.run(
+    sql`update projects set repository_check_failed = ${failed} where id = ${projectId} and repository_check_failed <> ${failed}`,
+  )

@@ -3,7 +3,7 @@ import { Type } from 'typebox'
 import type { Ctx } from '../../api/ctx.ts'
 import { entity } from '../../api/entity.ts'
 import { dateOnly, nullable, timestamp } from '../../api/schema.ts'
-import type { UserReferenceRow, UserRow } from './queries.ts'
+import type { CustomAttribute, UserReferenceRow, UserRow } from './queries.ts'
 
 /** A picture of his own, else the avatar service's by e-mail address, else null. */
 export function avatarUrl(
@@ -146,13 +146,15 @@ export const UserAdmin = entity({
     last_sign_in_ip: nullable(Type.String()),
     note: Type.Optional(nullable(Type.String(), { tier: 'starter' })),
     highest_role: Type.Optional(Type.Integer({ description: 'With one user only' })),
+    custom_attributes: Type.Optional(Type.Array(Type.Object({ key: Type.String(), value: Type.String() }))),
   }),
-  present: (user: UserRow & { highest_role?: number }, ctx) => ({
+  present: (user: UserRow & { highest_role?: number; custom_attributes?: CustomAttribute[] }, ctx) => ({
     ...accountOf(user, ctx),
     is_admin: user.admin,
     current_sign_in_ip: user.current_sign_in_ip,
     last_sign_in_ip: user.last_sign_in_ip,
     note: user.note,
     ...(user.highest_role !== undefined && { highest_role: user.highest_role }),
+    ...(user.custom_attributes && { custom_attributes: user.custom_attributes }),
   }),
 })

@@ -1,8 +1,7 @@
-import type { Caller } from '../../access/actor.ts'
 import type { Direction, List } from '../../api/page.ts'
 import type { Db, Tx } from '../../db/db.ts'
 import { fuzzy } from '../../db/fuzzy.ts'
-import { raw, type Sql, sql } from '../../db/sql.ts'
+import { empty, raw, type Sql, sql } from '../../db/sql.ts'
 import type { DateOnly, Timestamp } from '../../db/types.ts'
 
 /** What is shown of a person wherever he appears in another record. */
@@ -79,6 +78,8 @@ export type UserFilters = {
   provider?: string
   created_before?: Date
   created_after?: Date
+  two_factor?: 'enabled' | 'disabled'
+  custom_attributes?: Record<string, string>
   order_by?: 'id' | 'name' | 'username' | 'created_at' | 'updated_at'
   sort?: Direction
 }
@@ -96,8 +97,20 @@ const byMatch = (text: string): Sql => sql`case
   when lower(u.name) = lower(${text}) then 0 when lower(u.username) = lower(${text}) then 1
   when lower(u.email) = lower(${text}) then 2 else 3 end`
 
-/** People. Filters that only administrators may use are dropped before this. */
-export function listUsers(_caller: Caller, filters: UserFilters): List {
+const attributesColumn = raw(
+  `, coalesce((select json_agg(json_build_object('key', a.key, 'value', a.value) order by a.id) from custom_attributes a where a.user_id = u.id), '[]') as custom_attributes`,
+)
+
+export type CustomAttribute = { key: string; value: string }
+
+export const customAttributesOf = (db: Db, userId: number): Promise<CustomAttribute[]> =>
+  db.rows(sql`select key, value from custom_attributes where user_id = ${userId} order by id`)
+
+/**
+ * People. Filters that only administrators may use are dropped before this. Without an order, a search gives the best
+ * match first and anything else the newest account.
+ */
+export function listUsers(filters: UserFilters, options: { customAttributes?: boolean } = {}): List {
   const { search, username, extern_uid, provider, order_by, sort } = filters
   const where: Sql[] = []
   if (username !== undefined) where.push(sql`lower(u.username) = lower(${username})`)
@@ -109,19 +122,26 @@ export function listUsers(_caller: Caller, filters: UserFilters): List {
     )
   if (filters.active) where.push(raw(`u.state = 'active' and u.kind <> 'ghost'`))
   if (filters.blocked) where.push(raw(`u.state in ('blocked', 'ldap_blocked')`))
-  if (filters.external !== undefined) where.push(sql`u.external = ${filters.external}`)
+  if (filters.external) where.push(raw('u.external'))
+  // No second factor can be registered yet.
+  if (filters.two_factor === 'enabled') where.push(raw('false'))
   if (filters.created_before) where.push(sql`u.created_at < ${filters.created_before}`)
   if (filters.created_after) where.push(sql`u.created_at > ${filters.created_after}`)
   if (extern_uid !== undefined && provider !== undefined)
     where.push(
       sql`exists (select from identities i where i.user_id = u.id and i.provider = ${provider} and lower(i.extern_uid) = lower(${extern_uid}))`,
     )
+  for (const [key, value] of Object.entries(filters.custom_attributes ?? {}))
+    where.push(
+      sql`exists (select from custom_attributes a where a.user_id = u.id and a.key = ${key} and a.value = ${value})`,
+    )
   const byId = order_by === 'id' || (order_by === undefined && search === undefined)
   const direction = sort ?? 'desc'
   return {
     type: 'User',
-    select: sql`select ${columns} from users u`,
+    select: sql`select ${columns}${options.customAttributes ? attributesColumn : empty} from users u`,
     from: sql`from users u`,
+    key: raw('u.id'),
     where,
     order: byId
       ? [{ by: raw('u.id'), direction }]

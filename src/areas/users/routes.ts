@@ -1,12 +1,13 @@
 import { randomBytes } from 'node:crypto'
 import { as, endpoint, variants } from '../../api/endpoint.ts'
 import { fetchPage } from '../../api/page.ts'
-import { Flag, Nullable, OneOf, Optional, Params, Text, Timestamp, Whole } from '../../api/params/types.ts'
-import { forbidden, invalidFields, notFound } from '../../kernel/failure.ts'
+import { File, Flag, Hash, Nullable, OneOf, Optional, Params, Text, Timestamp, Whole } from '../../api/params/types.ts'
+import { forbidden, invalidFields, notFound, unauthenticated } from '../../kernel/failure.ts'
+import { acceptAvatar } from '../avatars/service.ts'
 import { instance } from '../instance/subject.ts'
 import { CurrentUser, User, UserAdmin, UserListItem } from './entity.ts'
 import { digestPassword } from './password.ts'
-import { findUser, highestRole, listUsers } from './queries.ts'
+import { customAttributesOf, findUser, highestRole, listUsers } from './queries.ts'
 import { createUser, passwordComplaints } from './service.ts'
 import { user } from './subject.ts'
 
@@ -51,6 +52,11 @@ export const userRoutes = [
           OneOf(['id', 'name', 'username', 'created_at', 'updated_at'], { description: 'Administrators' }),
         ),
         sort: Optional(OneOf(['asc', 'desc'], { description: 'Administrators' })),
+        two_factor: Optional(
+          OneOf(['enabled', 'disabled'], { description: 'With or without a second factor; administrators' }),
+        ),
+        with_custom_attributes: Flag({ default: false, description: 'Show custom attributes; administrators' }),
+        custom_attributes: Optional(Hash(Text(), { description: 'With these attributes; administrators' })),
       },
       { allOrNone: ['extern_uid', 'provider'] },
     ),
@@ -60,8 +66,11 @@ export const userRoutes = [
       const { actor } = ctx
       const hidden = ctx.settings.restricted_visibility_levels.includes('public')
       if (!actor && (params.username === undefined || hidden)) throw forbidden('Not authorized to access /api/v4/users')
-      if (actor?.admin) return as(UserAdmin, await fetchPage(ctx.db, listUsers(actor, params), page))
-      if (params.external !== undefined || params.extern_uid !== undefined) throw forbidden()
+      if (actor?.admin) {
+        const options = { customAttributes: params.with_custom_attributes }
+        return as(UserAdmin, await fetchPage(ctx.db, listUsers({ order_by: 'id', ...params }, options), page))
+      }
+      if (params.external || params.extern_uid !== undefined) throw actor ? forbidden() : unauthenticated()
       const { search, username, active, blocked } = params
       const open = {
         ...(search !== undefined && { search }),
@@ -69,7 +78,7 @@ export const userRoutes = [
         ...(active !== undefined && { active }),
         ...(blocked !== undefined && { blocked }),
       }
-      return as(UserListItem, await fetchPage(ctx.db, listUsers(actor, open), page))
+      return as(UserListItem, await fetchPage(ctx.db, listUsers(open), page))
     },
   }),
 
@@ -80,11 +89,18 @@ export const userRoutes = [
     scopes: ['read_user'],
     subject: user,
     allow: 'read_user',
+    params: Params({
+      with_custom_attributes: Flag({ default: false, description: 'Show custom attributes; administrators' }),
+    }),
     returns: variants(User, UserAdmin),
-    handle: async ({ subject, ctx }) =>
-      ctx.actor?.admin
-        ? as(UserAdmin, { ...subject, highest_role: await highestRole(ctx.db, subject.id) })
-        : as(User, subject),
+    async handle({ subject, params, ctx }) {
+      if (!ctx.actor?.admin) return as(User, subject)
+      const [highest_role, attributes] = await Promise.all([
+        highestRole(ctx.db, subject.id),
+        params.with_custom_attributes ? customAttributesOf(ctx.db, subject.id) : undefined,
+      ])
+      return as(UserAdmin, { ...subject, highest_role, ...(attributes && { custom_attributes: attributes }) })
+    },
   }),
 
   endpoint({
@@ -114,13 +130,14 @@ export const userRoutes = [
         projects_limit: Optional(Whole({ minimum: 0, description: 'Personal projects he may have' })),
         extern_uid: Optional(Text({ description: 'Account at `provider`' })),
         provider: Optional(Text({ description: 'Provider of `extern_uid`' })),
+        avatar: Optional(File({ description: 'Picture' })),
         admin: Flag({ default: false, description: 'Administrator' }),
         can_create_group: Optional(Flag({ description: 'May create top-level groups' })),
         skip_confirmation: Flag({ default: false, description: 'The address counts as confirmed' }),
         external: Optional(Flag({ description: 'External' })),
         private_profile: Optional(Nullable(Flag({ description: 'Hides what he does' }))),
-        theme_id: Whole({ default: 1, minimum: 1, description: 'Colours of the pages' }),
-        color_scheme_id: Whole({ default: 1, minimum: 1, description: 'Colours of code' }),
+        theme_id: Whole({ default: 1, description: 'Colours of the pages' }),
+        color_scheme_id: Whole({ default: 1, description: 'Colours of code' }),
         shared_runners_minutes_limit: minutes('Minutes on shared runners'),
         extra_shared_runners_minutes_limit: minutes('Further minutes on shared runners'),
       },
@@ -130,7 +147,8 @@ export const userRoutes = [
     async handle({ params, ctx }) {
       const external = params.external ?? ctx.settings.user_default_external
       const chosen = params.force_random_password || params.reset_password ? undefined : params.password
-      const complaints = chosen === undefined ? [] : passwordComplaints(chosen, ctx.settings.minimum_password_length)
+      const random = params.force_random_password || params.reset_password
+      const complaints = random ? [] : passwordComplaints(chosen ?? '', ctx.settings.minimum_password_length)
       if (complaints.length > 0) throw invalidFields({ password: complaints })
       const publicEmail = params.public_email ?? ''
       if (publicEmail !== '' && publicEmail.toLowerCase() !== params.email.toLowerCase())
@@ -141,8 +159,9 @@ export const userRoutes = [
           ...params,
           passwordDigest: await digestPassword(chosen ?? randomBytes(24).toString('base64url')),
           external,
-          can_create_group: params.can_create_group ?? !external,
-          projects_limit: params.projects_limit ?? (external ? 0 : ctx.settings.default_projects_limit),
+          // External people create neither, whatever was asked for.
+          can_create_group: !external && (params.can_create_group ?? true),
+          projects_limit: external ? 0 : (params.projects_limit ?? ctx.settings.default_projects_limit),
           private_profile: params.private_profile ?? false,
           confirmed: params.skip_confirmation,
           bio: params.bio ?? null,
@@ -161,6 +180,7 @@ export const userRoutes = [
         params.extern_uid !== undefined && params.provider !== undefined
           ? { provider: params.provider, externUid: params.extern_uid }
           : undefined,
+        await acceptAvatar(ctx, params.avatar),
       )
     },
   }),

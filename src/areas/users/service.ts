@@ -4,6 +4,8 @@ import { notify } from '../../db/notifications.ts'
 import { violatedUnique } from '../../db/violations.ts'
 import { conflict, type FieldComplaints, invalidFields } from '../../kernel/failure.ts'
 import { namespacePlaced } from '../access-index/service.ts'
+import { saveAvatar } from '../avatars/queries.ts'
+import type { Avatar } from '../avatars/service.ts'
 import { blank, complaintsOf, namespacePathComplaints, tooLong } from '../namespaces/names.ts'
 import { insertUserNamespace } from '../namespaces/queries.ts'
 import { findUser, insertIdentity, insertUser, type NewUser, type UserRow } from './queries.ts'
@@ -37,6 +39,7 @@ export function accountComplaints(user: {
 const longestPassword = 128
 
 export function passwordComplaints(password: string, minimum: number): string[] {
+  if (password === '') return [blank]
   if (password.length < minimum) return [`is too short (minimum is ${minimum} characters)`]
   return password.length > longestPassword ? [tooLong(longestPassword)] : []
 }
@@ -69,9 +72,14 @@ export async function createUser(
   ctx: Ctx,
   user: NewUser,
   identity?: { provider: string; externUid: string },
+  avatar?: Avatar,
 ): Promise<UserRow> {
   const complaints = accountComplaints(user)
   if (complaints) throw invalidFields(complaints)
-  const id = await ctx.transaction((tx) => addUser(tx, user, identity))
+  const id = await ctx.transaction(async (tx) => {
+    const userId = await addUser(tx, user, identity)
+    if (avatar) await saveAvatar(tx, 'user', userId, avatar)
+    return userId
+  })
   return (await findUser(ctx.db, id))!
 }

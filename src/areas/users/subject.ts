@@ -13,7 +13,7 @@ const factsOf = (row: UserRow, ctx: Ctx): Facts => ({
   visibility: ctx.settings.restricted_visibility_levels.includes('public') ? 10 : 20,
   level: 0,
   features: {},
-  flags: { self: ctx.actor?.id === row.id },
+  flags: { self: ctx.actor?.id === row.id, signed_in: ctx.actor !== null },
 })
 
 const withFacts = (row: UserRow | undefined, ctx: Ctx): UserSubject | undefined =>

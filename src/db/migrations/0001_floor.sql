@@ -30,7 +30,9 @@ create table users (
   theme_id integer not null default 1,
   color_scheme_id integer not null default 1,
   note text,
+  -- File name of the picture, and the digest of the blob that it is.
   avatar text,
+  avatar_digest text,
   shared_runners_minutes_limit integer,
   extra_shared_runners_minutes_limit integer,
   created_at timestamptz not null default now(),
@@ -89,6 +91,7 @@ create table namespaces (
   description text not null default '',
   visibility smallint not null default 0 check (visibility in (0, 10, 20)),
   avatar text,
+  avatar_digest text,
   share_with_group_lock boolean not null default false,
   membership_lock boolean not null default false,
   require_two_factor_authentication boolean not null default false,
@@ -128,6 +131,7 @@ create table projects (
   default_branch text,
   topics text[] not null default '{}',
   avatar text,
+  avatar_digest text,
   issues_access_level smallint not null default 20,
   repository_access_level smallint not null default 20,
   merge_requests_access_level smallint not null default 20,
@@ -147,6 +151,9 @@ create table projects (
   settings jsonb not null default '{}',
   -- Which storage holds its repositories; where in it follows from the id, so that renames move nothing.
   repository_storage text not null default 'default',
+  -- What the last `stithy check` found.
+  repository_check_failed boolean not null default false,
+  wiki_check_failed boolean not null default false,
   readme_path text,
   license_path text,
   license_key text,

@@ -6,7 +6,7 @@ import { httpUrlToRepo } from '../../api/site.ts'
 import { createFromPush, type Plan } from '../../areas/project-creation/service.ts'
 import type { ProjectSubject } from '../../areas/projects/subject.ts'
 import { decide } from '../../areas/pushes/decide.ts'
-import { intend, settle } from '../../areas/pushes/journal.ts'
+import { forgetStale, intend, settle } from '../../areas/pushes/journal.ts'
 import { openForWriting, openRepository } from '../../areas/repositories/open.ts'
 import type { Repository } from '../../git/repository.ts'
 import { receivePack, uploadPack } from '../../git/transfer.ts'
@@ -132,7 +132,8 @@ async function fetch(exchange: Exchange, ctx: Ctx, project: ProjectSubject): Pro
 async function push(exchange: Exchange, ctx: Ctx, project: ProjectSubject, created = false): Promise<void> {
   const limit = ctx.settings.receive_max_input_size
   let pushId: number | undefined
-  const { stream, done } = await receivePack(await openForWriting(ctx, project), {
+  const repo = await openForWriting(ctx, project)
+  const { stream, done } = await receivePack(repo, {
     statelessRpc: true,
     protocol: header(exchange, 'git-protocol'),
     ...(limit > 0 && { maxInputBytes: limit * mebibyte }),
@@ -146,6 +147,7 @@ async function push(exchange: Exchange, ctx: Ctx, project: ProjectSubject, creat
         options: pushOptions,
         changes: updates,
       })
+      await forgetStale(ctx, repo, pushId, updates)
       return { ok: true, messages: created ? createdMessage(ctx, project) : [] }
     },
   })

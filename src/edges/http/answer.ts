@@ -2,6 +2,7 @@ import { hash } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
+import type { RecordText } from '../../api/kept.ts'
 
 export type Headers = Record<string, string | number>
 
@@ -25,43 +26,77 @@ export type Exchange = {
 
 const runtime = (exchange: Exchange) => ((performance.now() - exchange.began) / 1000).toFixed(6)
 
-const allHeaders = (exchange: Exchange, headers: Headers): Headers => ({
-  ...commonHeaders,
-  ...exchange.headers,
-  'x-request-id': exchange.requestId,
-  'x-runtime': runtime(exchange),
-  ...headers,
-})
+const allHeaders = (exchange: Exchange, headers: Headers): Headers =>
+  Object.assign(
+    { ...commonHeaders, 'x-request-id': exchange.requestId, 'x-runtime': runtime(exchange) },
+    exchange.headers,
+    headers,
+  )
 
 /**
  * Sends JSON. A 200 to GET or HEAD gets a weak ETag of its bytes, unless `headers` has one (`W/"…"`), and is a 304 when
  * the caller has that.
  */
 export function sendJson(exchange: Exchange, status: number, value: unknown, headers: Headers = {}): void {
-  sendText(exchange, status, JSON.stringify(value), { 'content-type': 'application/json', ...headers })
+  sendText(exchange, status, JSON.stringify(value), { ...json, ...headers })
 }
 
 export function sendText(exchange: Exchange, status: number, text: string, headers: Headers): void {
+  // As bytes: Node would write headers in the encoding of a string that follows them.
+  const bytes = Buffer.from(text)
+  sendTagged(exchange, status, bytes, () => bytes, headers)
+}
+
+const json: Headers = { 'content-type': 'application/json' }
+const [open, comma, close] = ['[', ',', ']'].map((text) => Buffer.from(text)) as [Buffer, Buffer, Buffer]
+
+/** One record as JSON, or those of a list. */
+export const bytesOf = (texts: readonly RecordText[], list: boolean): Buffer =>
+  list
+    ? Buffer.concat([open, ...texts.flatMap(({ bytes }, index) => (index === 0 ? [bytes] : [comma, bytes])), close])
+    : texts[0]!.bytes
+
+/** Sends records that are text already. The ETag is made of their digests, which costs less than hashing the bytes. */
+export function sendRecords(
+  exchange: Exchange,
+  status: number,
+  texts: readonly RecordText[],
+  list: boolean,
+  headers: Headers,
+): void {
+  const tagged = () => texts.map(({ digest }) => digest).join()
+  sendTagged(exchange, status, bytesOf(texts, list), tagged, { ...json, ...headers })
+}
+
+/** `tagged` is what the ETag is a digest of, when `headers` has none. */
+function sendTagged(
+  exchange: Exchange,
+  status: number,
+  body: Buffer,
+  tagged: () => Buffer | string,
+  headers: Headers,
+): void {
   const { req, res } = exchange
+  const all = allHeaders(exchange, headers)
   const reads = req.method === 'GET' || req.method === 'HEAD'
   if (reads && status === 200) {
     const given = headers['etag']
-    const etag = given === undefined ? `W/"${hash('md5', text, 'hex')}"` : String(given)
-    const cached: Headers = { etag, 'cache-control': 'max-age=0, private, must-revalidate', ...headers }
+    const etag = given === undefined ? `W/"${hash('md5', tagged(), 'hex')}"` : String(given)
+    all['etag'] = etag
+    all['cache-control'] ??= 'max-age=0, private, must-revalidate'
     if (isNamed(req.headers['if-none-match'], etag)) {
-      const { 'content-type': _, ...rest } = cached
-      res.writeHead(304, allHeaders(exchange, rest))
+      delete all['content-type']
+      res.writeHead(304, all)
       res.end()
       return
     }
     // With an ETag of its own, a HEAD may have made less than the whole body.
-    const length = req.method === 'HEAD' && given !== undefined ? {} : { 'content-length': Buffer.byteLength(text) }
-    res.writeHead(200, allHeaders(exchange, { ...cached, ...length }))
+    if (req.method !== 'HEAD' || given === undefined) all['content-length'] = body.length
   } else {
-    res.writeHead(status, allHeaders(exchange, { ...headers, 'content-length': Buffer.byteLength(text) }))
+    all['content-length'] = body.length
   }
-  // As bytes: Node would write headers in the encoding of a string that follows them.
-  res.end(req.method === 'HEAD' ? undefined : Buffer.from(text))
+  res.writeHead(status, all)
+  res.end(req.method === 'HEAD' ? undefined : body)
 }
 
 /** Weak comparison, as If-None-Match asks for. */

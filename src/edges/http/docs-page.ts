@@ -19,7 +19,7 @@ const page = `<!doctype html>
 <body>
 <rapi-doc spec-url="/openapi.json" load-fonts="false" regular-font="system-ui, sans-serif" mono-font="ui-monospace, monospace"
   render-style="focused" schema-style="table" show-header="false" allow-spec-url-load="false" allow-spec-file-load="false"
-  allow-server-selection="false" sort-tags="true" use-path-in-nav-bar="true"></rapi-doc>
+  allow-server-selection="false" sort-tags="true" use-path-in-nav-bar="true" show-method-in-nav-bar="as-colored-text"></rapi-doc>
 </body>
 </html>
 `

@@ -6,13 +6,14 @@ import type { Scope } from '../../access/scopes.ts'
 import type { Ctx } from '../../api/ctx.ts'
 import { type Endpoint, type RawBody, Variant } from '../../api/endpoint.ts'
 import { type Entity, presentAll } from '../../api/entity.ts'
+import { textsOf } from '../../api/kept.ts'
 import type { Page, Paged } from '../../api/page.ts'
 import { compileParams, type ParamsReader } from '../../api/params/compile.ts'
 import type { RawParams } from '../../api/params/raw.ts'
 import { OneOf, Optional, Whole } from '../../api/params/types.ts'
 import { Failure, notFound, unauthenticated } from '../../kernel/failure.ts'
 import { isOffered } from '../../kernel/plan.ts'
-import { type Exchange, type Headers, sendBody, sendEmpty, sendJson, sendText } from './answer.ts'
+import { bytesOf, type Exchange, type Headers, sendBody, sendEmpty, sendJson, sendRecords, sendText } from './answer.ts'
 import { callerOf, requireScope, shownToken, sudoTarget } from './authenticate.ts'
 import { usualLimits } from './body/limits.ts'
 import { mergeRaw } from './body/merge.ts'
@@ -205,17 +206,24 @@ async function answer(
     return sendBody(exchange, status, body, { 'content-type': contentType, ...length, ...headers })
   }
   const [shape, value] =
-    result instanceof Variant ? [result.entity, result.result] : [e.returns as Entity<unknown>, result]
-  if (!e.paged) {
-    const [record] = await presentAll(shape, [value], ctx)
-    doors.onAnswer?.(e.method, e.path, status, record)
-    return sendJson(exchange, status, record, headers)
+    result instanceof Variant ? [result.shape, result.result] : [e.returns as Entity<unknown>, result]
+  const paged = e.paged ? (value as Paged<unknown>) : undefined
+  const rows = paged ? paged.rows : [value]
+  if (paged) {
+    const url = doors.siteUrl + exchange.req.url!.split('?', 1)[0]
+    Object.assign(headers, pageHeaders(url, query, paged, page))
   }
-  const paged = value as Paged<unknown>
-  const records = await presentAll(shape, paged.rows, ctx)
-  doors.onAnswer?.(e.method, e.path, status, records)
-  const url = doors.siteUrl + exchange.req.url!.split('?', 1)[0]
-  sendJson(exchange, status, records, { ...pageHeaders(url, query, paged, page), ...headers })
+  if ('load' in shape) {
+    const texts = await textsOf(shape, rows as { id: number }[], ctx)
+    if (!paged && texts.length === 0) throw notFound(e.subject.what)
+    if (doors.onAnswer)
+      doors.onAnswer(e.method, e.path, status, JSON.parse(bytesOf(texts, e.paged === true).toString()))
+    return sendRecords(exchange, status, texts, e.paged === true, headers)
+  }
+  const records = await presentAll(shape, rows, ctx)
+  const answered = e.paged ? records : records[0]
+  doors.onAnswer?.(e.method, e.path, status, answered)
+  sendJson(exchange, status, answered, headers)
 }
 
 /** Answers a failure; what is no failure of the caller's is logged once, here. */

@@ -1,0 +1,39 @@
+import { createHash } from 'node:crypto'
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { repositoryDir } from '../src/areas/repositories/location.ts'
+import { ensureRepository, placeRepository } from './repository.ts'
+import { seed } from './seed.ts'
+import { startService } from './service.ts'
+import { type SizeName, sizes } from './sizes.ts'
+import { repositoryProject } from './world.ts'
+
+/** Everything the bench keeps between runs. */
+export const benchFolder = join(tmpdir(), 'stithy-bench')
+
+/** What decides the seeded rows: with another seed, other data. */
+function seedVersion(): string {
+  const hash = createHash('sha256')
+  for (const name of ['seed.ts', 'sizes.ts', 'world.ts']) hash.update(readFileSync(new URL(name, import.meta.url)))
+  return hash.digest('hex').slice(0, 8)
+}
+
+/** A data folder of this size with the large repository, made the first time and kept. */
+export async function ensureData(size: SizeName, progress: (line: string) => void): Promise<string> {
+  const repository = await ensureRepository(benchFolder)
+  const dataDir = join(benchFolder, `data-${size}-${seedVersion()}`)
+  const done = join(dataDir, 'seeded')
+  if (!existsSync(done)) {
+    progress(`seeding size ${size}`)
+    rmSync(dataDir, { recursive: true, force: true })
+    mkdirSync(dataDir, { recursive: true })
+    await using service = await startService(dataDir, 1)
+    const began = performance.now()
+    await seed(service.databaseUrl, sizes[size])
+    await placeRepository(repository, repositoryDir(join(dataDir, 'repositories'), 'default', repositoryProject))
+    progress(`seeded in ${Math.round((performance.now() - began) / 1000)} s`)
+    writeFileSync(done, '')
+  }
+  return dataDir
+}

@@ -1,0 +1,125 @@
+import { readFileSync } from 'node:fs'
+import { setTimeout as delay } from 'node:timers/promises'
+import { requestBytes, type Target, Wire } from './wire.ts'
+
+/** Something to ask for. `bodyFile` holds a body to post. */
+export type Asked = Readonly<{
+  path: string
+  headers: Readonly<Record<string, string>>
+  method?: string
+  bodyFile?: string
+}>
+
+/** What to ask, in turns, and how: as fast as `connections` allow, or `perSecond` whatever the answers do. */
+export type Load = Readonly<{
+  target: Target
+  asked: readonly Asked[]
+  seconds: number
+  expected: number
+}> &
+  (Readonly<{ kind: 'closed'; connections: number }> | Readonly<{ kind: 'open'; perSecond: number }>)
+
+export type Measured = {
+  requests: number
+  seconds: number
+  errors: number
+  /** Statuses that were not expected, with how often. */
+  unexpected: Record<string, number>
+  /** Of the bodies of expected answers. */
+  meanBytes: number
+  /** In ms. */
+  latencies: number[]
+}
+
+/** The most connections that a constant rate may open. */
+const maximumWires = 256
+/** How long answers to the last requests are waited for. */
+const patienceMs = 15_000
+
+export async function run(load: Load): Promise<Measured> {
+  const requests = load.asked.map(({ path, headers, method, bodyFile }) =>
+    requestBytes(load.target, path, headers, method, bodyFile === undefined ? undefined : readFileSync(bodyFile)),
+  )
+  const measured: Measured = { requests: 0, seconds: 0, errors: 0, unexpected: {}, meanBytes: 0, latencies: [] }
+  let bytes = 0
+  let next = 0
+  const ask = async (wire: Wire, since: number): Promise<void> => {
+    const request = requests[next++ % requests.length]!
+    try {
+      const answer = await wire.send(request)
+      measured.latencies.push(performance.now() - since)
+      measured.requests++
+      bytes += answer.bytes
+      if (answer.status !== load.expected) {
+        measured.errors++
+        measured.unexpected[answer.status] = (measured.unexpected[answer.status] ?? 0) + 1
+      }
+    } catch {
+      measured.errors++
+      measured.unexpected['broken'] = (measured.unexpected['broken'] ?? 0) + 1
+    }
+  }
+  const began = performance.now()
+  await (load.kind === 'closed' ? closed(load, ask) : open(load, ask))
+  measured.seconds = (performance.now() - began) / 1000
+  measured.meanBytes = Math.round(bytes / Math.max(1, measured.requests))
+  return measured
+}
+
+type Ask = (wire: Wire, since: number) => Promise<void>
+
+async function closed({ target, connections, seconds }: Load & { kind: 'closed' }, ask: Ask): Promise<void> {
+  const end = performance.now() + seconds * 1000
+  await Promise.all(
+    Array.from({ length: connections }, async () => {
+      const wire = new Wire(target)
+      while (performance.now() < end) await ask(wire, performance.now())
+      wire.close()
+    }),
+  )
+}
+
+/** Arrivals at a constant rate; latency counts from when a request was meant to be sent, so that a stall is not hidden. */
+async function open({ target, perSecond, seconds }: Load & { kind: 'open' }, ask: Ask): Promise<void> {
+  const idle: Wire[] = []
+  const wires: Wire[] = []
+  const waiting: number[] = []
+  const running = new Set<Promise<void>>()
+  const another = (): Wire | undefined => {
+    if (wires.length >= maximumWires) return undefined
+    const wire = new Wire(target)
+    wires.push(wire)
+    return wire
+  }
+  const take = () => {
+    while (waiting.length > 0) {
+      const wire = idle.pop() ?? another()
+      if (!wire) return
+      const work: Promise<void> = ask(wire, waiting.shift()!).finally(() => {
+        running.delete(work)
+        idle.push(wire)
+        take()
+      })
+      running.add(work)
+    }
+  }
+  const began = performance.now()
+  const total = Math.round(perSecond * seconds)
+  for (let index = 0; index < total; ) {
+    const due = began + (index * 1000) / perSecond
+    const now = performance.now()
+    if (due > now) {
+      await delay(due - now)
+      continue
+    }
+    waiting.push(due)
+    index++
+    take()
+  }
+  const deadline = delay(patienceMs, undefined, { ref: false })
+  while (running.size > 0 || waiting.length > 0) {
+    const late = await Promise.race([Promise.race(running).then(() => false), deadline.then(() => true)])
+    if (late) break
+  }
+  for (const wire of wires) wire.close()
+}

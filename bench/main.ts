@@ -1,0 +1,102 @@
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { repositoryDir } from '../src/areas/repositories/location.ts'
+import { Client } from './client.ts'
+import { cloneTimes } from './clone.ts'
+import { benchFolder, ensureData } from './data.ts'
+import { type EndpointBench, endpointsFor } from './endpoints.ts'
+import { startFloor } from './floor.ts'
+import { makeGitRequests } from './git-requests.ts'
+import { gitReference, mixedReference, referenceOf } from './reference.ts'
+import { cloneLines, referenceHead, referenceRow, startLines, throughputHead, throughputRow } from './report.ts'
+import { ensureRepository } from './repository.ts'
+import { freePort, type Service, startService } from './service.ts'
+import { isSizeName, sizes } from './sizes.ts'
+import { startTimes } from './start-times.ts'
+import { refusalOf, throughputOf } from './throughput.ts'
+import { repositoryProject } from './world.ts'
+
+const help = `npm run bench -- [options]
+
+  --size S|M|L       how much is stored (S)
+  --only PATTERN     only calls whose name matches
+  --seconds N        seconds of load for each call (3), or for each test of the reference load (10)
+  --reference        the reference load instead: constant rates
+  --clone            clones against git daemon instead
+  --start            start times and memory instead
+  --processes N      HTTP workers, and floor workers (2)
+`
+
+const { values } = parseArgs({
+  options: {
+    size: { type: 'string', default: 'S' },
+    only: { type: 'string' },
+    seconds: { type: 'string' },
+    reference: { type: 'boolean' },
+    clone: { type: 'boolean' },
+    start: { type: 'boolean' },
+    processes: { type: 'string', default: '2' },
+    help: { type: 'boolean' },
+  },
+})
+const { size: sizeName } = values
+const print = (...lines: string[]) => console.log(lines.join('\n'))
+
+if (values.help || !isSizeName(sizeName)) print(help)
+else {
+  const size = sizes[sizeName]
+  const processes = Number(values.processes)
+  const note = (line: string) => console.error(line)
+  const dataDir = await ensureData(sizeName, note)
+
+  if (values.start) print(...startLines(await startTimes(processes, 5)))
+  else {
+    await using service = await startService(dataDir, processes)
+    if (values.clone) {
+      const gitDir = repositoryDir(join(dataDir, 'repositories'), 'default', repositoryProject)
+      print(...cloneLines(await cloneTimes(service.port, gitDir, benchFolder, 7)))
+    } else {
+      const chosen = await answering(
+        endpointsFor(size).filter(({ name }) => values.only === undefined || new RegExp(values.only).test(name)),
+        service,
+      )
+      await (values.reference ? reference(chosen, service) : throughput(chosen, service))
+    }
+  }
+
+  async function answering(endpoints: EndpointBench[], { port }: Service): Promise<EndpointBench[]> {
+    const refusals = await Promise.all(endpoints.map((endpoint) => refusalOf(endpoint, size, port)))
+    return endpoints.filter(({ name }, index) => {
+      if (refusals[index] !== undefined) note(`${name}: ${refusals[index]}`)
+      return refusals[index] === undefined
+    })
+  }
+
+  async function throughput(endpoints: readonly EndpointBench[], service: Service): Promise<void> {
+    const port = await freePort()
+    const { databaseUrl } = service
+    await using _floor = await startFloor({ port, databaseUrl, processes, projects: size.projects })
+    await using client = new Client()
+    print(...throughputHead)
+    const ports = { service: service.port, floor: port }
+    for (const endpoint of endpoints)
+      print(throughputRow(await throughputOf(endpoint, size, ports, client, Number(values.seconds ?? 3))))
+    note(`PSS after the load: ${Math.round(service.memory() / 1e6)} MB`)
+  }
+
+  async function reference(endpoints: readonly EndpointBench[], { port }: Service): Promise<void> {
+    const seconds = Number(values.seconds ?? 10)
+    const timed = endpoints.filter(({ referenceP90 }) => referenceP90 !== undefined)
+    const pushes = seconds * 4 * 2
+    const git = makeGitRequests(await ensureRepository(benchFolder), join(benchFolder, 'git-requests'), pushes)
+    await using client = new Client()
+    await using puller = new Client()
+    await using pusher = new Client()
+    print(...referenceHead)
+    for (const endpoint of timed) print(referenceRow(await referenceOf(endpoint, size, port, client, seconds)))
+    if (values.only !== undefined) return
+    for (const each of await gitReference(git, port, client, seconds)) print(referenceRow(each))
+    for (const each of await mixedReference(timed, size, git, port, [client, puller, pusher], seconds))
+      print(referenceRow(each))
+  }
+}

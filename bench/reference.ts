@@ -1,0 +1,93 @@
+import { apiPrefix } from '../src/edges/http/mount.ts'
+import type { Client } from './client.ts'
+import { type EndpointBench, headersOf } from './endpoints.ts'
+import { type Figures, figuresOf } from './figures.ts'
+import type { GitRequests } from './git-requests.ts'
+import type { Asked } from './load.ts'
+import type { Size } from './sizes.ts'
+
+/** The rates of the reference load: requests a second. */
+const rates = { api: 200, pulls: 20, pushes: 4 }
+const host = '127.0.0.1'
+
+export type Reference = { name: string; perSecond: number; figures: Figures; targetP90: number | undefined }
+
+/** One call at the rate of the reference load. */
+export async function referenceOf(
+  endpoint: EndpointBench,
+  size: Size,
+  port: number,
+  client: Client,
+  seconds: number,
+): Promise<Reference> {
+  const headers = headersOf(endpoint.caller, size)
+  const asked = endpoint.paths.map((path) => ({ path: apiPrefix + path, headers }))
+  return referenceLoad(endpoint.name, asked, rates.api, endpoint.referenceP90, port, client, seconds)
+}
+
+/** Fetches, then pushes, each alone. */
+export async function gitReference(
+  git: GitRequests,
+  port: number,
+  client: Client,
+  seconds: number,
+): Promise<Reference[]> {
+  const pushSeconds = Math.min(seconds, git.pushes.length / 2 / rates.pushes)
+  return [
+    await referenceLoad('git_ls_remote', git.listings, rates.pulls, 25, port, client, seconds),
+    await referenceLoad('git_pull', git.pulls, rates.pulls, 40, port, client, seconds),
+    await referenceLoad(
+      'git_push',
+      git.takePushes(pushSeconds * rates.pushes),
+      rates.pushes,
+      150,
+      port,
+      client,
+      pushSeconds,
+    ),
+  ]
+}
+
+/** Everything at once, each kind from a client of its own: 200 calls in turns, 20 pulls and 4 pushes a second. */
+export async function mixedReference(
+  endpoints: readonly EndpointBench[],
+  size: Size,
+  git: GitRequests,
+  port: number,
+  clients: readonly [Client, Client, Client],
+  seconds: number,
+): Promise<Reference[]> {
+  const asked = endpoints.flatMap(({ caller, paths }) =>
+    paths.slice(0, 20).map((path) => ({ path: apiPrefix + path, headers: headersOf(caller, size) })),
+  )
+  // Neighbours in the list are of one call; the rest of the division mixes them.
+  const mixed = asked.map((_, index) => asked[(index * 7919) % asked.length]!)
+  return Promise.all([
+    referenceLoad('all calls together', mixed, rates.api, undefined, port, clients[0], seconds),
+    referenceLoad('… with git_pull', git.pulls, rates.pulls, 40, port, clients[1], seconds),
+    referenceLoad(
+      '… and git_push',
+      git.takePushes(seconds * rates.pushes),
+      rates.pushes,
+      150,
+      port,
+      clients[2],
+      seconds,
+    ),
+  ])
+}
+
+async function referenceLoad(
+  name: string,
+  asked: readonly Asked[],
+  perSecond: number,
+  targetP90: number | undefined,
+  port: number,
+  client: Client,
+  seconds: number,
+): Promise<Reference> {
+  const load = { kind: 'open', target: { host, port }, asked, perSecond, expected: 200 } as const
+  // Pushes cannot be repeated, so theirs is no warm-up.
+  if (perSecond === rates.api) await client.run({ ...load, seconds: 1 })
+  return { name, perSecond, figures: figuresOf([await client.run({ ...load, seconds })]), targetP90 }
+}

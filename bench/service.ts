@@ -1,0 +1,98 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdirSync, openSync, readdirSync, readFileSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { findEmbedded } from '../src/db/embedded/start.ts'
+import { rootToken } from './world.ts'
+
+const launcher = fileURLToPath(new URL('../bin/stithy.js', import.meta.url))
+const readyWithinMs = 60_000
+
+export type Service = {
+  readonly port: number
+  readonly databaseUrl: string
+  /** From the command to the line that says it is ready. */
+  readonly startMs: number
+  /** Proportional share of memory of all its processes, in bytes: shared pages are counted once. */
+  memory(): number
+} & AsyncDisposable
+
+export async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as { port: number }
+  server.close()
+  await once(server, 'close')
+  return port
+}
+
+/** Starts the service as a person would, on a folder of its own. Its log goes to a file there. */
+export async function startService(dataDir: string, processes: number): Promise<Service> {
+  mkdirSync(dataDir, { recursive: true, mode: 0o755 })
+  const port = await freePort()
+  const log = join(dataDir, 'bench.log')
+  const began = performance.now()
+  const child = spawn(process.execPath, [launcher, 'serve'], {
+    env: {
+      ...process.env,
+      STITHY_DATA_DIR: dataDir,
+      STITHY_HTTP_PORT: String(port),
+      STITHY_SSH_PORT: '0',
+      STITHY_PROCESSES: String(processes),
+      STITHY_ROOT_TOKEN: rootToken,
+    },
+    stdio: ['ignore', openSync(log, 'w'), 'inherit'],
+  })
+  await ready(child, log, began)
+  const startMs = performance.now() - began
+  const databaseUrl = await findEmbedded(dataDir)
+  if (databaseUrl === undefined) throw new Error('the database of the service does not answer')
+  return {
+    port,
+    databaseUrl,
+    startMs,
+    memory: () => processTree(child.pid!).reduce((sum, pid) => sum + proportionalSize(pid), 0),
+    [Symbol.asyncDispose]: async () => {
+      if (child.exitCode !== null) return
+      const ended = once(child, 'exit')
+      child.kill('SIGTERM')
+      await ended
+    },
+  }
+}
+
+async function ready(child: ChildProcess, log: string, began: number): Promise<void> {
+  while (!readFileSync(log, 'utf8').includes('Stithy is ready')) {
+    if (child.exitCode !== null) throw new Error(`the service ended: ${readFileSync(log, 'utf8')}`)
+    if (performance.now() - began > readyWithinMs) throw new Error('the service does not get ready')
+    await new Promise((resolve) => setTimeout(resolve, 5))
+  }
+}
+
+/** A process and all below it. */
+function processTree(root: number): number[] {
+  const parents = new Map<number, number>()
+  for (const name of readdirSync('/proc')) {
+    if (!/^\d+$/.test(name)) continue
+    const stat = readOrEmpty(`/proc/${name}/stat`)
+    // The name of the program stands in brackets and may hold anything.
+    const [, parent] = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+    parents.set(Number(name), Number(parent))
+  }
+  const tree = [root]
+  for (const pid of tree) for (const [child, parent] of parents) if (parent === pid) tree.push(child)
+  return tree
+}
+
+const proportionalSize = (pid: number): number =>
+  Number(/^Pss:\s+(\d+) kB$/m.exec(readOrEmpty(`/proc/${pid}/smaps_rollup`))?.[1] ?? 0) * 1024
+
+function readOrEmpty(path: string): string {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch {
+    return ''
+  }
+}

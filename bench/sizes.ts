@@ -1,0 +1,11 @@
+/** How much is stored. Growing sizes keep their proportions. */
+export type Size = Readonly<{ users: number; projects: number; groups: number }>
+
+export const sizes = {
+  S: { users: 200, projects: 1_000, groups: 100 },
+  M: { users: 2_000, projects: 10_000, groups: 1_000 },
+  L: { users: 10_000, projects: 100_000, groups: 5_000 },
+} as const satisfies Record<string, Size>
+
+export type SizeName = keyof typeof sizes
+export const isSizeName = (text: string): text is SizeName => text in sizes

@@ -1,0 +1,30 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { benchFolder } from './data.ts'
+import { median } from './figures.ts'
+import { startService } from './service.ts'
+
+export type StartTimes = { firstMs: number; warmMs: number; idleBytes: number }
+
+/** How long it must be left alone to be idle. */
+const settleMs = 5_000
+
+/** Starts on an empty folder, then again on what that left; memory after a while of nothing. */
+export async function startTimes(processes: number, rounds: number): Promise<StartTimes> {
+  const dataDir = mkdtempSync(join(benchFolder, 'start-'))
+  try {
+    const startAndStop = async () => {
+      await using service = await startService(dataDir, processes)
+      return service.startMs
+    }
+    const firstMs = await startAndStop()
+    const warm: number[] = []
+    for (let round = 0; round < rounds; round++) warm.push(await startAndStop())
+    await using service = await startService(dataDir, processes)
+    await delay(settleMs)
+    return { firstMs, warmMs: median(warm), idleBytes: service.memory() }
+  } finally {
+    rmSync(dataDir, { recursive: true, force: true })
+  }
+}

@@ -1,0 +1,62 @@
+import { apiPrefix } from '../src/edges/http/mount.ts'
+import type { Client } from './client.ts'
+import { type EndpointBench, headersOf } from './endpoints.ts'
+import { type Figures, figuresOf } from './figures.ts'
+import type { Measured } from './load.ts'
+import type { Size } from './sizes.ts'
+
+export type Ports = { service: number; floor: number }
+export type Throughput = { endpoint: EndpointBench; service: Figures; floor: Figures; ratio: number }
+
+const connections = 16
+const rounds = 3
+const host = '127.0.0.1'
+
+/** Why an endpoint cannot be measured; undefined when it answers. */
+export async function refusalOf(endpoint: EndpointBench, size: Size, port: number): Promise<string | undefined> {
+  const response = await fetch(`http://${host}:${port}${apiPrefix}${endpoint.paths[0]}`, {
+    headers: headersOf(endpoint.caller, size),
+  })
+  const text = await response.text()
+  if (response.status === 404 && text === '{"error":"404 Not Found"}') return 'not there yet'
+  return response.status === 200 ? undefined : `answers ${response.status}: ${text.slice(0, 100)}`
+}
+
+/** The endpoint and the floor in turns, a few rounds, each as fast as 16 connections make it. */
+export async function throughputOf(
+  endpoint: EndpointBench,
+  size: Size,
+  ports: Ports,
+  client: Client,
+  seconds: number,
+): Promise<Throughput> {
+  const headers = headersOf(endpoint.caller, size)
+  const askService = (time: number) =>
+    client.run({
+      kind: 'closed',
+      target: { host, port: ports.service },
+      asked: endpoint.paths.map((path) => ({ path: apiPrefix + path, headers })),
+      connections,
+      seconds: time,
+      expected: 200,
+    })
+  const askFloor = (bytes: number, time: number) =>
+    client.run({
+      kind: 'closed',
+      target: { host, port: ports.floor },
+      asked: [{ path: `/${bytes}`, headers }],
+      connections,
+      seconds: time,
+      expected: 200,
+    })
+  const { meanBytes } = await askService(Math.min(1, seconds / 2))
+  await askFloor(meanBytes, Math.min(1, seconds / 2))
+  const service: Measured[] = []
+  const floor: Measured[] = []
+  for (let round = 0; round < rounds; round++) {
+    floor.push(await askFloor(meanBytes, seconds / rounds / 2))
+    service.push(await askService(seconds / rounds))
+  }
+  const [ours, least] = [figuresOf(service), figuresOf(floor)]
+  return { endpoint, service: ours, floor: least, ratio: ours.perSecond / least.perSecond }
+}

@@ -1,0 +1,103 @@
+import { describe, expect, test } from 'vitest'
+import type { Actor, Caller } from './actor.ts'
+import { groupPolicy } from './group-policy.ts'
+import { instanceFacts, instancePolicy } from './instance-policy.ts'
+import { levels } from './levels.ts'
+import { allows, type Facts, type Rule } from './policy.ts'
+import { projectPolicy } from './project-policy.ts'
+import { userPolicy } from './user-policy.ts'
+
+const actor = { admin: false, external: false } as Actor
+const admin = { ...actor, admin: true }
+
+/** From least to most: a rule that one of these passes, all after it pass, too. */
+const ladder = ['nobody', 'stranger', 'guest', 'reporter', 'developer', 'maintainer', 'owner', 'administrator'] as const
+type Step = (typeof ladder)[number]
+
+const callerOf = (step: Step): Caller => (step === 'nobody' ? null : step === 'administrator' ? admin : actor)
+const levelOf = (step: Step): number => (step in levels ? levels[step as keyof typeof levels] : 0)
+const on = { issues: 20, repository: 20, merge_requests: 20, builds: 20, wiki: 20, snippets: 20 }
+
+/** The least who may, on something of this visibility; `never` when not even administrators may. */
+function least(rule: Rule, visibility: number, more: Partial<Facts> = {}): Step | 'never' {
+  const may = ladder.map((step) =>
+    allows(rule, callerOf(step), { visibility, level: levelOf(step), features: on, flags: {}, ...more }),
+  )
+  const first = may.indexOf(true)
+  expect(may.slice(first === -1 ? may.length : first)).not.toContain(false)
+  return first === -1 ? 'never' : ladder[first]!
+}
+
+describe('who may do what on a project', () => {
+  // Source: supplement to the API documents, "Matrix": the least role, on a private and on a public project.
+  test.for([
+    ['read_project', 'guest', 'nobody'],
+    ['read_code', 'reporter', 'nobody'],
+    ['read_statistics', 'reporter', 'reporter'],
+    ['read_member', 'guest', 'stranger'],
+    ['push_code', 'developer', 'developer'],
+    ['admin_member', 'maintainer', 'maintainer'],
+    ['admin_project', 'maintainer', 'maintainer'],
+    ['rename_project', 'owner', 'owner'],
+    ['change_visibility', 'owner', 'owner'],
+    ['remove_project', 'owner', 'owner'],
+  ] as const)('%s: a private one from %s, a public one from %s', ([ability, onPrivate, onPublic]) => {
+    expect(least(projectPolicy[ability], 0)).toBe(onPrivate)
+    expect(least(projectPolicy[ability], 20)).toBe(onPublic)
+  })
+
+  test('what is internal is open to whoever signed in', () => {
+    expect(least(projectPolicy.read_project, 10)).toBe('stranger')
+    expect(least(projectPolicy.read_code, 10)).toBe('stranger')
+  })
+
+  test('what is archived takes no pushes', () => {
+    expect(least(projectPolicy.push_code, 20, { flags: { archived: true } })).toBe('never')
+    expect(least(projectPolicy.admin_project, 20, { flags: { archived: true } })).toBe('maintainer')
+  })
+
+  test('without a repository there is no code to read or push', () => {
+    const features = { ...on, repository: 0 }
+    expect(least(projectPolicy.read_code, 20, { features })).toBe('never')
+    expect(least(projectPolicy.push_code, 20, { features })).toBe('never')
+  })
+})
+
+describe('who may do what on a group', () => {
+  // Source: supplement to the API documents, "Groups".
+  test.for([
+    ['read_group', 'guest', 'nobody'],
+    ['read_member', 'guest', 'stranger'],
+    ['create_project', 'maintainer', 'maintainer'],
+    ['create_subgroup', 'owner', 'owner'],
+    ['admin_group', 'owner', 'owner'],
+    ['admin_member', 'owner', 'owner'],
+    ['remove_group', 'owner', 'owner'],
+  ] as const)('%s: a private one from %s, a public one from %s', ([ability, onPrivate, onPublic]) => {
+    expect(least(groupPolicy[ability], 0)).toBe(onPrivate)
+    expect(least(groupPolicy[ability], 20)).toBe(onPublic)
+  })
+
+  test('nobody creates projects where no one shall', () => {
+    expect(least(groupPolicy.create_project, 0, { flags: { nobody_creates_projects: true } })).toBe('never')
+  })
+})
+
+describe('who may do what elsewhere', () => {
+  test('anyone browses, the signed in use, administrators administer', () => {
+    const of = (rule: Rule) => least(rule, instanceFacts.visibility)
+    expect([of(instancePolicy.browse), of(instancePolicy.use)]).toEqual(['nobody', 'stranger'])
+    expect(allows(instancePolicy.administer, actor, instanceFacts)).toBe(false)
+    expect(allows(instancePolicy.administer, admin, instanceFacts)).toBe(true)
+  })
+
+  test('accounts are read by anyone, hidden ones by the signed in, external people included', () => {
+    const hidden: Facts = { visibility: 10, level: 0, features: {}, flags: {} }
+    const signedIn = { ...hidden, flags: { signed_in: true } }
+    expect(allows(userPolicy.read_user, null, { ...hidden, visibility: 20 })).toBe(true)
+    expect(allows(userPolicy.read_user, null, hidden)).toBe(false)
+    expect(allows(userPolicy.read_user, { ...actor, external: true }, signedIn)).toBe(true)
+    expect(allows(userPolicy.admin_user, actor, signedIn)).toBe(false)
+    expect(allows(userPolicy.admin_user, admin, signedIn)).toBe(true)
+  })
+})

@@ -1,0 +1,56 @@
+import { hash } from 'node:crypto'
+import { LRUCache } from 'lru-cache'
+import type { Ctx } from './ctx.ts'
+import { type Entity, presentAll } from './entity.ts'
+
+/** A record as JSON, with a digest of it. */
+export type RecordText = { readonly bytes: Buffer; readonly digest: string }
+
+const maximumBytes = 24 * 1024 * 1024
+/** What an entry costs besides its bytes, roughly. */
+const overheadBytes = 400
+
+/** Texts of records that one process keeps. Their keys name a version, so that none goes stale. */
+export class RecordTexts extends LRUCache<string, RecordText> {
+  constructor() {
+    super({ maxSize: maximumBytes, sizeCalculation: ({ bytes }, key) => bytes.length + key.length + overheadBytes })
+  }
+}
+
+/**
+ * An entity whose records are kept as text. Lists yield stamps: small rows that say which version of which record is meant
+ * and how the caller stands to it. Only records not yet known in that form are loaded and presented.
+ */
+export type Kept<Stamp, Row extends Stamp> = {
+  readonly entity: Entity<Row>
+  /** Two rows with the same key look the same. Everything that `present` looks at follows from it. */
+  readonly key: (stamp: Stamp, ctx: Ctx) => string
+  /** The whole rows, with the stamps of this very moment; those that have gone meanwhile are missing. */
+  readonly load: (ids: readonly number[], ctx: Ctx) => Promise<readonly Row[]>
+}
+
+export const kept = <Stamp extends { readonly id: number }, Row extends Stamp>(k: Kept<Stamp, Row>): Kept<Stamp, Row> =>
+  k
+
+/** The texts of a page, in its order. No statement when all are known, else one. */
+export async function textsOf<Stamp extends { readonly id: number }, Row extends Stamp>(
+  { entity, key, load }: Kept<Stamp, Row>,
+  stamps: readonly Stamp[],
+  ctx: Ctx,
+): Promise<RecordText[]> {
+  const keyOf = (stamp: Stamp) => `${entity.name} ${stamp.id} ${key(stamp, ctx)}`
+  const texts = stamps.map((stamp) => ctx.texts.get(keyOf(stamp)))
+  const unknown = stamps.filter((_, index) => texts[index] === undefined).map(({ id }) => id)
+  if (unknown.length === 0) return texts as RecordText[]
+  const rows = await load(unknown, ctx)
+  const records = await presentAll(entity, rows, ctx)
+  const loaded = new Map<number, RecordText>()
+  for (const [index, row] of rows.entries()) {
+    const bytes = Buffer.from(JSON.stringify(records[index]))
+    const text = { bytes, digest: hash('md5', bytes, 'base64') }
+    // Under the key of what was loaded: it may be newer than the stamp that asked for it.
+    ctx.texts.set(keyOf(row), text)
+    loaded.set(row.id, text)
+  }
+  return stamps.flatMap(({ id }, index) => texts[index] ?? loaded.get(id) ?? [])
+}

@@ -1,0 +1,34 @@
+import type { Digest } from '../../blobs/blob-store.ts'
+import type { Db, Tx } from '../../db/db.ts'
+import { raw, type Sql, sql } from '../../db/sql.ts'
+
+/** Whose picture: pictures of groups are those of their namespaces. */
+export type AvatarOwner = 'user' | 'group' | 'project'
+
+const tables: Readonly<Record<AvatarOwner, Sql>> = {
+  user: raw('users'),
+  group: raw('namespaces'),
+  project: raw('projects'),
+}
+
+/** Null takes the picture away. */
+export const saveAvatar = (
+  tx: Tx,
+  owner: AvatarOwner,
+  id: number,
+  avatar: { filename: string; digest: Digest } | null,
+): Promise<number> =>
+  tx.run(
+    sql`update ${tables[owner]} set avatar = ${avatar?.filename ?? null}, avatar_digest = ${avatar?.digest ?? null}, updated_at = now() where id = ${id}`,
+  )
+
+/** The blob of a picture, by its owner and name. */
+export const findAvatar = (
+  db: Db,
+  owner: AvatarOwner,
+  id: number,
+  filename: string,
+): Promise<{ avatar_digest: Digest } | undefined> =>
+  db.row(
+    sql`select avatar_digest from ${tables[owner]} where id = ${id} and avatar = ${filename} and avatar_digest is not null`,
+  )

@@ -1,0 +1,141 @@
+import { describe, expect } from 'vitest'
+import { type Client, test, unique } from '../../test/world.ts'
+
+const ids = [
+  '0',
+  '-1',
+  '1.5',
+  '1e9',
+  '2147483648',
+  '9007199254740993',
+  '9'.repeat(30),
+  '%00',
+  '%20',
+  '..',
+  '%2E%2E%2F',
+  "';--",
+  '%F0%9F%A6%8A',
+  '%FF',
+]
+const paths = (id: string): string[] => [
+  `/projects/${id}`,
+  `/groups/${id}`,
+  `/groups/${id}/subgroups`,
+  `/groups/${id}/projects`,
+  `/users/${id}`,
+  `/users/${id}/projects`,
+  `/namespaces/${id}`,
+  `/personal_access_tokens/${id}`,
+  `/projects/${id}/members`,
+  `/projects/${id}/members/all/${id}`,
+  `/groups/${id}/members/${id}`,
+  `/projects/user/${id}`,
+  `/users/${id}/personal_access_tokens`,
+]
+
+/** Values that no parameter expects. */
+const values = [null, '', '\0', '\ud800', 'x'.repeat(5000), -1, 9007199254740992, [], {}, [null], { a: { b: 1 } }]
+
+async function neverBreaks(who: Client, method: string, path: string, body?: unknown) {
+  const answer = await who.send(method, path, body === undefined ? {} : { json: body })
+  expect(answer.status, `${method} ${path} ${JSON.stringify(body)?.slice(0, 200)} ${answer.text}`).toBeLessThan(500)
+}
+
+describe('hostile input', () => {
+  test.for(ids)('the id %s breaks nothing', async (id, { world }) => {
+    for (const path of paths(id))
+      for (const method of ['GET', 'POST', 'PUT', 'DELETE'])
+        await neverBreaks(world.root, method, path, method === 'GET' ? undefined : {})
+  })
+
+  test('odd values of every parameter break nothing', async ({ world }) => {
+    const group = await world.group()
+    const project = await world.project({ group })
+    const attributes = [
+      ...Object.keys((await world.root.get(`/projects/${project.id}`)).json),
+      ...[
+        'namespace_id',
+        'parent_id',
+        'user_id',
+        'access_level',
+        'expires_at',
+        'name',
+        'path',
+        'email',
+        'username',
+        'scopes',
+      ],
+    ]
+    const one = unique('odd')
+    const base = { name: one, path: one, user_id: 2147483647, access_level: 10, username: one, email: `${one}@x.y` }
+    for (const name of new Set(attributes))
+      await Promise.all(
+        values.flatMap((value) => [
+          neverBreaks(world.root, 'PUT', `/projects/${project.id}`, { [name]: value }),
+          neverBreaks(world.root, 'PUT', `/groups/${group.id}`, { [name]: value }),
+        ]),
+      )
+    for (const name of [
+      'name',
+      'path',
+      'description',
+      'parent_id',
+      'namespace_id',
+      'visibility',
+      'tag_list',
+      'scopes',
+      'username',
+      'email',
+      'password',
+      'user_id',
+      'access_level',
+      'expires_at',
+      'extern_uid',
+      'bio',
+    ])
+      for (const value of values)
+        await Promise.all(
+          ['/groups', '/projects', '/users', `/groups/${group.id}/members`, '/users/1/personal_access_tokens'].map(
+            (path) => neverBreaks(world.root, 'POST', path, { ...base, [name]: value }),
+          ),
+        )
+  })
+
+  test('odd values of every filter break nothing', async ({ world }) => {
+    const group = await world.group()
+    const texts = ['', '%00', '%FF', '9'.repeat(20), "'", '"', '%5C', '%F0%9F%A6%8A', 'a'.repeat(3000)]
+    const names = [
+      'search',
+      'order_by',
+      'page',
+      'per_page',
+      'id_after',
+      'min_access_level',
+      'skip_groups[]',
+      'custom_attributes[x]',
+      'username',
+      'extern_uid',
+      'created_after',
+      'query',
+      'user_ids[]',
+      'pagination',
+      'with_programming_language',
+      'visibility',
+    ]
+    const lists = [
+      '/projects',
+      '/groups',
+      '/users',
+      '/namespaces',
+      '/personal_access_tokens',
+      `/groups/${group.id}/projects`,
+      `/groups/${group.id}/subgroups`,
+      `/groups/${group.id}/members/all`,
+      '/users/1/projects',
+    ]
+    for (const path of lists)
+      await Promise.all(
+        names.flatMap((name) => texts.map((text) => neverBreaks(world.root, 'GET', `${path}?${name}=${text}`))),
+      )
+  })
+})

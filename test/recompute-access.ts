@@ -1,0 +1,121 @@
+import { raw } from '../src/db/sql.ts'
+import type { World } from './world.ts'
+
+type Namespace = { id: number; kind: string; parent_id: number | null; owner_id: number | null; locked: boolean }
+type Project = { id: number; namespace_id: number }
+type Membership = {
+  user_id: number
+  namespace_id: number | null
+  project_id: number | null
+  level: number
+  ends: string | null
+}
+type Link = { subject_id: number; group_id: number; level: number; ends: string | null }
+type Stored = { user_id: number; subject_id: number; level: number; ends: string | null }
+
+/** A level somebody has until a day, which is no longer included; null lasts. */
+type Grant = { userId: number; level: number; ends: string | null }
+
+const sooner = (a: string | null, b: string | null): string | null => (a === null ? b : b === null || a < b ? a : b)
+
+/** Days on which levels are compared: those between which nothing changes in what tests make. */
+const days = Array.from({ length: 6 }, (_, index) =>
+  new Date(Date.now() + index * 86_400_000).toISOString().slice(0, 10),
+)
+
+/** `user id → level on each of the days`, from whatever grants there are. People without any are left out. */
+function levelsByDay(grants: readonly Grant[]): Record<string, string> {
+  const all = new Map<number, number[]>()
+  for (const { userId, level, ends } of grants) {
+    const levels = all.get(userId) ?? days.map(() => 0)
+    all.set(
+      userId,
+      levels.map((known, index) => (ends === null || ends > days[index]! ? Math.max(known, level) : known)),
+    )
+  }
+  const held = [...all].filter(([, levels]) => levels.some((level) => level > 0)).sort(([a], [b]) => a - b)
+  return Object.fromEntries(held.map(([userId, levels]) => [userId, levels.join(' ')]))
+}
+
+export type Access = Record<string, Record<string, string>>
+
+/**
+ * Who has which level where: as the index has it (`stored`), and computed anew from memberships and links by the plain
+ * reading of the rules (`expected`). Namespaces and projects that are being removed count for nothing.
+ */
+export async function compareAccess(world: World): Promise<{ stored: Access; expected: Access }> {
+  const [namespaces, projects, members, projectLinks, groupLinks, groupAccess, projectAccess] = (await Promise.all([
+    world.db.rows(
+      raw('select id, kind, parent_id, owner_id, share_with_group_lock as locked from namespaces where not deleting'),
+    ),
+    world.db.rows(raw('select id, namespace_id from projects where not deleting')),
+    world.db.rows(
+      raw('select user_id, namespace_id, project_id, access_level as level, expires_at as ends from members'),
+    ),
+    world.db.rows(
+      raw(
+        'select project_id as subject_id, group_id, group_access as level, expires_at as ends from project_group_links',
+      ),
+    ),
+    world.db.rows(
+      raw(
+        'select shared_group_id as subject_id, shared_with_group_id as group_id, group_access as level, expires_at as ends from group_group_links',
+      ),
+    ),
+    world.db.rows(
+      raw(`select user_id, group_id as subject_id, level, nullif(expires_on, 'infinity') as ends from group_access`),
+    ),
+    world.db.rows(
+      raw(
+        `select user_id, project_id as subject_id, level, nullif(expires_on, 'infinity') as ends from project_access`,
+      ),
+    ),
+  ])) as [Namespace[], Project[], Membership[], Link[], Link[], Stored[], Stored[]]
+
+  const byId = new Map(namespaces.map((each) => [each.id, each]))
+  const withAncestors = (id: number): Namespace[] => {
+    const one = byId.get(id)
+    return one === undefined ? [] : [one, ...(one.parent_id === null ? [] : withAncestors(one.parent_id))]
+  }
+  /** Memberships of a group and those above it. */
+  const membersOf = (groupId: number): Grant[] =>
+    withAncestors(groupId).flatMap(({ id }) =>
+      members
+        .filter(({ namespace_id }) => namespace_id === id)
+        .map(({ user_id, level, ends }) => ({ userId: user_id, level, ends })),
+    )
+  const through = ({ group_id, level, ends }: Link): Grant[] =>
+    membersOf(group_id).map((grant) => ({
+      userId: grant.userId,
+      level: Math.min(grant.level, level),
+      ends: sooner(grant.ends, ends),
+    }))
+
+  const expected: Access = {}
+  const stored: Access = {}
+  const grantsIn = (rows: readonly Stored[], id: number): Grant[] =>
+    rows
+      .filter(({ subject_id }) => subject_id === id)
+      .map(({ user_id, level, ends }) => ({ userId: user_id, level, ends }))
+
+  for (const { id, owner_id } of namespaces) {
+    const chain = withAncestors(id).map((each) => each.id)
+    expected[`namespace ${id}`] = levelsByDay([
+      ...membersOf(id),
+      ...groupLinks.filter(({ subject_id }) => chain.includes(subject_id)).flatMap(through),
+      ...(owner_id === null ? [] : [{ userId: owner_id, level: 50, ends: null }]),
+    ])
+    stored[`namespace ${id}`] = levelsByDay(grantsIn(groupAccess, id))
+  }
+  for (const { id, namespace_id } of projects) {
+    const own = members
+      .filter(({ project_id }) => project_id === id)
+      .map(({ user_id, level, ends }) => ({ userId: user_id, level, ends }))
+    const shared = byId.get(namespace_id)?.locked
+      ? []
+      : projectLinks.filter(({ subject_id }) => subject_id === id).flatMap(through)
+    expected[`project ${id}`] = levelsByDay([...own, ...shared])
+    stored[`project ${id}`] = levelsByDay(grantsIn(projectAccess, id))
+  }
+  return { stored, expected }
+}
