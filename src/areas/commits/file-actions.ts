@@ -1,3 +1,4 @@
+import { readBlob } from '../../git/blobs.ts'
 import { type FileOfGit, passChecks } from '../../git/file-check.ts'
 import { type NewObject, newObject } from '../../git/objects.ts'
 import type { Oid } from '../../git/oid.ts'
@@ -39,19 +40,25 @@ export async function applyActions(
   actions: readonly FileAction[],
 ): Promise<NewObject[]> {
   const contents = new Map<Oid, NewObject>()
-  const toCheck = new Map<string, { file: FileOfGit; path: string }>()
+  const toCheck = new Map<string, FileOfGit>()
   const put = async (path: string, mode: string, content: Buffer | Oid): Promise<void> => {
     const object = typeof content === 'string' ? contents.get(content) : newObject('blob', content)
     const oid = typeof content === 'string' ? content : object!.oid
     if (object) contents.set(oid, object)
     const name = path.slice(path.lastIndexOf('/') + 1)
-    if (isReadByGit(name)) toCheck.set(path, { file: { name, mode, oid, content: object }, path })
+    if (isReadByGit(name)) toCheck.set(path, { name, mode, blob: object ?? (await storedBlob(repo, oid)) })
     await tree.put(path, { mode, oid })
   }
   for (const action of actions) await applyAction(tree, action, put)
-  for (const { file, path } of toCheck.values())
-    if (!(await passChecks(repo, [file]))) throw invalid(`invalid file: '${path}'`)
+  for (const [path, file] of toCheck) if (!(await passChecks(repo, [file]))) throw invalid(`invalid file: '${path}'`)
   return [...contents.values()]
+}
+
+/** The content of a file that only gets another name. */
+async function storedBlob(repo: Repository, oid: Oid): Promise<NewObject> {
+  const blob = await readBlob(repo, oid)
+  if (!blob) throw new Error(`the blob ${oid} is missing`)
+  return newObject('blob', blob.content)
 }
 
 type Put = (path: string, mode: string, content: Buffer | Oid) => Promise<void>
