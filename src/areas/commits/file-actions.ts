@@ -46,6 +46,7 @@ export async function applyActions(
     const oid = typeof content === 'string' ? content : object!.oid
     if (object) contents.set(oid, object)
     const name = path.slice(path.lastIndexOf('/') + 1)
+    if (isReadByGit(name) && mode === submodule) throw invalid(`invalid path: '${path}'`)
     if (isReadByGit(name)) toCheck.set(path, { name, mode, blob: object ?? (await storedBlob(repo, oid)) })
     await tree.put(path, { mode, oid })
   }
