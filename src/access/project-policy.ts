@@ -9,6 +9,11 @@ export const projectPolicy = {
   /** To ask for a commit: the refusal names the branch, so `push_code` and its protection are looked at with that. */
   request_commit: { from: 'guest', open: 'signed_in' },
   push_code: { from: 'developer', feature: 'repository', unless: ['archived'] },
+  /** To an empty repository, where the setting keeps that for maintainers. */
+  push_first_commit: { from: 'maintainer', feature: 'repository', unless: ['archived'] },
+  admin_tag: { from: 'developer', feature: 'repository', unless: ['archived'] },
+  delete_protected_branch: { from: 'maintainer', feature: 'repository', unless: ['archived'] },
+  admin_protected_ref: { from: 'maintainer' },
   admin_member: { from: 'maintainer' },
   admin_project: { from: 'maintainer' },
   rename_project: { from: 'owner' },

@@ -5,7 +5,7 @@ import type { Database, Db } from '../db/db.ts'
 import type { Git } from '../git/git.ts'
 import type { Plan } from '../kernel/plan.ts'
 import type { Settings } from '../settings/settings.ts'
-import type { RecordTexts } from './kept.ts'
+import type { RecordTexts } from './record-texts.ts'
 import type { Site } from './site.ts'
 
 /** Who is calling and what they may reach. One per request, job or SSH session. */

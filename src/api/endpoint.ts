@@ -96,8 +96,12 @@ type Shape<
   /** Headers of the answer that clients read, by name, with what each says. For the documentation. */
   readonly headers?: Readonly<Record<string, string>>
   readonly deprecated?: true
-  /** Honours If-Unmodified-Since: when the subject last changed. */
-  readonly changedAt?: (subject: T) => Timestamp
+  /** Honours If-Unmodified-Since: when what goes last changed; nothing when it is not there. Asked only with that header. */
+  readonly changedAt?: (
+    subject: T,
+    params: ParamsOf<SP> & ParamsOf<P>,
+    ctx: Ctx,
+  ) => Timestamp | undefined | Promise<Timestamp | undefined>
   readonly returns: R
   /** With `head` only headers are sent: one who sets an `etag` may then leave out what would stand in the body alone. */
   handle(input: {

@@ -1,5 +1,7 @@
 import type { Endpoint } from '../api/endpoint.ts'
 import type { Job } from '../jobs/job.ts'
+import { deleteMergedBranches } from './branches/jobs.ts'
+import { branchRoutes } from './branches/routes.ts'
 import { pickRoutes } from './commits/pick-routes.ts'
 import { commitRoutes } from './commits/routes.ts'
 import { commitWriteRoutes } from './commits/write-routes.ts'
@@ -13,8 +15,11 @@ import { namespaceRoutes } from './namespaces/routes.ts'
 import { projectCreationRoutes } from './project-creation/routes.ts'
 import { removeMarkedProjects, removeProject } from './projects/jobs.ts'
 import { projectRoutes } from './projects/routes.ts'
+import { protectedBranchRoutes } from './protected-branches/routes.ts'
+import { protectedTagRoutes } from './protected-tags/routes.ts'
 import { refreshRepository } from './pushes/jobs.ts'
 import { settleCutOffPushes } from './pushes/recovery.ts'
+import { tagRoutes } from './tags/routes.ts'
 import { tokenRoutes } from './tokens/routes.ts'
 import { treeRoutes } from './trees/routes.ts'
 import { userRoutes } from './users/routes.ts'
@@ -22,6 +27,7 @@ import { versionRoutes } from './version/routes.ts'
 
 /** Every endpoint of the product, by the folder of its area; the documentation is ordered so, too. */
 export const areas: Readonly<Record<string, readonly Endpoint[]>> = {
+  branches: branchRoutes,
   commits: [...commitRoutes, ...commitWriteRoutes, ...pickRoutes],
   files: [...fileRoutes, ...fileWriteRoutes],
   groups: groupRoutes,
@@ -29,6 +35,9 @@ export const areas: Readonly<Record<string, readonly Endpoint[]>> = {
   namespaces: namespaceRoutes,
   'project-creation': projectCreationRoutes,
   projects: projectRoutes,
+  'protected-branches': protectedBranchRoutes,
+  'protected-tags': protectedTagRoutes,
+  tags: tagRoutes,
   tokens: tokenRoutes,
   trees: treeRoutes,
   users: userRoutes,
@@ -39,6 +48,7 @@ export const endpoints: readonly Endpoint[] = Object.values(areas).flat()
 
 /** Everything that happens later. */
 export const jobs: readonly Job<any>[] = [
+  deleteMergedBranches,
   purgeExpiredMembers,
   refreshRepository,
   removeGroup,

@@ -1,5 +1,4 @@
 import type { Sql } from './sql.ts'
-import type { Totals } from './totals.ts'
 
 /**
  * Something that runs SQL: the pool or a transaction. Statements are prepared under a name made from
@@ -13,7 +12,7 @@ export interface Db {
   /** The number of rows changed. */
   run(statement: Sql): Promise<number>
   /** Counts that are kept; none in a transaction, which sees what it has not committed. */
-  readonly totals?: Totals
+  readonly totals?: { count(rows: Sql): Promise<number> }
 }
 
 declare const inTransaction: unique symbol

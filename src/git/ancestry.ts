@@ -1,4 +1,5 @@
 import type { Oid } from './oid.ts'
+import type { RefName } from './ref-name.ts'
 import { listRefs, type Ref } from './refs.ts'
 import { remember } from './remember.ts'
 import type { Repository } from './repository.ts'
@@ -15,6 +16,21 @@ export async function isAncestor(repo: Repository, ancestor: Oid, descendant: Oi
     return { yes: code === 0 }
   }
   return (await remember(repo, `ancestor ${ancestor} ${descendant}`, make, () => 50)).yes
+}
+
+/**
+ * Those of some refs whose commit is part of the history of `head` without being `head` itself: branches that were
+ * merged. One process, whatever their number.
+ */
+export async function mergedInto(repo: Repository, head: Oid, refs: readonly Ref[]): Promise<ReadonlySet<RefName>> {
+  const others = refs.filter(({ target }) => target !== head)
+  if (others.length === 0) return new Set()
+  const found = await listRefs(
+    repo,
+    others.map(({ name }) => name),
+    { mergedInto: head },
+  )
+  return new Set(found.map(({ name }) => name))
 }
 
 /**

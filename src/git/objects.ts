@@ -169,3 +169,25 @@ export async function writeCommit(repo: Repository, commit: NewCommit): Promise<
   await writeObjects(repo, [object])
   return object.oid
 }
+
+export type NewTag = {
+  readonly name: string
+  readonly target: Oid
+  readonly targetType: ObjectType
+  readonly tagger: NewSignature
+  readonly message: string
+}
+
+/** Writes an annotated tag. A ref must name it. */
+export function writeTag(repo: Repository, { name, target, targetType, tagger, message }: NewTag): Promise<Oid> {
+  const text = message.replaceAll('\0', '')
+  const lines = [
+    `object ${target}`,
+    `type ${targetType}`,
+    `tag ${name}`,
+    `tagger ${signature(tagger)}`,
+    '',
+    text.endsWith('\n') ? text : `${text}\n`,
+  ]
+  return writeObject(repo, 'tag', Buffer.from(lines.join('\n')))
+}

@@ -19,6 +19,13 @@ export const Settings = Type.Object({
     default: 2,
     description: 'Who creates projects in new groups: 0 no one, 1 maintainers, 2 developers and maintainers',
   }),
+  default_branch_protection: Type.Integer({
+    minimum: 0,
+    maximum: 3,
+    default: 2,
+    description:
+      'Protection of first branches: 0 none, 1 developers push, 2 maintainers push and merge, 3 maintainers push and developers merge. With 2 and 3 only maintainers push to empty repositories',
+  }),
   restricted_visibility_levels: Type.Array(Type.String(), {
     default: [],
     description:

@@ -17,7 +17,8 @@ describe('git over HTTP', () => {
   test('a first push is read back through a clone and the API', async ({ world }) => {
     await using folder = await temporaryFolder()
     const ann = await world.user()
-    const project = await world.project({ members: [[ann, 'developer']] })
+    // Unless the setting says otherwise, an empty repository waits for a maintainer.
+    const project = await world.project({ members: [[ann, 'maintainer']] })
     const work = await workTree(folder.path)
 
     await git(work, 'push', '-q', world.remote(project, ann), 'main', 'HEAD:refs/heads/feature')
@@ -77,7 +78,7 @@ describe('git over HTTP', () => {
   test('scopes and passwords', async ({ world }) => {
     await using folder = await temporaryFolder()
     const ann = await world.user()
-    const project = await world.project({ members: [[ann, 'developer']] })
+    const project = await world.project({ members: [[ann, 'maintainer']] })
     const work = await workTree(folder.path)
     const reads = world.remote(project, await world.as(ann, ['read_repository']))
     const writes = world.remote(project, await world.as(ann, ['write_repository']))

@@ -1,8 +1,8 @@
-import { allows } from '../../access/policy.ts'
-import { projectPolicy } from '../../access/project-policy.ts'
 import type { Ctx } from '../../api/ctx.ts'
 import { type Failure, forbidden, invalid } from '../../kernel/failure.ts'
 import type { ProjectSubject } from '../projects/subject.ts'
+import { loadProtections } from '../protected-refs/protections.ts'
+import { canPushToBranch } from '../pushes/can-push.ts'
 
 /** How a refused branch reads to those who commit through the API. */
 const refusal = 'You are not allowed to push into this branch'
@@ -12,9 +12,17 @@ export type RefusalKind = 'forbidden' | 'invalid'
 
 const refused = (kind: RefusalKind): Failure => (kind === 'forbidden' ? forbidden(refusal) : invalid(refusal))
 
-/** Fails early, before anything else is looked at, unless the caller may push to the project. */
-export function requirePushAccess(ctx: Ctx, project: ProjectSubject): void {
-  if (!allows(projectPolicy.push_code, ctx.actor, project.facts)) throw refused('forbidden')
+/**
+ * Fails early, before anything else is looked at, unless role and protection let the caller push to the branch. One
+ * statement. The verdict on what is pushed comes with the move of the branch, which may have been protected meanwhile.
+ */
+export async function requireBranchAccess(
+  ctx: Ctx,
+  project: ProjectSubject,
+  branch: string,
+  kind: RefusalKind,
+): Promise<void> {
+  if (!canPushToBranch(ctx, project, await loadProtections(ctx, project), branch)) throw refused(kind)
 }
 
 /** Refusals of access by the verdict on pushes; others (of push rules) are told as they are. */

@@ -7,7 +7,7 @@ import type { Repository } from '../../git/repository.ts'
 import { invalid, notFound } from '../../kernel/failure.ts'
 import type { ProjectSubject } from '../projects/subject.ts'
 import { openRepository } from '../repositories/open.ts'
-import { requirePushAccess } from './branch-access.ts'
+import { requireBranchAccess } from './branch-access.ts'
 import { moveBranch } from './move-branch.ts'
 import { applyPick, type Pick } from './pick.ts'
 import { findCommitId } from './revision.ts'
@@ -26,7 +26,7 @@ export async function pickOnto(
   { sha, branch, dry_run }: PickRequest,
   pickOf: (repo: Repository, commit: Commit) => Promise<Pick>,
 ): Promise<Commit> {
-  requirePushAccess(ctx, project)
+  await requireBranchAccess(ctx, project, branch, 'forbidden')
   const repo = openRepository(ctx, project)
   const id = await findCommitId(repo, sha)
   const commit = id && (await readCommit(repo, id))

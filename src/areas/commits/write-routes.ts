@@ -4,7 +4,6 @@ import { commitStats } from '../../git/changes.ts'
 import { project } from '../projects/subject.ts'
 import { openRepository } from '../repositories/open.ts'
 import { actionsParam } from './actions.ts'
-import { requirePushAccess } from './branch-access.ts'
 import { CommitDetail } from './entity.ts'
 import { pathBefore } from './file-actions.ts'
 import { findStartProject } from './start-project.ts'
@@ -36,7 +35,6 @@ export const commitWriteRoutes = [
     returns: CommitDetail,
     async handle({ subject, params, ctx }) {
       const startProject = await findStartProject(ctx, subject, params.start_project)
-      requirePushAccess(ctx, subject)
       const commit = await createCommit(ctx, {
         project: subject,
         branch: params.branch,

@@ -8,7 +8,7 @@ import { TreeEdit } from '../../git/tree-edit.ts'
 import { invalid } from '../../kernel/failure.ts'
 import type { ProjectSubject } from '../projects/subject.ts'
 import { openForWriting, openRepository } from '../repositories/open.ts'
-import type { RefusalKind } from './branch-access.ts'
+import { type RefusalKind, requireBranchAccess } from './branch-access.ts'
 import { applyActions, type FileAction, touchedPaths } from './file-actions.ts'
 import { lostRace, moveBranch, type Target } from './move-branch.ts'
 import { requireFresh } from './stale-check.ts'
@@ -35,6 +35,7 @@ export type CommitRequest = {
  */
 export async function createCommit(ctx: Ctx, request: CommitRequest): Promise<Commit> {
   const { project, branch, start } = request
+  await requireBranchAccess(ctx, project, branch, request.refusal)
   const ref = branchRef(branch)
   if (!ref) throw await refuseBranchName(openRepository(ctx, project), branch, start)
   const repo = await openForWriting(ctx, { ...project, default_branch: project.default_branch ?? branch })

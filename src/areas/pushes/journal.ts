@@ -6,6 +6,7 @@ import { readRefs } from '../../git/refs.ts'
 import type { Repository } from '../../git/repository.ts'
 import { enqueue } from '../../jobs/job.ts'
 import { lockProject } from '../projects/queries.ts'
+import { protectFirstBranch } from '../protected-refs/default-branch.ts'
 import { openRepository } from '../repositories/open.ts'
 import type { RefChange } from './change.ts'
 import { refreshRepository } from './jobs.ts'
@@ -74,7 +75,10 @@ export async function settle(ctx: Ctx, pushId: number): Promise<readonly RefChan
     )
     if (!settled || moved.length === 0) return []
     const first = project.default_branch === null ? firstBranch(moved) : undefined
-    if (first !== undefined) await setDefaultBranch(repo, first)
+    if (first !== undefined) {
+      await setDefaultBranch(repo, first)
+      await protectFirstBranch(tx, project.id, first, ctx.settings.default_branch_protection)
+    }
     await noteActivity(tx, project.id, first)
     await emit(tx, {
       kind: 'pushed',

@@ -5,10 +5,9 @@ import { type Failure, forbidden } from '../../kernel/failure.ts'
 import type { RefChange } from './change.ts'
 import { decide } from './decide.ts'
 import { drop, intend, settle } from './journal.ts'
-import type { DoorName } from './queries.ts'
+import type { Way } from './rule.ts'
 
-export type MoveOptions = {
-  readonly door?: DoorName
+export type MoveOptions = Partial<Way> & {
   /** What a refusal with this reason becomes. Default: a `forbidden` failure. */
   readonly refusal?: (reason: string) => Failure
 }
@@ -23,9 +22,9 @@ export async function moveRefs(
   projectId: number,
   repo: Repository,
   changes: readonly RefChange[],
-  { door = 'api', refusal = forbidden }: MoveOptions = {},
+  { door = 'api', refusal = forbidden, ...way }: MoveOptions = {},
 ): Promise<'moved' | 'stale'> {
-  const complaint = await decide(ctx, projectId, changes, repo)
+  const complaint = await decide(ctx, projectId, changes, repo, { door, ...way })
   if (complaint !== undefined) throw refusal(complaint)
   const pushId = await intend(ctx, { projectId, actorId: ctx.actor?.id ?? null, door, options: [], changes })
   let outcome: 'moved' | 'stale' | undefined

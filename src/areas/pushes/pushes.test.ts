@@ -67,7 +67,15 @@ describe('the verdict on a push', () => {
     const ctx = await contextFor(world, world.root)
     const found = (await loadProject(String(project.id), ctx))!
     const harmless = { name: ref('refs/heads/other'), from: null, to: oid('2') }
-    const verdict = await decide(ctx, project.id, [harmless, { name: ref(name), from, to }], openRepository(ctx, found))
+    const verdict = await decide(
+      ctx,
+      project.id,
+      [harmless, { name: ref(name), from, to }],
+      openRepository(ctx, found),
+      {
+        door: 'http',
+      },
+    )
     expect(verdict).toEqual(text)
   })
 
@@ -76,16 +84,17 @@ describe('the verdict on a push', () => {
     const project = await world.project({ members: [[ann, 'developer']] })
     const ctx = await contextFor(world, ann)
     const repo = openRepository(ctx, (await loadProject(String(project.id), ctx))!)
+    await world.rows(`update projects set default_branch = 'main' where id = $1`, [project.id])
     const changes = [{ name: ref('refs/heads/x'), from: null, to: oid('1') }]
-    expect(await decide(ctx, project.id, changes, repo)).toBeUndefined()
+    expect(await decide(ctx, project.id, changes, repo, { door: 'http' })).toBeUndefined()
     await world.root.put(`/projects/${project.id}/members/${ann.id}`, { access_level: 20 })
     const refused = 'You are not allowed to push code to this project.'
-    expect(await decide(ctx, project.id, changes, repo)).toBe(refused)
+    expect(await decide(ctx, project.id, changes, repo, { door: 'http' })).toBe(refused)
     await world.root.put(`/projects/${project.id}/members/${ann.id}`, { access_level: 30 })
     await world.archive(project)
-    expect(await decide(ctx, project.id, changes, repo)).toBe(refused)
+    expect(await decide(ctx, project.id, changes, repo, { door: 'http' })).toBe(refused)
     await world.root.delete(`/projects/${project.id}/members/${ann.id}`)
-    expect(await decide(ctx, project.id, changes, repo)).toBe(refused)
+    expect(await decide(ctx, project.id, changes, repo, { door: 'http' })).toBe(refused)
   })
 })
 

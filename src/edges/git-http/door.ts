@@ -138,7 +138,7 @@ async function push(exchange: Exchange, ctx: Ctx, project: ProjectSubject, creat
     protocol: header(exchange, 'git-protocol'),
     ...(limit > 0 && { maxInputBytes: limit * mebibyte }),
     async onVerdict({ updates, pushOptions, quarantine }) {
-      const complaint = await decide(ctx, project.id, updates, quarantine)
+      const complaint = await decide(ctx, project.id, updates, quarantine, { door: 'http' })
       if (complaint !== undefined) return { ok: false, messages: [complaint] }
       pushId = await intend(ctx, {
         projectId: project.id,

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
-import type { RecordText } from '../../api/kept.ts'
+import type { RecordText } from '../../api/record-texts.ts'
 
 export type Headers = Record<string, string | number>
 

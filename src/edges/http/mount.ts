@@ -163,7 +163,8 @@ function server(e: Endpoint, doors: Doors) {
       if (!subject || !allows(visible, ctx.actor, subject.facts)) throw notFound(e.subject.what)
       if (!allows(rule, ctx.actor, subject.facts))
         throw ctx.actor ? new Failure('forbidden', 'Forbidden') : unauthenticated()
-      if (e.changedAt) requireUnmodified(request.raw.headers['if-unmodified-since'], e.changedAt(subject))
+      const since = Date.parse(request.raw.headers['if-unmodified-since'] ?? '')
+      if (e.changedAt && !Number.isNaN(since)) requireUnmodified(since, await e.changedAt(subject, params, ctx))
       const headers: Headers = {}
       const page = pageOf(params)
       const result = await e.handle({
@@ -243,10 +244,9 @@ export function fail(exchange: Exchange, error: unknown, { log }: Pick<Doors, 'l
   sendJson(exchange, status, body, { ...headers, ...close })
 }
 
-function requireUnmodified(header: string | undefined, changedAt: string): void {
-  const since = header === undefined ? Number.NaN : Date.parse(header)
+function requireUnmodified(since: number, changedAt: string | undefined): void {
   // The header knows seconds only.
-  if (!Number.isNaN(since) && Math.floor(Date.parse(changedAt) / 1000) > Math.floor(since / 1000))
+  if (changedAt !== undefined && Math.floor(Date.parse(changedAt) / 1000) > Math.floor(since / 1000))
     throw new Failure('precondition_failed', 'Precondition Failed')
 }
 

@@ -1,0 +1,44 @@
+import { Type } from 'typebox'
+import { allows } from '../../access/policy.ts'
+import { projectPolicy } from '../../access/project-policy.ts'
+import { listRefs } from '../../git/refs.ts'
+import { job } from '../../jobs/job.ts'
+import { loadProject } from '../projects/subject.ts'
+import { loadProtections } from '../protected-refs/protections.ts'
+import { moveRefs } from '../pushes/move-refs.ts'
+import { openRepository } from '../repositories/open.ts'
+import { accountRefusal, actorOf } from '../tokens/authenticate.ts'
+import { findAccount } from '../tokens/queries.ts'
+import { defaultTip, nameOfBranch } from './service.ts'
+
+/** In one push. */
+const batch = 100
+
+/** Deletes what the default branch has all of, but for protected branches and itself, for whoever asked and still may. */
+export const deleteMergedBranches = job({
+  name: 'delete_merged_branches',
+  input: Type.Object({ projectId: Type.Integer(), actorId: Type.Integer() }),
+  key: ({ projectId, actorId }) => `delete_merged_branches:${projectId}:${actorId}`,
+  queue: ({ projectId }) => `repository:${projectId}`,
+  attempts: 5,
+  async run({ projectId, actorId }, ctx) {
+    const account = await findAccount(ctx.db, String(actorId))
+    if (!account || accountRefusal(account)) return
+    const asker = { ...ctx, actor: actorOf(account) }
+    const project = await loadProject(String(projectId), asker)
+    if (!project || !allows(projectPolicy.push_code, asker.actor, project.facts)) return
+    const repo = openRepository(asker, project)
+    const [tip, protections] = await Promise.all([defaultTip(repo, project), loadProtections(asker, project)])
+    if (!tip) return
+    const merged = (await listRefs(repo, 'refs/heads/', { mergedInto: tip })).filter((ref) => {
+      const name = nameOfBranch(ref)
+      return ref.target !== tip && name !== project.default_branch && !protections.isProtected('branch', name)
+    })
+    for (let at = 0; at < merged.length; at += batch) {
+      const changes = merged.slice(at, at + batch).map(({ name, oid }) => ({ name, from: oid, to: null }))
+      if ((await moveRefs(asker, projectId, repo, changes)) === 'moved') continue
+      // Somebody pushed to one of them: that one stays.
+      for (const change of changes) await moveRefs(asker, projectId, repo, [change])
+    }
+  },
+})
