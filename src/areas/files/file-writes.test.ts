@@ -184,6 +184,16 @@ describe('POST, PUT and DELETE /projects/:id/repository/files/:file_path', () =>
     expect((await world.root.put(fileOf(id, 'link'), { ...write, content: 'dir' })).status).toBe(200)
     expect((await world.root.put(fileOf(id, 'run'), write)).status).toBe(200)
     expect((await world.root.put(fileOf(id, 'sub'), write)).status).toBe(400)
+    const move = (previous_path: string, file_path: string) =>
+      world.root.post(`/projects/${id}/repository/commits`, {
+        branch: 'main',
+        commit_message: 'm',
+        actions: [{ action: 'move', previous_path, file_path }],
+      })
+    for (const name of ['.gitmodules', 'gitmod~1', '.git\u200cmodules'])
+      for (const from of ['link', 'sub'])
+        expect([from, name, (await move(from, name)).status]).toEqual([from, name, 400])
+    expect((await move('sub', 'x/.gitmodules/y')).status).toBe(400)
     const modes = repository.git('ls-tree', 'main').replaceAll(/ \w+ [0-9a-f]+\t/g, ' ')
     expect(modes).toBe('100644 b.txt\n040000 dir\n120000 link\n100755 run\n160000 sub')
   })
