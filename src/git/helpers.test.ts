@@ -99,7 +99,7 @@ test('helpers are bounded in number, end when idle, and are gone after dispose',
   expect(gitsBelow(pid).length).toBeLessThanOrEqual(3)
   await sleep(700)
   expect(gitsBelow(pid)).toEqual([])
-  await resolve((await world.repository()).repo, 'main')
+  await resolve((await world.repository()).repo, 'HEAD')
   expect(gitsBelow(pid)).toHaveLength(1)
   await world.git[Symbol.asyncDispose]()
   expect(gitsBelow(pid)).toEqual([])

@@ -1,6 +1,8 @@
 import { objectInfo } from './cat-file.ts'
 import type { Oid } from './oid.ts'
+import { readRefFile } from './ref-files.ts'
 import { isHiddenRef, isRefName, type RefName } from './ref-name.ts'
+import { remember } from './remember.ts'
 import type { Repository } from './repository.ts'
 
 export type Revision = {
@@ -21,7 +23,7 @@ export type ResolveOptions = {
  * The commit that a user's text names, tried in git's own order: a full commit id; `HEAD`; a full ref name; a tag, a
  * branch; `heads/x`, `merge-requests/1/head`; at least four digits of a commit id, if they are unique. `undefined` when it names
  * none. Nothing else of git's revision language gets through (`@{-1}`, `:/text`, `a..b`, `^{/…}`), and none of the
- * server's hidden refs. One round trip, no process.
+ * server's hidden refs. Reads the files of the refs; a round trip for what is no ref and for commits never seen. No process.
  */
 export async function resolve(repo: Repository, text: string, options: ResolveOptions = {}): Promise<Oid | undefined> {
   return (await findRevision(repo, text, options))?.oid
@@ -33,13 +35,33 @@ export async function findRevision(
   text: string,
   options: ResolveOptions = {},
 ): Promise<Revision | undefined> {
-  const candidates = candidatesOf(text, options)
-  if (candidates.length === 0) return undefined
-  const objects = await repo.objects()
-  const found = await Promise.all(candidates.map(({ spec }) => objectInfo(objects, `${spec}^{commit}`)))
-  const index = found.findIndex((info) => info !== undefined)
-  return index < 0 ? undefined : { oid: found[index]!.oid, ref: candidates[index]!.ref }
+  for (const { spec, ref } of candidatesOf(text, options)) {
+    const oid = ref === undefined || ref === 'HEAD' ? await askForCommit(repo, spec) : await commitOfRef(repo, ref)
+    if (oid) return { oid, ref }
+  }
+  return undefined
 }
+
+/** The commit that a ref stands for, an annotated tag followed. */
+async function commitOfRef(repo: Repository, ref: RefName): Promise<Oid | undefined> {
+  const target = readRefFile(repo, ref)
+  if (target === undefined) return undefined
+  if (target === 'ask') return askForCommit(repo, ref)
+  const peeled = await remember(
+    repo,
+    `peeled ${target}`,
+    async () => {
+      const oid = await askForCommit(repo, target)
+      return oid && { oid }
+    },
+    () => 50,
+  )
+  return peeled?.oid
+}
+
+/** One round trip. */
+const askForCommit = async (repo: Repository, spec: string): Promise<Oid | undefined> =>
+  (await objectInfo(await repo.objects(), `${spec}^{commit}`))?.oid
 
 type Candidate = { spec: string; ref: Revision['ref'] }
 

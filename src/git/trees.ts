@@ -64,14 +64,21 @@ export function readTreeAt(repo: Repository, treeish: Oid, path: string): Promis
 
 /**
  * What is at `path` below a commit or tree; `sizeBytes` for blobs only. `undefined` when nothing is, and for the root, which
- * is no entry. One round trip, no process.
+ * is no entry. One round trip the first time, no process.
  */
-export async function findEntry(
-  repo: Repository,
-  treeish: Oid,
-  path: string,
-): Promise<(PathEntry & { sizeBytes: number | undefined }) | undefined> {
-  if (!isTreePath(path)) return undefined
+export const findEntry = async (repo: Repository, treeish: Oid, path: string): Promise<SizedEntry | undefined> =>
+  isTreePath(path)
+    ? remember(
+        repo,
+        `entry ${treeish}:${path}`,
+        () => lookUpEntry(repo, treeish, path),
+        () => 300,
+      )
+    : undefined
+
+type SizedEntry = PathEntry & { sizeBytes: number | undefined }
+
+async function lookUpEntry(repo: Repository, treeish: Oid, path: string): Promise<SizedEntry | undefined> {
   const slash = path.lastIndexOf('/')
   const name = path.slice(slash + 1)
   // The mode is only in the directory, the size only with the object: both are asked for at once.
