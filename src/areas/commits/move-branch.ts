@@ -20,8 +20,8 @@ export type Target = {
   readonly refusal: RefusalKind
 }
 
-/** Pushes through other processes may come first so often before we give up. */
-const attempts = 8
+/** Writers in other processes may come first so often before we give up. */
+const attempts = 30
 
 export const lostRace = (branch: string): Failure =>
   invalid(`Could not update branch ${branch}. Please refresh and try again.`)
@@ -52,7 +52,7 @@ export function moveBranch(
         if (error instanceof Failure && error.kind === 'conflict') throw unusableName(branch, 'Branch name is invalid')
         throw error
       }
-      await sleep(5 * attempt * Math.random())
+      await sleep(5 * Math.min(attempt, 6) * Math.random())
     }
     throw lostRace(branch)
   })
