@@ -36,12 +36,15 @@ export interface App extends ServedApp {
   open(caller: Caller): Promise<Ctx>
 }
 
+/** So much of the log is written at once, and what there is each second. */
+const logBytes = 64 * 1024
+
 /** Builds everything in order; disposing ends it in reverse. The one place where parts meet. */
 export async function createApp(config: Config, services: Services, overrides: Overrides = {}): Promise<App> {
   await using stack = new AsyncDisposableStack()
   const log = pino(
     { level: config.logLevel, base: { pid: process.pid } },
-    pino.destination({ sync: false, minLength: 4096 }),
+    pino.destination({ sync: false, minLength: logBytes }),
   )
   const flushing = setInterval(() => log.flush(), 1000).unref()
   stack.defer(() => {

@@ -1,8 +1,7 @@
 import pg from 'pg'
 import { connectionOptions } from './connection.ts'
-import type { Database, Db, Tx } from './db.ts'
+import type { Database, Db, Statement, Tx } from './db.ts'
 import { Reader } from './reader.ts'
-import type { Sql } from './sql.ts'
 import { prepared } from './statement.ts'
 import { Totals } from './totals.ts'
 import { isRetryable } from './violations.ts'
@@ -16,9 +15,9 @@ export type DatabaseOptions = {
 
 const attempts = 4
 
-const over = (query: (statement: Sql) => Promise<pg.QueryResult>): Db => ({
-  rows: async <Row>(statement: Sql) => (await query(statement)).rows as Row[],
-  row: async <Row>(statement: Sql) => (await query(statement)).rows[0] as Row | undefined,
+const over = (query: (statement: Statement) => Promise<pg.QueryResult>): Db => ({
+  rows: async <Row>(statement: Statement) => (await query(statement)).rows as Row[],
+  row: async <Row>(statement: Statement) => (await query(statement)).rows[0] as Row | undefined,
   run: async (statement) => (await query(statement)).rowCount ?? 0,
 })
 

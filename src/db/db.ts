@@ -4,13 +4,16 @@ import type { Sql } from './sql.ts'
  * Something that runs SQL: the pool or a transaction. Statements are prepared under a name made from
  * their text, so a text must not contain values that vary without bound.
  */
+/** Text with `$1`, `$2`, … and their values. `Sql` is one. */
+export type Statement = Pick<Sql, 'text' | 'values'>
+
 export interface Db {
   /** All rows. */
-  rows<Row>(statement: Sql): Promise<Row[]>
+  rows<Row>(statement: Statement): Promise<Row[]>
   /** The first row, if any. */
-  row<Row>(statement: Sql): Promise<Row | undefined>
+  row<Row>(statement: Statement): Promise<Row | undefined>
   /** The number of rows changed. */
-  run(statement: Sql): Promise<number>
+  run(statement: Statement): Promise<number>
   /** Counts that are kept; none in a transaction, which sees what it has not committed. */
   readonly totals?: { count(rows: Sql): Promise<number> }
 }

@@ -1,7 +1,7 @@
 import pg from 'pg'
 import { connectionOptions } from './connection.ts'
+import type { Statement } from './db.ts'
 import { KnownStatements, read } from './read.ts'
-import type { Sql } from './sql.ts'
 import { prepared } from './statement.ts'
 
 /** One pipelined connection. */
@@ -26,7 +26,7 @@ export class Reader implements AsyncDisposable {
     this.#slots = new Array(connections)
   }
 
-  async query(statement: Sql): Promise<pg.QueryResult> {
+  async query(statement: Statement): Promise<pg.QueryResult> {
     const line = this.#turn ?? this.#begin(await this.#line())
     line.waiting++
     try {

@@ -1,4 +1,4 @@
-import type { Sql } from './sql.ts'
+import type { Statement } from './db.ts'
 
 const names = new Map<string, string>()
 /** Texts are few; should something make them vary, the rest run unprepared rather than fill the server's memory. */
@@ -8,7 +8,7 @@ const maximum = 2000
  * The statement as `pg` takes it: prepared under a name that stands for its text. Those that look for a pattern are
  * planned for their values each time: how rare the pattern is decides which index is right.
  */
-export function prepared(statement: Sql): { name?: string; text: string; values: unknown[] } {
+export function prepared(statement: Statement): { name?: string; text: string; values: unknown[] } {
   const text = statement.text
   if (text.includes(' ilike ')) return { text, values: statement.values }
   let name = names.get(text)

@@ -1,6 +1,6 @@
 import type { Oid } from './oid.ts'
 import type { RefName } from './ref-name.ts'
-import { listRefs, type Ref } from './refs.ts'
+import { listRefs, listRefTips, type Ref, type RefTip } from './refs.ts'
 import { remember } from './remember.ts'
 import type { Repository } from './repository.ts'
 
@@ -19,13 +19,17 @@ export async function isAncestor(repo: Repository, ancestor: Oid, descendant: Oi
 }
 
 /**
- * Those of some refs whose commit is part of the history of `head` without being `head` itself: branches that were
- * merged. One process, whatever their number.
+ * Those of some branches whose commit is part of the history of `head` without being `head` itself: they were merged. One
+ * process, whatever their number.
  */
-export async function mergedInto(repo: Repository, head: Oid, refs: readonly Ref[]): Promise<ReadonlySet<RefName>> {
-  const others = refs.filter(({ target }) => target !== head)
+export async function mergedInto(
+  repo: Repository,
+  head: Oid,
+  branches: readonly RefTip[],
+): Promise<ReadonlySet<RefName>> {
+  const others = branches.filter(({ oid }) => oid !== head)
   if (others.length === 0) return new Set()
-  const found = await listRefs(
+  const found = await listRefTips(
     repo,
     others.map(({ name }) => name),
     { mergedInto: head },

@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import { allows } from '../../access/policy.ts'
 import { projectPolicy } from '../../access/project-policy.ts'
-import { listRefs } from '../../git/refs.ts'
+import { listRefTips } from '../../git/refs.ts'
 import { job } from '../../jobs/job.ts'
 import { loadProject } from '../projects/subject.ts'
 import { loadProtections } from '../protected-refs/protections.ts'
@@ -30,9 +30,9 @@ export const deleteMergedBranches = job({
     const repo = openRepository(asker, project)
     const [tip, protections] = await Promise.all([defaultTip(repo, project), loadProtections(asker, project)])
     if (!tip) return
-    const merged = (await listRefs(repo, 'refs/heads/', { mergedInto: tip })).filter((ref) => {
+    const merged = (await listRefTips(repo, 'refs/heads/', { mergedInto: tip })).filter((ref) => {
       const name = nameOfBranch(ref)
-      return ref.target !== tip && name !== project.default_branch && !protections.isProtected('branch', name)
+      return ref.oid !== tip && name !== project.default_branch && !protections.isProtected('branch', name)
     })
     for (let at = 0; at < merged.length; at += batch) {
       const changes = merged.slice(at, at + batch).map(({ name, oid }) => ({ name, from: oid, to: null }))

@@ -3,7 +3,7 @@ import { isAncestor, mergedInto } from '../../git/ancestry.ts'
 import { readCommit, readCommits } from '../../git/commits.ts'
 import type { Oid } from '../../git/oid.ts'
 import { branchName, branchRef } from '../../git/ref-name.ts'
-import { listRefs, type Ref, type RefOrder, readRef } from '../../git/refs.ts'
+import { listRefTips, type RefOrder, type RefTip, readRef } from '../../git/refs.ts'
 import type { Repository } from '../../git/repository.ts'
 import { resolve } from '../../git/resolve.ts'
 import { formatSignatureTime } from '../../git/signature.ts'
@@ -14,7 +14,7 @@ import { openRepository } from '../repositories/open.ts'
 import type { BranchRow } from './entity.ts'
 import { searchNames } from './ref-search.ts'
 
-export const nameOfBranch = ({ name }: Ref): string => branchName(name) ?? name
+export const nameOfBranch = ({ name }: RefTip): string => branchName(name) ?? name
 
 /** Where the default branch is; `undefined` without one. One round trip. */
 export async function defaultTip(repo: Repository, project: ProjectSubject): Promise<Oid | undefined> {
@@ -23,8 +23,8 @@ export async function defaultTip(repo: Repository, project: ProjectSubject): Pro
 }
 
 /** All branches that a search finds. One process. */
-export async function findBranches(repo: Repository, search: string | undefined, order: RefOrder): Promise<Ref[]> {
-  const all = await listRefs(repo, 'refs/heads/', { order })
+export async function findBranches(repo: Repository, search: string | undefined, order: RefOrder): Promise<RefTip[]> {
+  const all = await listRefTips(repo, 'refs/heads/', { order })
   return search ? searchNames(all, search, nameOfBranch) : all
 }
 
@@ -32,13 +32,13 @@ export async function findBranches(repo: Repository, search: string | undefined,
 export async function branchRows(
   repo: Repository,
   project: ProjectSubject,
-  refs: readonly Ref[],
+  refs: readonly RefTip[],
 ): Promise<BranchRow[]> {
   const [tip, commits] = await Promise.all([
     defaultTip(repo, project),
     readCommits(
       repo,
-      refs.map(({ target }) => target),
+      refs.map(({ oid }) => oid),
     ),
   ])
   const merged = tip ? await mergedInto(repo, tip, refs) : new Set()

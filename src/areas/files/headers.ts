@@ -38,11 +38,15 @@ export function setMetadata(reply: Reply, file: Omit<FileRow, 'content'>): void 
     Size: String(file.sizeBytes),
     'Execute-Filemode': String(file.executable),
   }
-  for (const [name, value] of Object.entries(values)) {
-    reply.header(`X-Service-${name}`, value)
-    reply.header(`X-Gitlab-${name}`, value)
+  for (const [field, service, alias] of names) {
+    reply.header(service, values[field])
+    reply.header(alias, values[field])
   }
 }
+
+const names = (Object.keys(described) as (keyof typeof described)[]).map(
+  (field) => [field, `x-service-${field.toLowerCase()}`, `x-gitlab-${field.toLowerCase()}`] as const,
+)
 
 /** Text for a header: UTF-8, byte by byte, as clients read it. Control characters cannot be in one and are escaped. */
 export const headerText = (text: string): string =>

@@ -5,6 +5,7 @@ import type { Db, Tx } from '../../db/db.ts'
 import { fuzzy } from '../../db/fuzzy.ts'
 import { and, empty, raw, type Sql, sql } from '../../db/sql.ts'
 import type { Timestamp } from '../../db/types.ts'
+import { forCaller } from '../access-index/caller-queries.ts'
 import { groupLevel, within } from '../access-index/queries.ts'
 import type { ProjectStatistics } from '../projects/queries.ts'
 
@@ -93,10 +94,17 @@ export const findGroup = (
   options: GroupOptions = {},
 ): Promise<GroupRow | undefined> =>
   db.row<GroupRow>(
-    typeof idOrPath === 'number'
-      ? sql`${select(caller, options)} where g.id = ${idOrPath} and g.kind = 'group' and not g.deleting`
-      : sql`${select(caller, options)} join routes r on r.namespace_id = g.id where r.path_key = lower(${idOrPath}) and g.kind = 'group' and not g.deleting`,
+    options.statistics || options.customAttributes
+      ? named(select(caller, options), typeof idOrPath === 'number' ? { number: idOrPath } : { path: idOrPath })
+      : found(caller, idOrPath),
   )
+
+const named = (selected: Sql, name: { number: number } | { path: string }): Sql =>
+  'number' in name
+    ? sql`${selected} where g.id = ${name.number} and g.kind = 'group' and not g.deleting`
+    : sql`${selected} join routes r on r.namespace_id = g.id where r.path_key = lower(${name.path}) and g.kind = 'group' and not g.deleting`
+
+const found = forCaller((caller, name) => named(select(caller, {}), name))
 
 /** Groups the caller may know about: SQL twin of `groupPolicy.read_group`. */
 export function visibleGroups(caller: Caller): Sql {

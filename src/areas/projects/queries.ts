@@ -3,6 +3,7 @@ import { levels, visibilities } from '../../access/levels.ts'
 import type { Db, Tx } from '../../db/db.ts'
 import { empty, raw, type Sql, sql, wireTime } from '../../db/sql.ts'
 import type { DateOnly, Timestamp } from '../../db/types.ts'
+import { forCaller } from '../access-index/caller-queries.ts'
 import { projectLevel, projectWhere } from '../access-index/queries.ts'
 import { taken } from '../namespaces/names.ts'
 import { type UserReferenceRow, userReferenceJson } from '../users/queries.ts'
@@ -36,18 +37,19 @@ const levelOf = (caller: Caller): Sql =>
   caller === null ? raw('null::smallint') : projectLevel(caller.id, raw('p.id'), raw('p.namespace_id'))
 
 /** By number, or by full path in any case; an old path leads to what was renamed. */
-const named = (idOrPath: number | string): { join: Sql; condition: Sql } =>
-  typeof idOrPath === 'number'
-    ? { join: empty, condition: sql`p.id = ${idOrPath}` }
-    : { join: raw('join routes r on r.project_id = p.id'), condition: sql`r.path_key = lower(${idOrPath})` }
+const named = (name: { number: number } | { path: string }): { join: Sql; condition: Sql } =>
+  'number' in name
+    ? { join: empty, condition: sql`p.id = ${name.number}` }
+    : { join: raw('join routes r on r.project_id = p.id'), condition: sql`r.path_key = lower(${name.path})` }
+
+const found = forCaller((caller, name) => {
+  const { join, condition } = named(name)
+  return sql`select ${columns}, ${levelOf(caller)} as level from projects p ${join} where ${condition} and not p.deleting`
+})
 
 /** One statement. Projects that are being removed are not found. */
-export function findProject(db: Db, caller: Caller, idOrPath: number | string): Promise<ProjectRow | undefined> {
-  const { join, condition } = named(idOrPath)
-  return db.row<ProjectRow>(
-    sql`select ${columns}, ${levelOf(caller)} as level from projects p ${join} where ${condition} and not p.deleting`,
-  )
-}
+export const findProject = (db: Db, caller: Caller, idOrPath: number | string): Promise<ProjectRow | undefined> =>
+  db.row<ProjectRow>(found(caller, idOrPath))
 
 /**
  * Which version of a project's record is meant, and how the caller stands to it. `stamp` changes with every row that the
@@ -227,16 +229,16 @@ function forkSource(caller: Caller, shown: Sql): Sql {
 }
 
 /** What rules on a project ask, with the stamp of its record. One statement. */
-export function findStampedProject(
+export const findStampedProject = (
   db: Db,
   caller: Caller,
   idOrPath: number | string,
-): Promise<(ProjectRow & ProjectStamp) | undefined> {
-  const { join, condition } = named(idOrPath)
-  return db.row(
-    sql`select ${columns}, ${stampColumns(caller, { inheritedMembership: true })} ${tables} ${join} where ${condition} and not p.deleting`,
-  )
-}
+): Promise<(ProjectRow & ProjectStamp) | undefined> => db.row(stamped(caller, idOrPath))
+
+const stamped = forCaller((caller, name) => {
+  const { join, condition } = named(name)
+  return sql`select ${columns}, ${stampColumns(caller, { inheritedMembership: true })} ${tables} ${join} where ${condition} and not p.deleting`
+})
 
 /** Full records of these projects, in no order. */
 export const listProjectRecords = (
@@ -253,7 +255,7 @@ export function findProjectRecord(
   idOrPath: number | string,
   options: RecordOptions = {},
 ): Promise<ProjectRecordRow | undefined> {
-  const { join, condition } = named(idOrPath)
+  const { join, condition } = named(typeof idOrPath === 'number' ? { number: idOrPath } : { path: idOrPath })
   return db.row<ProjectRecordRow>(
     sql`${recordSelect(caller, { inheritedMembership: true, ...options })} ${join} where ${condition} and not p.deleting`,
   )

@@ -192,11 +192,14 @@ describe('protected branches', () => {
     expect((await mia.send('PATCH', at(id, 'other'), { json: {} })).status).toBe(404)
   })
 
-  test('who may unprotect is said by the rule', async ({ world }) => {
+  test('who may unprotect, and change, is said by the rule', async ({ world }) => {
     const ann = await world.user()
     const { mia, id } = await maintained(world, [[ann, 'maintainer']])
     await mia.post(rulesOf(id), { name: 'main', allowed_to_unprotect: [{ user_id: ann.id }] })
     expect((await mia.delete(at(id, 'main'))).status).toBe(403)
+    // Nor is it made to mean nothing by others.
+    expect((await mia.send('PATCH', at(id, 'main'), { json: { allow_force_push: true } })).status).toBe(403)
+    expect((await ann.send('PATCH', at(id, 'main'), { json: { allow_force_push: true } })).status).toBe(200)
     expect((await ann.delete(at(id, 'main'))).status).toBe(204)
   })
 

@@ -89,7 +89,13 @@ export type GrantChanges = {
   readonly remove: readonly number[] | 'all'
 }
 
-/** Changes what is given; entries that are taken away go before others come. */
+/** A rule that names who may take it away is for them alone; otherwise it could be made to mean nothing. */
+function requireUnprotecting(ctx: Ctx, project: ProjectSubject, rule: ProtectedRefRow): void {
+  const isNamed = rule.access.some(({ action }) => action === 'unprotect')
+  if (isNamed && !isGranted(rule, 'unprotect', ctx.actor, project.facts.level)) throw forbidden()
+}
+
+/** Changes what is given; entries that are taken away go before others come. For those who may take the rule away. */
 export async function changeProtectedRef(
   ctx: Ctx,
   project: ProjectSubject,
@@ -97,6 +103,7 @@ export async function changeProtectedRef(
   flags: RefFlags,
   changes: Partial<Record<RefAction, GrantChanges>>,
 ): Promise<ProtectedRefRow> {
+  requireUnprotecting(ctx, project, rule)
   const actions = Object.entries(changes) as [RefAction, GrantChanges][]
   await requireHolders(
     ctx,
@@ -114,10 +121,9 @@ export async function changeProtectedRef(
   return getProtectedRef(ctx, project, rule.kind, rule.name)
 }
 
-/** Takes a rule away. One that names who may do so is for them alone. */
+/** Takes a rule away, for those who may. */
 export async function unprotectRef(ctx: Ctx, project: ProjectSubject, rule: ProtectedRefRow): Promise<void> {
-  const isNamed = rule.access.some(({ action }) => action === 'unprotect')
-  if (isNamed && !isGranted(rule, 'unprotect', ctx.actor, project.facts.level)) throw forbidden()
+  requireUnprotecting(ctx, project, rule)
   await ctx.transaction(async (tx) => {
     if (await deleteProtectedRef(tx, rule.id))
       await record(tx, ctx, project.id, 'ref_unprotected', rule.kind, rule.name)

@@ -4,7 +4,7 @@ import { isAncestor } from '../../git/ancestry.ts'
 import { readCommit } from '../../git/commits.ts'
 import type { Oid } from '../../git/oid.ts'
 import { branchName } from '../../git/ref-name.ts'
-import { listRefs } from '../../git/refs.ts'
+import { listRefTips } from '../../git/refs.ts'
 import type { Repository } from '../../git/repository.ts'
 import { canPushToBranch, isReserved } from './can-push.ts'
 import type { RefChange } from './change.ts'
@@ -47,7 +47,7 @@ async function creation(name: string, to: Oid, facts: PushFacts): Promise<string
   if (protections.grants('push', 'branch', name)) return undefined
   if (!protections.grants('merge', 'branch', name))
     return 'You are not allowed to create protected branches on this project.'
-  const holding = await listRefs(objects, 'refs/heads/', { containing: to })
+  const holding = await listRefTips(objects, 'refs/heads/', { containing: to })
   if (!holding.some((ref) => protections.isProtected('branch', branchName(ref.name) ?? '')))
     return 'You can only use an existing protected branch ref as the basis of a new protected branch.'
   return way.door === 'api' ? undefined : 'You can only create protected branches using the web interface and API.'

@@ -196,6 +196,8 @@ describe('creating a branch that a rule covers', () => {
     const it = await cloned(world, folder.path, rules, ['developer'])
     const [ann] = it.people as [Client]
     await it.commit()
+    // A commit that only this push brings, then one that an unprotected branch has.
+    expect(await it.push(ann, 'HEAD:rel-1')).toBe(texts.basis)
     expect(await it.push(ann, 'HEAD:free')).toBe('pushed')
     expect(await it.push(ann, 'HEAD:rel-1')).toBe(texts.basis)
     const make = (ref: string) => ann.post(`/projects/${it.id}/repository/branches`, { branch: 'rel-1', ref })

@@ -3,7 +3,7 @@ import { readCommit } from '../../git/commits.ts'
 import { writeTag } from '../../git/objects.ts'
 import type { Oid } from '../../git/oid.ts'
 import { type RefName, tagName, tagRef } from '../../git/ref-name.ts'
-import { listRefs, type Ref, type RefOrder, readRef } from '../../git/refs.ts'
+import { listRefTips, type RefOrder, type RefTip, readRef } from '../../git/refs.ts'
 import type { Repository } from '../../git/repository.ts'
 import { resolve } from '../../git/resolve.ts'
 import { formatSignatureTime } from '../../git/signature.ts'
@@ -16,11 +16,11 @@ import { openRepository } from '../repositories/open.ts'
 import type { TagRow } from './entity.ts'
 import { deleteRelease, insertRelease, type ReleaseRow, updateRelease } from './queries.ts'
 
-export const nameOfTag = ({ name }: Ref): string => tagName(name) ?? name
+export const nameOfTag = ({ name }: RefTip): string => tagName(name) ?? name
 
 /** All tags that a search finds. One process. */
-export async function findTags(repo: Repository, search: string | undefined, order: RefOrder): Promise<Ref[]> {
-  const all = await listRefs(repo, 'refs/tags/', { order })
+export async function findTags(repo: Repository, search: string | undefined, order: RefOrder): Promise<RefTip[]> {
+  const all = await listRefTips(repo, 'refs/tags/', { order })
   return search ? searchNames(all, search, nameOfTag) : all
 }
 
@@ -31,7 +31,7 @@ async function tagRow(repo: Repository, project: ProjectSubject, name: string, o
 }
 
 /** The tags of a page: one round trip. */
-export const tagRows = (repo: Repository, project: ProjectSubject, refs: readonly Ref[]): Promise<TagRow[]> =>
+export const tagRows = (repo: Repository, project: ProjectSubject, refs: readonly RefTip[]): Promise<TagRow[]> =>
   Promise.all(refs.map((ref) => tagRow(repo, project, nameOfTag(ref), ref.oid)))
 
 async function findTagRef(repo: Repository, name: string): Promise<{ ref: RefName; oid: Oid } | undefined> {

@@ -15,9 +15,26 @@ const durations = new Histogram({
 
 collectDefaultMetrics({ prefix: 'stithy_' })
 
+type Series = { count(): void; time(seconds: number): void }
+
+/** Looking a series up by its labels costs as much as adding to it. */
+const series = new Map<string, Series>()
+
+function seriesOf(method: string, status: number): Series {
+  const key = `${method} ${status}`
+  let known = series.get(key)
+  if (!known) {
+    const [counter, histogram] = [answers.labels(method, String(status)), durations.labels(method)]
+    known = { count: () => counter.inc(), time: (seconds) => histogram.observe(seconds) }
+    series.set(key, known)
+  }
+  return known
+}
+
 export function observeAnswer(method: string, status: number, seconds: number): void {
-  answers.inc({ method, status })
-  durations.observe({ method }, seconds)
+  const { count, time } = seriesOf(method, status)
+  count()
+  time(seconds)
 }
 
 /** The figures of this process, for Prometheus. */
