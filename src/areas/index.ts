@@ -2,8 +2,11 @@ import type { Endpoint } from '../api/endpoint.ts'
 import type { Job } from '../jobs/job.ts'
 import { deleteMergedBranches } from './branches/jobs.ts'
 import { branchRoutes } from './branches/routes.ts'
+import { pickRoutes } from './commits/pick-routes.ts'
 import { commitRoutes } from './commits/routes.ts'
+import { commitWriteRoutes } from './commits/write-routes.ts'
 import { fileRoutes } from './files/routes.ts'
+import { fileWriteRoutes } from './files/write-routes.ts'
 import { removeGroup } from './groups/jobs.ts'
 import { groupRoutes } from './groups/routes.ts'
 import { purgeExpiredMembers } from './members/jobs.ts'
@@ -25,8 +28,8 @@ import { versionRoutes } from './version/routes.ts'
 /** Every endpoint of the product, by the folder of its area; the documentation is ordered so, too. */
 export const areas: Readonly<Record<string, readonly Endpoint[]>> = {
   branches: branchRoutes,
-  commits: commitRoutes,
-  files: fileRoutes,
+  commits: [...commitRoutes, ...commitWriteRoutes, ...pickRoutes],
+  files: [...fileRoutes, ...fileWriteRoutes],
   groups: groupRoutes,
   members: [...groupMemberRoutes, ...projectMemberRoutes],
   namespaces: namespaceRoutes,
