@@ -7,6 +7,8 @@ export const projectPolicy = {
   read_statistics: { from: 'reporter' },
   read_member: { from: 'guest', open: 'signed_in' },
   comment_commit: { from: 'reporter', open: 'signed_in', feature: 'repository', unless: ['archived'] },
+  /** To ask for a commit: the refusal names the branch, so `push_code` and its protection are looked at with that. */
+  request_commit: { from: 'guest', open: 'signed_in' },
   push_code: { from: 'developer', feature: 'repository', unless: ['archived'] },
   /** To an empty repository, where the setting keeps that for maintainers. */
   push_first_commit: { from: 'maintainer', feature: 'repository', unless: ['archived'] },

@@ -97,7 +97,7 @@ type Shape<
   readonly paged?: Paging
   /** Default: 201 for POST, 204 without an answer, else 200. */
   readonly status?: number
-  /** Largest body in bytes, files apart. Default 1 MiB. */
+  /** Largest body in bytes, files apart. Default 8 MiB, which is also the most that is read from nobody known. */
   readonly bodyLimit?: number
   /** Headers of the answer that clients read, by name, with what each says. For the documentation. */
   readonly headers?: Readonly<Record<string, string>>

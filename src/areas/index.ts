@@ -5,9 +5,12 @@ import { blameRoutes } from './blame/routes.ts'
 import { deleteMergedBranches } from './branches/jobs.ts'
 import { branchRoutes } from './branches/routes.ts'
 import { commitCommentRoutes } from './commit-comments/routes.ts'
+import { pickRoutes } from './commits/pick-routes.ts'
 import { commitRoutes } from './commits/routes.ts'
+import { commitWriteRoutes } from './commits/write-routes.ts'
 import { compareRoutes } from './compare/routes.ts'
 import { fileRoutes } from './files/routes.ts'
+import { fileWriteRoutes } from './files/write-routes.ts'
 import { removeGroup } from './groups/jobs.ts'
 import { groupRoutes } from './groups/routes.ts'
 import { purgeExpiredMembers } from './members/jobs.ts'
@@ -32,9 +35,9 @@ export const areas: Readonly<Record<string, readonly Endpoint[]>> = {
   blame: blameRoutes,
   branches: branchRoutes,
   'commit-comments': commitCommentRoutes,
-  commits: commitRoutes,
+  commits: [...commitRoutes, ...commitWriteRoutes, ...pickRoutes],
   compare: compareRoutes,
-  files: fileRoutes,
+  files: [...fileRoutes, ...fileWriteRoutes],
   groups: groupRoutes,
   members: [...groupMemberRoutes, ...projectMemberRoutes],
   namespaces: namespaceRoutes,

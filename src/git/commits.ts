@@ -1,5 +1,6 @@
 import { objectContent } from './cat-file.ts'
 import { parseObjectText } from './object-text.ts'
+import type { NewObject } from './objects.ts'
 import type { Oid } from './oid.ts'
 import { remember } from './remember.ts'
 import type { Repository } from './repository.ts'
@@ -34,6 +35,18 @@ export function readCommit(repo: Repository, oid: Oid): Promise<Commit | undefin
     },
     (commit) => 400 + 2 * (commit.message.length + (commit.signature?.length ?? 0)),
   )
+}
+
+/** The commit of an object that was just made, remembered so that the next reader need not ask. */
+export function rememberCommit(repo: Repository, { oid, content }: NewObject): Commit {
+  const commit = parseCommit(oid, content)
+  void remember(
+    repo,
+    `commit ${oid}`,
+    async () => commit,
+    () => 400 + content.length * 2,
+  )
+  return commit
 }
 
 /** As `readCommit` for many in one round trip, in the order of `oids`. */

@@ -1,8 +1,8 @@
 import { hash, randomUUID } from 'node:crypto'
-import { access, mkdir, open, rename, rm } from 'node:fs/promises'
-import { join } from 'node:path'
+import { type FileHandle, mkdir, open, rename, rm } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
-import { deflate as deflateCallback } from 'node:zlib'
+import { deflate as deflateCallback, deflateSync } from 'node:zlib'
 import type { ObjectType } from './cat-file.ts'
 import type { Oid } from './oid.ts'
 import { pathToBytes } from './path-bytes.ts'
@@ -10,62 +10,127 @@ import type { Repository } from './repository.ts'
 
 const deflate = promisify(deflateCallback)
 
+/** An object that may not be stored yet; its id is known before. */
+export type NewObject = { readonly oid: Oid; readonly type: ObjectType; readonly content: Buffer }
+
+const headerOf = (type: ObjectType, content: Buffer) => Buffer.from(`${type} ${content.length}\0`)
+
+/** Names an object, without storing it. */
+export const newObject = (type: ObjectType, content: Buffer): NewObject => ({
+  oid: hash('sha1', Buffer.concat([headerOf(type, content), content]), 'hex') as Oid,
+  type,
+  content,
+})
+
+/** Files written at once: more would only queue up before the disk. */
+const atOnce = 32
+
+type Place = { readonly object: NewObject; readonly path: string; readonly temporary: string }
+
 /**
- * Writes a loose object, durably and without a process: a temporary file, fsync, rename, as git does. One that is there
- * already is left alone. The repository must exist. Nothing refers to it until a ref does.
+ * Stores loose objects, durably and without a process, as git does: temporary files, fsync, rename. List objects before
+ * those that name them, so that none is ever there without what it needs. One that is there already is replaced by
+ * itself, and counts as new, so that no clean-up takes it. The repository must exist. Nothing refers to them until a
+ * ref does.
  */
-export async function writeObject(repo: Repository, type: ObjectType, content: Buffer): Promise<Oid> {
-  const whole = Buffer.concat([Buffer.from(`${type} ${content.length}\0`), content])
-  const oid = hash('sha1', whole, 'hex') as Oid
-  const folder = join(repo.gitDir, 'objects', oid.slice(0, 2))
-  const path = join(folder, oid.slice(2))
-  if (await isThere(path)) return oid
-  await mkdir(folder, { recursive: true })
-  const temporary = join(folder, `tmp_obj_${randomUUID()}`)
+export async function writeObjects(repo: Repository, objects: readonly NewObject[]): Promise<void> {
+  const places = [...new Map(objects.map((object) => [object.oid, placeOf(repo, object)])).values()]
+  const folders = new Map<string, FileHandle>()
   try {
-    const file = await open(temporary, 'wx', 0o444)
-    try {
-      await file.writeFile(await deflate(whole))
-      await file.sync()
-    } finally {
-      await file.close()
+    for (const made of await inBatches([...new Set(places.map(({ path }) => dirname(path)))], openFolder)) {
+      folders.set(made.path, made.handle)
+      if (made.isNew) folders.set(repo.objectDir, folders.get(repo.objectDir) ?? (await open(repo.objectDir, 'r')))
     }
-    await rename(temporary, path)
+    await inBatches(places, writeTemporary)
+    for (const { temporary, path } of places) await rename(temporary, path)
+    // The names must last, too.
+    await inBatches([...folders.values()], (folder) => folder.sync())
   } catch (error) {
-    await rm(temporary, { force: true })
+    await Promise.all(places.map(({ temporary }) => rm(temporary, { force: true })))
     throw error
+  } finally {
+    for (const folder of folders.values()) void folder.close()
   }
-  // The name must last, too.
-  const directory = await open(folder, 'r')
-  await directory.sync().finally(() => directory.close())
-  return oid
 }
 
-const isThere = (path: string): Promise<boolean> =>
-  access(path).then(
-    () => true,
-    () => false,
-  )
+/** Stores one object. */
+export async function writeObject(repo: Repository, type: ObjectType, content: Buffer): Promise<Oid> {
+  const object = newObject(type, content)
+  await writeObjects(repo, [object])
+  return object.oid
+}
+
+function placeOf(repo: Repository, object: NewObject): Place {
+  const folder = join(repo.objectDir, object.oid.slice(0, 2))
+  // Git knows this prefix and removes what was left behind.
+  return { object, path: join(folder, object.oid.slice(2)), temporary: join(folder, `tmp_obj_${randomUUID()}`) }
+}
+
+async function inBatches<T, R>(all: readonly T[], work: (one: T) => Promise<R>): Promise<R[]> {
+  const results: R[] = []
+  for (let at = 0; at < all.length; at += atOnce)
+    results.push(...(await Promise.all(all.slice(at, at + atOnce).map(work))))
+  return results
+}
+
+async function openFolder(path: string): Promise<{ path: string; handle: FileHandle; isNew: boolean }> {
+  try {
+    return { path, handle: await open(path, 'r'), isNew: false }
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
+    await mkdir(path, { recursive: true })
+    return { path, handle: await open(path, 'r'), isNew: true }
+  }
+}
+
+/** Below this, compressing takes less than handing it to another thread. */
+const compressedHereBytes = 16 * 1024
+
+async function writeTemporary({ object, temporary }: Place): Promise<void> {
+  const { type, content } = object
+  // As git: objects are packed soon, so speed counts.
+  const options = { level: 1 }
+  const whole = Buffer.concat([headerOf(type, content), content])
+  const compressed = whole.length < compressedHereBytes ? deflateSync(whole, options) : await deflate(whole, options)
+  await using file = await open(temporary, 'wx', 0o444)
+  await file.writeFile(compressed)
+  await file.sync()
+}
+
+export async function syncFolder(path: string): Promise<void> {
+  await using folder = await open(path, 'r')
+  await folder.sync()
+}
 
 export type NewTreeEntry = {
-  readonly mode: '100644' | '100755' | '120000' | '160000' | '40000'
+  /** `40000` and `040000` are the same. */
+  readonly mode: string
   readonly name: string
   readonly oid: Oid
 }
 
-/** Directories sort as if their names ended in a slash. */
-const sortKey = ({ mode, name }: NewTreeEntry): Buffer => pathToBytes(mode === '40000' ? `${name}/` : name)
+/** What decides the order of a tree's entries: directories sort as if their names ended in a slash. */
+export const treeOrderKey = ({ mode, name }: Pick<NewTreeEntry, 'mode' | 'name'>): Buffer =>
+  pathToBytes(/^0?40000$/.test(mode) ? `${name}/` : name)
+
+/** A tree of entries that are in git's order already. */
+export const treeObject = (sorted: readonly NewTreeEntry[]): NewObject =>
+  newObject(
+    'tree',
+    Buffer.concat(
+      sorted.flatMap(({ mode, name, oid }) => [
+        Buffer.from(`${mode.replace(/^0/, '')} `),
+        pathToBytes(name),
+        Buffer.from(`00${oid}`, 'hex'),
+      ]),
+    ),
+  )
 
 /** Writes a tree of these entries, in whatever order they are given. Names must be valid and differ. */
-export function writeTree(repo: Repository, entries: readonly NewTreeEntry[]): Promise<Oid> {
-  const sorted = entries.toSorted((a, b) => Buffer.compare(sortKey(a), sortKey(b)))
-  const parts = sorted.flatMap(({ mode, name, oid }) => [
-    Buffer.from(`${mode} `),
-    pathToBytes(name),
-    Buffer.from([0]),
-    Buffer.from(oid, 'hex'),
-  ])
-  return writeObject(repo, 'tree', Buffer.concat(parts))
+export async function writeTree(repo: Repository, entries: readonly NewTreeEntry[]): Promise<Oid> {
+  const tree = treeObject(entries.toSorted((a, b) => Buffer.compare(treeOrderKey(a), treeOrderKey(b))))
+  await writeObjects(repo, [tree])
+  return tree.oid
 }
 
 /** Who, and when: seconds since 1970 with the zone as `+0200`. */
@@ -85,8 +150,8 @@ export type NewCommit = {
   readonly message: string
 }
 
-/** Writes a commit. */
-export function writeCommit(repo: Repository, { tree, parents, author, committer, message }: NewCommit): Promise<Oid> {
+/** A commit, not stored yet. */
+export function commitObject({ tree, parents, author, committer, message }: NewCommit): NewObject {
   const lines = [
     `tree ${tree}`,
     ...parents.map((parent) => `parent ${parent}`),
@@ -95,7 +160,14 @@ export function writeCommit(repo: Repository, { tree, parents, author, committer
     '',
     message.replaceAll('\0', ''),
   ]
-  return writeObject(repo, 'commit', Buffer.from(lines.join('\n')))
+  return newObject('commit', Buffer.from(lines.join('\n')))
+}
+
+/** Writes a commit. */
+export async function writeCommit(repo: Repository, commit: NewCommit): Promise<Oid> {
+  const object = commitObject(commit)
+  await writeObjects(repo, [object])
+  return object.oid
 }
 
 export type NewTag = {

@@ -29,14 +29,21 @@ const missing = () => new Failure('unprocessable', 'The repository does not exis
 export class Repository {
   readonly git: GitContext
   readonly gitDir: string
+  /** Where new objects go. */
+  readonly objectDir: string
   /** Sets apart what is remembered of this repository: an object must not be readable where it is not. */
   readonly cacheKey = `${++handles}:`
   readonly #env: Record<string, string> | undefined
   #present = false
 
-  constructor(git: GitContext, gitDir: string, env?: Record<string, string>) {
+  constructor(
+    git: GitContext,
+    gitDir: string,
+    { objectDir, env }: { objectDir?: string; env?: Record<string, string> } = {},
+  ) {
     this.git = git
     this.gitDir = gitDir
+    this.objectDir = objectDir ?? join(gitDir, 'objects')
     this.#env = env
   }
 
@@ -147,10 +154,13 @@ export class Repository {
 export class QuarantinedRepository extends Repository {
   constructor(repo: Repository, objectDir: string) {
     super(repo.git, repo.gitDir, {
-      GIT_OBJECT_DIRECTORY: objectDir,
-      GIT_ALTERNATE_OBJECT_DIRECTORIES: quoteAlternate(join(repo.gitDir, 'objects')),
-      // With this set, git refuses to move refs.
-      GIT_QUARANTINE_PATH: objectDir,
+      objectDir,
+      env: {
+        GIT_OBJECT_DIRECTORY: objectDir,
+        GIT_ALTERNATE_OBJECT_DIRECTORIES: quoteAlternate(join(repo.gitDir, 'objects')),
+        // With this set, git refuses to move refs.
+        GIT_QUARANTINE_PATH: objectDir,
+      },
     })
   }
 

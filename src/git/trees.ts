@@ -36,6 +36,16 @@ export function readTree(repo: Repository, treeish: Oid): Promise<readonly TreeE
   )
 }
 
+/** Remembers a tree that was just made, so that the next reader need not ask. */
+export const rememberTree = (repo: Repository, tree: Oid, entries: readonly TreeEntry[]): void => {
+  void remember(
+    repo,
+    `tree ${tree}`,
+    async () => entries,
+    () => 200 * entries.length,
+  )
+}
+
 /** As `readTree`, of the directory at `path` below `treeish`; `''` is the root. One round trip. */
 export function readTreeAt(repo: Repository, treeish: Oid, path: string): Promise<readonly TreeEntry[] | undefined> {
   if (path === '') return readTree(repo, treeish)

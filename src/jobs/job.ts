@@ -21,8 +21,11 @@ export type Job<I extends TObject = TObject> = {
 
 export const job = <I extends TObject>(j: Job<I>): Job<I> => j
 
-/** Queues a job as part of the transaction: if that rolls back, the job never existed. */
+/**
+ * Queues a job as part of the transaction: if that rolls back, the job never existed. One that waits under the same key
+ * already keeps its time, so that a steady stream of writes does not put it off for ever.
+ */
 export const enqueue = <I extends TObject>(tx: Tx, j: Job<I>, input: Static<I>, delayMs = 0): Promise<number> =>
   tx.run(sql`select graphile_worker.add_job(${j.name}, payload := ${JSON.stringify(input)}::json,
     queue_name := ${j.queue?.(input) ?? null}, run_at := now() + make_interval(secs => ${delayMs / 1000}::double precision),
-    job_key := ${j.key?.(input) ?? null}, max_attempts := ${j.attempts})`)
+    job_key := ${j.key?.(input) ?? null}, job_key_mode := 'preserve_run_at', max_attempts := ${j.attempts})`)

@@ -27,12 +27,19 @@ export class Failure extends Error {
   readonly kind: FailureKind
   /** Set when the complaints are about named fields. */
   readonly fields: FieldComplaints | undefined
+  /** A word by which clients tell cases apart: `error_code`. */
+  readonly code: string | undefined
 
   /** `message` is safe to show to the caller. */
-  constructor(kind: FailureKind, message: string, options: ErrorOptions & { fields?: FieldComplaints } = {}) {
+  constructor(
+    kind: FailureKind,
+    message: string,
+    options: ErrorOptions & { fields?: FieldComplaints; code?: string } = {},
+  ) {
     super(message, options)
     this.kind = kind
     this.fields = options.fields
+    this.code = options.code
   }
 }
 

@@ -346,7 +346,16 @@ describe('rules over several parameters', () => {
   )
   const nested = Params({ a: Params(author, { mutuallyExclusive: [['author_id', 'author_username']] }) })
 
+  const needing = Params(
+    { do: OneOf(['move', 'stay']), to: Optional(Text()) },
+    { needed: [{ name: 'do', is: 'move', needs: 'to' }] },
+  )
+
   test.for([
+    ['what another needs', needing, { do: 'move' }, 'to is missing'],
+    ['what another needs, given', needing, { do: 'move', to: '' }, { do: 'move', to: '' }],
+    ['what is needed otherwise', needing, { do: 'stay' }, { do: 'stay' }],
+    ['what a bad one would need', needing, { do: 'x' }, 'do does not have a valid value'],
     ['none of some', some, {}, 'name, path are missing, at least one parameter must be provided'],
     ['one of some', some, { path: '' }, { path: '' }],
     ['both of some', some, { name: 'a', path: 'b' }, { name: 'a', path: 'b' }],

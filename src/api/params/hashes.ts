@@ -44,6 +44,7 @@ export function hashReader(fields: readonly Field[], rules: ParamRules): Reader 
         const sentence = check(
           (name) => given.has(name),
           (name) => nameWithin(path, name),
+          (name) => values[name],
         )
         if (sentence !== undefined) reading.complaints.push(sentence)
       }

@@ -1,7 +1,11 @@
 import type { ParamRules } from './schema.ts'
 
 /** Says what is wrong with the set of given names, or nothing. `label` turns a name into its path. */
-type RuleCheck = (isGiven: (name: string) => boolean, label: (name: string) => string) => string | undefined
+type RuleCheck = (
+  isGiven: (name: string) => boolean,
+  label: (name: string) => string,
+  read: (name: string) => unknown,
+) => string | undefined
 
 /** Names that are not offered (above the plan) take no part; a rule over none of them always holds. */
 export function ruleChecks(rules: ParamRules, isOffered: (name: string) => boolean): RuleCheck[] {
@@ -14,8 +18,15 @@ export function ruleChecks(rules: ParamRules, isOffered: (name: string) => boole
   add(rules.exactlyOneOf, exactlyOneOf)
   for (const names of rules.mutuallyExclusive ?? []) add(names, mutuallyExclusive)
   add(rules.allOrNone, allOrNone)
+  for (const { name, is, needs } of rules.needed ?? []) add([name, needs], neededWhen(is))
   return checks
 }
+
+const neededWhen =
+  (is: string) =>
+  ([name, needs]: readonly string[]): RuleCheck =>
+  (isGiven, label, read) =>
+    needs !== undefined && read(name!) === is && !isGiven(needs) ? `${label(needs)} is missing` : undefined
 
 const atLeastOneOf =
   (names: readonly string[]): RuleCheck =>
@@ -33,9 +44,9 @@ const mutuallyExclusive =
 
 const exactlyOneOf = (names: readonly string[]): RuleCheck => {
   const exclusive = mutuallyExclusive(names)
-  return (isGiven, label) =>
+  return (isGiven, label, read) =>
     names.some(isGiven)
-      ? exclusive(isGiven, label)
+      ? exclusive(isGiven, label, read)
       : `${names.map(label).join(', ')} are missing, exactly one parameter must be provided`
 }
 

@@ -50,6 +50,8 @@ export type ParamRules<Name extends string = string> = {
   /** Several sets, each on its own. */
   mutuallyExclusive?: readonly (readonly Name[])[]
   allOrNone?: readonly Name[]
+  /** A parameter that is required when another has this value. */
+  needed?: readonly { readonly name: Name; readonly is: string; readonly needs: Name }[]
 }
 
 export const isOptional = (schema: ParamSchema): boolean => schema['~optional'] === true

@@ -22,6 +22,9 @@ import { deleteChanges, findPush, insertPush, type NewPush, noteActivity, settle
 /** Events name at most so many refs; the journal has them all. */
 const namedRefs = 100
 
+/** Pushes that follow one another share one refresh, and are not slowed down by it. */
+const refreshAfterMs = 1000
+
 /** Writes down what is about to move. Returns the id to settle. One statement. */
 export const intend = (ctx: Ctx, push: NewPush): Promise<number> => insertPush(ctx.db, push)
 
@@ -92,7 +95,7 @@ export async function settle(ctx: Ctx, pushId: number): Promise<readonly RefChan
         refs: moved.slice(0, namedRefs).map(({ name, from, to }) => ({ name, from, to })),
       },
     })
-    await enqueue(tx, refreshRepository, { projectId: project.id })
+    await enqueue(tx, refreshRepository, { projectId: project.id }, refreshAfterMs)
     return moved
   })
 }

@@ -47,7 +47,7 @@ export function answerFor(error: unknown): WireAnswer {
   const { status, key, prefixed, list } = wire[error.kind]
   if (error.fields) return { status, body: { message: error.fields } }
   const text = prefixed ? `${status} ${error.message}` : error.message
-  return { status, body: { [key]: list ? [text] : text } }
+  return { status, body: { [key]: list ? [text] : text, ...(error.code !== undefined && { error_code: error.code }) } }
 }
 
 export const unknownRoute = (): WireFailure => new WireFailure({ status: 404, body: { error: '404 Not Found' } })

@@ -18,6 +18,7 @@ const ours: ReadonlySet<string> = new Set([
   'exactlyOneOf',
   'mutuallyExclusive',
   'allOrNone',
+  'needed',
 ])
 
 /** Keywords whose values are schemas by name, or lists of schemas. */

@@ -92,6 +92,10 @@ export const errorSchemas = {
         description: 'A sentence, several, or complaints by the name of the field',
         anyOf: [sentence, words, { type: 'object', additionalProperties: { anyOf: [sentence, words] } }],
       },
+      error_code: {
+        type: 'string',
+        description: 'For cherry-picks and reverts: `conflict`, or `empty` when nothing would change',
+      },
     },
     required: ['message'],
     additionalProperties: false,

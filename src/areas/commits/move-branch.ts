@@ -1,0 +1,59 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Ctx } from '../../api/ctx.ts'
+import type { Commit } from '../../git/commits.ts'
+import type { Oid } from '../../git/oid.ts'
+import type { RefName } from '../../git/ref-name.ts'
+import { readRef } from '../../git/refs.ts'
+import type { Repository } from '../../git/repository.ts'
+import { Failure, invalid } from '../../kernel/failure.ts'
+import { inTurn } from '../../kernel/turns.ts'
+import type { ProjectSubject } from '../projects/subject.ts'
+import { moveRefs } from '../pushes/move-refs.ts'
+import { type RefusalKind, refusalOf } from './branch-access.ts'
+
+/** A branch that a commit is to go to. */
+export type Target = {
+  readonly project: ProjectSubject
+  readonly repo: Repository
+  readonly branch: string
+  readonly ref: RefName
+  readonly refusal: RefusalKind
+}
+
+/** Writers in other processes may come first so often before we give up. */
+const attempts = 30
+
+export const lostRace = (branch: string): Failure =>
+  invalid(`Could not update branch ${branch}. Please refresh and try again.`)
+
+export const unusableName = (branch: string, why: string): Failure =>
+  invalid(`Something went wrong when we tried to create '${branch}' for you: ${why}`)
+
+/**
+ * Moves the branch to the commit that `make` stores, given where the branch is (`null`: nowhere yet). When somebody else
+ * moved it meanwhile, `make` is asked again, who decides whether that still makes sense. Writers of one branch in this
+ * process take turns; those in others are met by compare-and-swap.
+ */
+export function moveBranch(
+  ctx: Ctx,
+  { project, repo, branch, ref, refusal }: Target,
+  make: (tip: Oid | null) => Promise<Commit>,
+): Promise<Commit> {
+  return inTurn(`${repo.gitDir} ${ref}`, async () => {
+    for (let attempt = 1; attempt <= attempts; attempt++) {
+      const tip = (await readRef(repo, ref)) ?? null
+      const commit = await make(tip)
+      try {
+        const change = { name: ref, from: tip, to: commit.oid }
+        if ((await moveRefs(ctx, project.id, repo, [change], { refusal: refusalOf(refusal) })) === 'moved')
+          return commit
+      } catch (error) {
+        // `a` cannot be while there is `a/b`.
+        if (error instanceof Failure && error.kind === 'conflict') throw unusableName(branch, 'Branch name is invalid')
+        throw error
+      }
+      await sleep(5 * Math.min(attempt, 6) * Math.random())
+    }
+    throw lostRace(branch)
+  })
+}

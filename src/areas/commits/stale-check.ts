@@ -1,0 +1,23 @@
+import type { Commit } from '../../git/commits.ts'
+import { lastCommitOfPath } from '../../git/history.ts'
+import type { Repository } from '../../git/repository.ts'
+import { invalid } from '../../kernel/failure.ts'
+import { type FileAction, pathBefore } from './file-actions.ts'
+
+/**
+ * Fails when a file was changed by another commit than the one its action names as the last. A path that was never
+ * committed has none. One process for each path that is named so.
+ */
+export async function requireFresh(
+  repo: Repository,
+  from: Commit | undefined,
+  actions: readonly FileAction[],
+  complaint: (action: FileAction) => string,
+): Promise<void> {
+  if (!from) return
+  for (const action of actions) {
+    if (!action.last_commit_id || action.action === 'create') continue
+    const last = await lastCommitOfPath(repo, from.oid, pathBefore(action))
+    if (last && last.oid !== action.last_commit_id) throw invalid(complaint(action))
+  }
+}
