@@ -40,14 +40,14 @@ export interface App extends ServedApp {
 export const repositoriesDir = ({ dataDir }: Config): string => join(dataDir, 'repositories')
 
 /** So much of the log is written at once, and what there is each second. */
-const logBytes = 15 * 1024
+const logBytes = 64 * 1024
 
 /** Builds everything in order; disposing ends it in reverse. The one place where parts meet. */
 export async function createApp(config: Config, services: Services, overrides: Overrides = {}): Promise<App> {
   await using stack = new AsyncDisposableStack()
   const log = pino(
     { level: config.logLevel, base: { pid: process.pid } },
-    pino.destination({ sync: false, minLength: logBytes }),
+    pino.destination({ sync: false, minLength: logBytes, maxWrite: 4 * logBytes }),
   )
   const flushing = setInterval(() => log.flush(), 1000).unref()
   stack.defer(() => {

@@ -15,7 +15,7 @@ export interface Db {
   /** The number of rows changed. */
   run(statement: Statement): Promise<number>
   /** Counts that are kept; none in a transaction, which sees what it has not committed. */
-  readonly totals?: { count(rows: Sql): Promise<number> }
+  readonly totals?: { count(rows: Sql): Promise<number>; expects(rows: Sql): boolean }
 }
 
 declare const inTransaction: unique symbol

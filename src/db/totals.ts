@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache'
-import type { Db } from './db.ts'
+import type { Db, Statement } from './db.ts'
 import { type Sql, sql } from './sql.ts'
 import { prepared } from './statement.ts'
 
@@ -9,6 +9,11 @@ const maximumKept = 2_000
 const moment = sql`pg_current_snapshot()::text || current_date`
 
 type Kept = { moment: string; total: number }
+
+function keyOf(rows: Statement): string {
+  const { name, text, values } = prepared(rows)
+  return `${name ?? text} ${JSON.stringify(values)}`
+}
 
 /**
  * Counts that are kept for as long as nothing at all is committed. What a snapshot sees follows from it alone, so that a
@@ -22,10 +27,14 @@ export class Totals {
     this.#db = db
   }
 
+  /** Whether counting these rows may cost no more than asking for the snapshot. */
+  expects(rows: Statement): boolean {
+    return this.#kept.has(keyOf(rows))
+  }
+
   /** Rows of `select 1 from … limit …`. */
   async count(rows: Sql): Promise<number> {
-    const { name, text, values } = prepared(rows)
-    const key = `${name ?? text} ${JSON.stringify(values)}`
+    const key = keyOf(rows)
     const known = this.#kept.get(key)
     if (known) {
       const now = await this.#db.row<{ moment: string }>(sql`select ${moment} as moment`)

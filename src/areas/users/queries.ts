@@ -2,6 +2,7 @@ import type { Direction, List } from '../../api/page.ts'
 import type { Db, Tx } from '../../db/db.ts'
 import { fuzzy } from '../../db/fuzzy.ts'
 import { empty, raw, type Sql, sql } from '../../db/sql.ts'
+import { placeholder, template } from '../../db/template.ts'
 import type { DateOnly, Timestamp } from '../../db/types.ts'
 
 /** What is shown of a person wherever he appears in another record. */
@@ -62,8 +63,10 @@ const columns = sql`${userReference}, u.kind, u.admin, u.external, u.can_create_
   coalesce((select json_agg(json_build_object('provider', i.provider, 'extern_uid', i.extern_uid, 'saml_provider_id', i.saml_provider_id) order by i.id)
     from identities i where i.user_id = u.id), '[]') as identities`
 
-export const findUser = (db: Db, id: number): Promise<UserRow | undefined> =>
-  db.row<UserRow>(sql`select ${columns} from users u where u.id = ${id}`)
+const anyId = placeholder<number>()
+const oneUser = template(sql`select ${columns} from users u where u.id = ${anyId}`, anyId)
+
+export const findUser = (db: Db, id: number): Promise<UserRow | undefined> => db.row<UserRow>(oneUser(id))
 
 export const findUserByName = (db: Db, username: string): Promise<UserRow | undefined> =>
   db.row<UserRow>(sql`select ${columns} from users u where lower(u.username) = lower(${username})`)
