@@ -1,5 +1,4 @@
-import { readFileSync, statSync } from 'node:fs'
-import { join } from 'node:path'
+import { existsSync, readFileSync, statSync } from 'node:fs'
 import { type Oid, parseOid } from './oid.ts'
 import type { RefName } from './ref-name.ts'
 import type { Repository } from './repository.ts'
@@ -14,12 +13,10 @@ const maxPackedBytes = 4 * 1024 * 1024
  * tell (a symbolic ref, a very long list). A look at one or two small files: no process, no round trip.
  */
 export function readRefFile(repo: Repository, name: RefName): Oid | 'ask' | undefined {
-  const own = statSync(join(repo.gitDir, name), { throwIfNoEntry: false })
-  if (own?.isFile()) {
-    const text = readOrNothing(join(repo.gitDir, name))
-    // Gone since: it was packed or deleted this moment, and the list tells which.
-    if (text !== undefined) return parseOid(text.trim()) ?? 'ask'
-  }
+  const path = `${repo.gitDir}/${name}`
+  // Looking first costs less than an error for what is mostly not there.
+  const text = existsSync(path) ? readOrNothing(path) : undefined
+  if (text !== undefined) return parseOid(text.trim()) ?? 'ask'
   const packed = packedRefs(repo)
   return packed === 'ask' ? 'ask' : packed?.get(name)
 }
@@ -28,19 +25,20 @@ function readOrNothing(path: string): string | undefined {
   try {
     return readFileSync(path, 'utf8')
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
+    // Packed or deleted this moment; or the folder of refs whose names begin so.
+    if (['ENOENT', 'EISDIR'].includes((error as NodeJS.ErrnoException).code ?? '')) return undefined
     throw error
   }
 }
 
 /** Kept for as long as the file is the same one: git never writes into it. */
 function packedRefs(repo: Repository): ReadonlyMap<string, Oid> | 'ask' | undefined {
-  const path = join(repo.gitDir, 'packed-refs')
-  const facts = statSync(path, { throwIfNoEntry: false, bigint: true })
+  const path = `${repo.gitDir}/packed-refs`
+  const facts = statSync(path, { throwIfNoEntry: false })
   if (!facts) return undefined
   if (facts.size > maxPackedBytes) return 'ask'
   const { cache } = repo.git
-  const key = `${repo.cacheKey}packed-refs ${facts.ino} ${facts.mtimeNs} ${facts.size}`
+  const key = `${repo.cacheKey}packed-refs ${facts.ino} ${facts.mtimeMs} ${facts.size}`
   const known = cache.get(key) as ReadonlyMap<string, Oid> | undefined
   if (known) return known
   const text = readOrNothing(path)
