@@ -9,6 +9,7 @@ import type { Entity } from './entity.ts'
 import type { Kept } from './kept.ts'
 import type { Page, Paged } from './page.ts'
 import type { ParamsOf } from './params/params-of.ts'
+import type { RecordText } from './record-texts.ts'
 
 /** A thing an endpoint acts on: how the path names it, how it is loaded, which abilities exist on it. */
 export type Subject<T extends { readonly facts: Facts }, A extends string, P extends TObject> = {
@@ -64,7 +65,7 @@ type Result<R extends Returns, Paging> =
   R extends Entity<infer Row>
     ? Paging extends true
       ? Paged<Row>
-      : Row
+      : Row | RecordText
     : R extends Raw
       ? RawBody
       : R extends Listed<infer Row>

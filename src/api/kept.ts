@@ -1,7 +1,6 @@
-import { hash } from 'node:crypto'
 import type { Ctx } from './ctx.ts'
 import { type Entity, presentAll } from './entity.ts'
-import type { RecordText } from './record-texts.ts'
+import { RecordText } from './record-texts.ts'
 
 /**
  * An entity whose records are kept as text. Lists yield stamps: small rows that say which version of which record is meant
@@ -32,11 +31,26 @@ export async function textsOf<Stamp extends { readonly id: number }, Row extends
   const records = await presentAll(entity, rows, ctx)
   const loaded = new Map<number, RecordText>()
   for (const [index, row] of rows.entries()) {
-    const bytes = Buffer.from(JSON.stringify(records[index]))
-    const text = { bytes, digest: hash('md5', bytes, 'base64') }
+    const text = new RecordText(records[index]!)
     // Under the key of what was loaded: it may be newer than the stamp that asked for it.
     ctx.texts.set(keyOf(row), text)
     loaded.set(row.id, text)
   }
   return stamps.flatMap(({ id }, index) => texts[index] ?? loaded.get(id) ?? [])
+}
+
+/** The text of one record, made of the row unless it is known. `key` names everything that the record shows. */
+export async function textOf<Row>(
+  ctx: Ctx,
+  entity: Entity<Row>,
+  key: string,
+  row: () => Promise<Row>,
+): Promise<RecordText> {
+  const name = `${entity.name} ${key}`
+  const known = ctx.texts.get(name)
+  if (known) return known
+  const [record] = await presentAll(entity, [await row()], ctx)
+  const text = new RecordText(record!)
+  ctx.texts.set(name, text)
+  return text
 }

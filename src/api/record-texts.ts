@@ -1,7 +1,16 @@
+import { hash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 
 /** A record as JSON, with a digest of it. */
-export type RecordText = { readonly bytes: Buffer; readonly digest: string }
+export class RecordText {
+  readonly bytes: Buffer
+  readonly digest: string
+
+  constructor(record: object) {
+    this.bytes = Buffer.from(JSON.stringify(record))
+    this.digest = hash('md5', this.bytes, 'base64')
+  }
+}
 
 const maximumBytes = 24 * 1024 * 1024
 /** What an entry costs besides its bytes, roughly. */

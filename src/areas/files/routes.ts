@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto'
 import { endpoint, type Reply, raw } from '../../api/endpoint.ts'
+import { textOf } from '../../api/kept.ts'
 import { FilePath, Filled, Params } from '../../api/params/types.ts'
 import type { Repository } from '../../git/repository.ts'
 import { notFound } from '../../kernel/failure.ts'
@@ -20,6 +21,8 @@ const fileParams = Params({
 })
 
 const nothing = Buffer.alloc(0)
+/** The answer about a file up to this size is kept as text. */
+const keptBytes = 64 * 1024
 
 /** What the headers tell of a file. Remembered but for the ref: one round trip to git when all was asked for before. */
 async function fileFacts(repo: Repository, found: FoundFile, reply: Reply, content?: Buffer) {
@@ -48,8 +51,16 @@ export const fileRoutes = [
       // All there is to say about a file follows from these.
       reply.header('etag', `W/"${hash('sha256', `${found.commit}\0${found.ref}\0${found.path}`, 'hex').slice(0, 32)}"`)
       if (head) return { ...(await fileFacts(repo, found, reply)), content: nothing }
-      const content = await jsonContent(repo, found.blob, found.sizeBytes, 'File')
-      return { ...(await fileFacts(repo, found, reply, content)), content }
+      if (found.sizeBytes > keptBytes) {
+        const content = await jsonContent(repo, found.blob, found.sizeBytes, 'File')
+        return { ...(await fileFacts(repo, found, reply, content)), content }
+      }
+      const facts = await fileFacts(repo, found, reply)
+      const key = `${repo.cacheKey}${found.commit} ${JSON.stringify([found.ref, found.path])}`
+      return textOf(ctx, RepositoryFile, key, async () => ({
+        ...facts,
+        content: await jsonContent(repo, found.blob, found.sizeBytes, 'File'),
+      }))
     },
   }),
 

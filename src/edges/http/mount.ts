@@ -11,6 +11,7 @@ import type { Page, Paged } from '../../api/page.ts'
 import { compileParams, type ParamsReader } from '../../api/params/compile.ts'
 import type { RawParams } from '../../api/params/raw.ts'
 import { OneOf, Optional, Whole } from '../../api/params/types.ts'
+import { RecordText } from '../../api/record-texts.ts'
 import { Failure, notFound, unauthenticated } from '../../kernel/failure.ts'
 import { isOffered } from '../../kernel/plan.ts'
 import { bytesOf, type Exchange, type Headers, sendBody, sendEmpty, sendJson, sendRecords, sendText } from './answer.ts'
@@ -210,6 +211,10 @@ async function answer(
     const { body, contentType, sizeBytes } = result as RawBody
     const length = sizeBytes === undefined ? {} : { 'content-length': sizeBytes }
     return sendBody(exchange, status, body, { 'content-type': contentType, ...length, ...headers })
+  }
+  if (result instanceof RecordText) {
+    doors.onAnswer?.(e.method, e.path, status, JSON.parse(result.bytes.toString()))
+    return sendRecords(exchange, status, [result], false, headers)
   }
   const [shape, value] =
     result instanceof Variant ? [result.shape, result.result] : [e.returns as Entity<unknown>, result]
