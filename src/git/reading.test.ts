@@ -166,6 +166,7 @@ describe('a commit', () => {
     })
     expect(formatSignatureTime(one!.author)).toBe('2020-09-13T13:26:40.000+01:00')
     expect(formatSignatureTime({ ...one!.author, offsetMinutes: -210 })).toBe('2020-09-13T08:56:40.000-03:30')
+    expect(formatSignatureTime({ ...one!.author, offsetMinutes: 99 * 60 + 99 })).toBe('2020-09-13T12:26:40.000+00:00')
     expect(two?.parents).toEqual([first])
     expect(two?.tree).toBe(made.git('rev-parse', `${second}^{tree}`))
     expect(none).toBeUndefined()
