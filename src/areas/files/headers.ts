@@ -50,12 +50,14 @@ const names = (Object.keys(described) as (keyof typeof described)[]).map(
 
 /** Text for a header: UTF-8, byte by byte, as clients read it. Control characters cannot be in one and are escaped. */
 export const headerText = (text: string): string =>
-  Buffer.from(text, 'utf8')
-    .toString('latin1')
-    .replaceAll(
-      /[\x00-\x1f\x7f]/g,
-      (control) => `%${control.charCodeAt(0).toString(16).toUpperCase().padStart(2, '0')}`,
-    )
+  /^[\x20-\x7e]*$/.test(text)
+    ? text
+    : Buffer.from(text, 'utf8')
+        .toString('latin1')
+        .replaceAll(
+          /[\x00-\x1f\x7f]/g,
+          (control) => `%${control.charCodeAt(0).toString(16).toUpperCase().padStart(2, '0')}`,
+        )
 
 /** `inline` with the name twice: in ASCII for old clients, and in full (RFC 6266, RFC 8187). */
 export function inlineDisposition(name: string): string {
