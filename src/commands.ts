@@ -1,5 +1,6 @@
 import { readdir } from 'node:fs/promises'
 import { createApp, repositoriesDir } from './app.ts'
+import { checkAvatars } from './areas/avatars/check.ts'
 import { releaseLocks } from './areas/pushes/recovery.ts'
 import { checkRepositories } from './areas/repositories/check.ts'
 import { findAccount } from './areas/tokens/queries.ts'
@@ -41,7 +42,7 @@ export async function createToken(
   })
 }
 
-/** Compares the database with the repositories on disk; one sentence for each thing that is wrong. */
+/** Compares the database with repositories and blobs; one sentence for each thing that is wrong. */
 export async function checkData(
   config: Config,
   services: Services,
@@ -51,5 +52,5 @@ export async function checkData(
   const ctx = await app.open(null)
   const storages = await readdir(repositoriesDir(config)).catch(() => [])
   // Awaited here: what it uses is gone when this function ends.
-  return await checkRepositories(ctx, storages, progress)
+  return [...(await checkRepositories(ctx, storages, progress)), ...(await checkAvatars(ctx))]
 }

@@ -1,6 +1,10 @@
+import { createHash } from 'node:crypto'
+import { Readable } from 'node:stream'
 import { FormData } from 'undici'
 import { describe, expect } from 'vitest'
 import { test, unique } from '../../../test/world.ts'
+import type { Digest } from '../../blobs/blob-store.ts'
+import { checkAvatars } from './check.ts'
 
 /** The smallest PNG: one pixel. */
 const png = Buffer.from(
@@ -64,6 +68,18 @@ describe('pictures', () => {
   ] as const)('refuses %s', async ([, file, filename, complaint], { world }) => {
     const answer = await world.root.send('POST', '/users', { body: form(person(), file as Buffer, filename) })
     expect(answer).toMatchObject({ status: 400, json: { message: { avatar: [expect.stringMatching(complaint)] } } })
+  })
+
+  test('a check tells of pictures whose bytes are gone', async ({ world }) => {
+    const ctx = await world.app.open(null)
+    // Bytes that no other test stores.
+    const file = Buffer.concat([png, Buffer.from(unique('pixel'))])
+    const made = await world.root.send('POST', '/users', { body: form(person(), file) })
+    expect(await checkAvatars(ctx)).toEqual([])
+    const digest = createHash('sha256').update(file).digest('hex')
+    await ctx.blobs.delete(digest as Digest)
+    expect(await checkAvatars(ctx)).toEqual([`user ${made.json.id}: its picture ${digest} is missing`])
+    await ctx.blobs.put(Readable.from([file]))
   })
 
   test('refuses text where a file is wanted, and a name that leads elsewhere', async ({ world }) => {

@@ -1,6 +1,6 @@
 import type { Digest } from '../../blobs/blob-store.ts'
 import type { Db, Tx } from '../../db/db.ts'
-import { raw, type Sql, sql } from '../../db/sql.ts'
+import { literal, raw, type Sql, sql } from '../../db/sql.ts'
 
 /** Whose picture: pictures of groups are those of their namespaces. */
 export type AvatarOwner = 'user' | 'group' | 'project'
@@ -32,3 +32,12 @@ export const findAvatar = (
   db.row(
     sql`select avatar_digest from ${tables[owner]} where id = ${id} and avatar = ${filename} and avatar_digest is not null`,
   )
+
+/** Every picture with whose it is (`user 7`), in the order of that, after `after`. */
+export const storedAvatars = (db: Db, after: string, limit: number): Promise<{ owner: string; digest: Digest }[]> =>
+  db.rows(sql`
+    select owner, digest from (
+      select 'user ' || id as owner, avatar_digest as digest from users where avatar_digest is not null
+      union all select kind || ' namespace ' || id, avatar_digest from namespaces where avatar_digest is not null
+      union all select 'project ' || id, avatar_digest from projects where avatar_digest is not null) as pictures
+    where owner > ${after} order by owner limit ${literal(limit)}`)
