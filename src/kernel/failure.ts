@@ -16,6 +16,8 @@ export type FailureKind =
   /** Somebody has as many as he may have. */
   | 'limit_reached'
   | 'rate_limited'
+  /** The caller took too long to say what is wanted. */
+  | 'timed_out'
   | 'unavailable'
 
 /** Field name → complaints, each a sentence without its subject: `{ path: ['has already been taken'] }`. */

@@ -33,6 +33,7 @@ const wire: Record<FailureKind, { status: number; key: 'message' | 'error'; pref
   paging_refused: { status: 405, key: 'error' },
   limit_reached: { status: 403, key: 'error', list: true },
   rate_limited: { status: 429, key: 'message' },
+  timed_out: { status: 408, key: 'message', prefixed: true },
   unavailable: { status: 503, key: 'message', prefixed: true },
 }
 

@@ -1,3 +1,5 @@
+import type { BodyPace } from './pace.ts'
+
 /** How much of a body is read before the answer is 413. */
 export type BodyLimits = {
   /** JSON, a form, or all text fields of a multipart form together: what is held in memory. */
@@ -6,6 +8,8 @@ export type BodyLimits = {
   fileBytes: (fieldName: string) => number
   /** Files in one request. */
   files: number
+  /** How slowly it may come: `usualPace` unless said. */
+  pace?: BodyPace
 }
 
 const mebibyte = 1024 * 1024

@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { mkdtemp, readdir, readFile, rename, rm } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import { type AddressInfo, connect } from 'node:net'
@@ -9,6 +10,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { ParameterError } from '../../../api/params/parameter-error.ts'
 import { UploadedFile } from '../../../api/params/uploaded-file.ts'
 import { Failure } from '../../../kernel/failure.ts'
+import type { BodyPace } from './pace.ts'
 import { readBody } from './read-body.ts'
 import type { BodySource } from './source.ts'
 import { UnsupportedContentType } from './unsupported-content-type.ts'
@@ -229,14 +231,14 @@ describe('D1-MULTIPART-FOR-FILES', () => {
 
 describe('behind a real server', () => {
   /** Answers each request with what came of its body. */
-  async function serve(): Promise<AsyncDisposable & { port: number; outcomes: string[] }> {
+  async function serve(pace?: BodyPace): Promise<AsyncDisposable & { port: number; outcomes: string[] }> {
     const outcomes: string[] = []
     const server = createServer(async (request, response) => {
       const outcome = await readBody({
         method: request.method!,
         headers: request.headers,
         body: request,
-        limits,
+        limits: { ...limits, ...(pace && { pace }) },
         tmpDir,
       }).then(
         async (body) => {
@@ -285,6 +287,45 @@ describe('behind a real server', () => {
     await expect.poll(() => server.outcomes).toEqual(['message body is incomplete'])
     expect(await readdir(tmpDir)).toEqual([])
     expect(await text((await fetch(`http://127.0.0.1:${server.port}`)).body as never)).toBe('read ')
+  })
+
+  test.for([json, form, multipart])(
+    '%s that comes in drops is refused, and its connection freed',
+    async (contentType) => {
+      await using server = await serve({ graceMs: 80, bytesPerSecond: 1000 })
+      const socket = connect(server.port, '127.0.0.1')
+      let answer = ''
+      socket.setEncoding('utf8').on('data', (chunk: string) => {
+        answer += chunk
+      })
+      socket.write(`POST / HTTP/1.1\r\nHost: x\r\nContent-Type: ${contentType}\r\nContent-Length: 1000\r\n\r\n`)
+      socket.write(part('name="f"; filename="x"', ''))
+      const drops = setInterval(() => socket.write('x'), 20)
+      await once(socket, 'close').finally(() => clearInterval(drops))
+      expect(answer).toContain('Request Timeout')
+      await expect.poll(() => readdir(tmpDir), { timeout: 3000 }).toEqual([])
+    },
+  )
+
+  test('a body that is long but comes apace is read', async () => {
+    await using server = await serve({ graceMs: 60, bytesPerSecond: 1000 })
+    const pieces = Readable.from(
+      (async function* () {
+        yield '{"a": "'
+        for (let i = 0; i < 6; i++) {
+          await new Promise((resolve) => setTimeout(resolve, 30))
+          yield 'x'.repeat(300)
+        }
+        yield '"}'
+      })(),
+    )
+    const answer = await fetch(`http://127.0.0.1:${server.port}`, {
+      method: 'POST',
+      headers: { 'content-type': json },
+      body: Readable.toWeb(pieces.map((piece: string) => Buffer.from(piece))) as ReadableStream,
+      duplex: 'half',
+    } as RequestInit)
+    expect(await answer.text()).toBe('read a')
   })
 })
 

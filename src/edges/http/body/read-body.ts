@@ -3,17 +3,24 @@ import type { RawParams } from '../../../api/params/raw.ts'
 import { emptyHash } from './brackets.ts'
 import { parseJson } from './json.ts'
 import { readMultipart } from './multipart.ts'
+import { atPace, usualPace } from './pace.ts'
 import { readBytes, tooLarge } from './read-bytes.ts'
 import type { BodySource, ParsedBody } from './source.ts'
 import { UnsupportedContentType } from './unsupported-content-type.ts'
 import { parseUrlencoded } from './urlencoded.ts'
+
+/** Reads a body (see below) that comes no slower than the pace of its limits; fails with `timed_out` (408) else. */
+export function readBody(source: BodySource): Promise<ParsedBody> {
+  const { body, limits } = source
+  return Buffer.isBuffer(body) ? read(source) : atPace(body, limits.pace ?? usualPace, () => read(source))
+}
 
 /**
  * Reads a JSON, form or multipart body, whatever the method. Fails with `ParameterError` (400),
  * `UnsupportedContentType` (415) or a `too_large` failure (413), having deleted its temporary files. After a
  * failure the rest of the body is drained, so the answer should close the connection.
  */
-export async function readBody(source: BodySource): Promise<ParsedBody> {
+async function read(source: BodySource): Promise<ParsedBody> {
   const { headers, body, limits } = source
   const header = oneValue(headers['content-type']) ?? ''
   const contentType = header.split(';', 1)[0]!.trim().toLowerCase()
