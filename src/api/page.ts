@@ -1,5 +1,6 @@
 import type { Db } from '../db/db.ts'
-import { and, literal, type Sql, sql } from '../db/sql.ts'
+import { and, literal, raw, type Sql, sql } from '../db/sql.ts'
+import { moment } from '../db/totals.ts'
 import { Failure } from '../kernel/failure.ts'
 
 /** What the caller asked for: which part of a list. */
@@ -71,36 +72,77 @@ const cursor = (list: List, { idAfter, idBefore }: Page): Sql[] => {
   ]
 }
 
+/** A row of a list of kept records: see `Kept`. */
+type Stamp = { id: number; stamp: string }
+
+/**
+ * As `fetchPage` for a list that selects `id` and `stamp`, in a single statement whatever the total, unless that must be
+ * counted. The page comes as one text, because that is cheaper than rows on both sides.
+ */
+export async function fetchStamps(db: Db, list: List, page: Page): Promise<Paged<Stamp>> {
+  const { where, offset } = rangeOf(list, page)
+  const rows = pageStatement(list, where, page.perPage + 1, offset)
+  const found = (await db.row<{ lines: string | null; moment: string }>(
+    sql`select string_agg(found.id || ' ' || found.stamp, ${raw(`E'\n'`)}) as lines, ${moment} as moment from (${rows}) as found`,
+  ))!
+  const stamps = found.lines === null ? [] : found.lines.split('\n').map(stampFrom)
+  return page.keyset
+    ? keysetPaged(list, page, stamps)
+    : offsetPaged(page, stamps, () => {
+        const counted = countStatement(list, where)
+        return db.totals?.at(found.moment, counted) ?? count(db, counted)
+      })
+}
+
+function stampFrom(line: string): Stamp {
+  const space = line.indexOf(' ')
+  return { id: Number(line.slice(0, space)), stamp: line.slice(space + 1) }
+}
+
 /** Rows and count of one page. One statement, or two when only a count can tell the total; one with keyset. */
 export async function fetchPage<Row>(db: Db, list: List, page: Page): Promise<Paged<Row>> {
-  if (page.keyset) return fetchKeysetPage(db, list, page)
-  const offset = (page.page - 1) * page.perPage
-  if (list.capped && offset > maximumOffset) throw offsetRefused(list.type)
-  const where = and(list.where)
+  const { where, offset } = rangeOf(list, page)
+  const statement = pageStatement(list, where, page.perPage + 1, offset)
+  if (page.keyset) return keysetPaged(list, page, await db.rows<Row>(statement))
   const counted = countStatement(list, where)
   // A total that is likely known goes along with the rows, on the same round trip.
   const early = db.totals?.expects(counted) ? db.totals.count(counted) : undefined
   early?.catch(() => {})
-  // One more than asked for tells whether there is a next page.
-  const found = await db.rows<Row>(pageStatement(list, where, page.perPage + 1, offset))
-  const hasNext = found.length > page.perPage
-  // The last page tells the total by itself.
-  const ends = !hasNext && (found.length > 0 || offset === 0)
-  const total = ends ? offset + found.length : await (early ?? count(db, counted))
-  return { rows: found.slice(0, page.perPage), total: total > countedRows ? undefined : total, hasNext }
+  return offsetPaged(page, await db.rows<Row>(statement), () => early ?? count(db, counted))
 }
 
-async function fetchKeysetPage<Row>(db: Db, list: List, page: Page): Promise<Paged<Row>> {
-  if (!list.keyset) throw keysetRefused()
-  const where = and([...list.where, ...cursor(list, page)])
-  const found = await db.rows<Row & { id: number }>(pageStatement(list, where, page.perPage + 1, 0))
-  const rows = found.slice(0, page.perPage)
-  const last = rows.at(-1)
-  const name = list.keyset.direction === 'asc' ? 'id_after' : 'id_before'
+/** Conditions and offset of a page. Refuses those that the list does not have. */
+function rangeOf(list: List, page: Page): { where: Sql; offset: number } {
+  if (page.keyset) {
+    if (!list.keyset) throw keysetRefused()
+    return { where: and([...list.where, ...cursor(list, page)]), offset: 0 }
+  }
+  const offset = (page.page - 1) * page.perPage
+  if (list.capped && offset > maximumOffset) throw offsetRefused(list.type)
+  return { where: and(list.where), offset }
+}
+
+/** `found` has one row more than the page if there is a next one; `count` is asked only if the page does not tell the total. */
+async function offsetPaged<Row>(
+  { page, perPage }: Page,
+  found: readonly Row[],
+  count: () => number | Promise<number>,
+): Promise<Paged<Row>> {
+  const offset = (page - 1) * perPage
+  const hasNext = found.length > perPage
+  const ends = !hasNext && (found.length > 0 || offset === 0)
+  const total = ends ? offset + found.length : await count()
+  return { rows: found.slice(0, perPage), total: total > countedRows ? undefined : total, hasNext }
+}
+
+function keysetPaged<Row>(list: List, { perPage }: Page, found: readonly Row[]): Paged<Row> {
+  const rows = found.slice(0, perPage)
+  const last = rows.at(-1) as { id: number } | undefined
+  const name = list.keyset!.direction === 'asc' ? 'id_after' : 'id_before'
   return {
     rows,
     total: undefined,
-    hasNext: found.length > page.perPage,
+    hasNext: found.length > perPage,
     ...(last && { next: { name, id: last.id } as const }),
   }
 }

@@ -1,12 +1,21 @@
 import type { Sql } from './sql.ts'
 
+/** Text with `$1`, `$2`, … and their values. `Sql` is one. */
+export type Statement = Pick<Sql, 'text' | 'values'>
+
+export interface KeptTotals {
+  /** Counts the rows of `select 1 from … limit …`, unless their total at this moment is kept. */
+  count(rows: Sql): Promise<number>
+  /** Whether counting these rows may cost no more than asking for the moment. */
+  expects(rows: Statement): boolean
+  /** The total of these rows as seen at that moment, if it is kept. */
+  at(moment: string, rows: Statement): number | undefined
+}
+
 /**
  * Something that runs SQL: the pool or a transaction. Statements are prepared under a name made from
  * their text, so a text must not contain values that vary without bound.
  */
-/** Text with `$1`, `$2`, … and their values. `Sql` is one. */
-export type Statement = Pick<Sql, 'text' | 'values'>
-
 export interface Db {
   /** All rows. */
   rows<Row>(statement: Statement): Promise<Row[]>
@@ -15,7 +24,7 @@ export interface Db {
   /** The number of rows changed. */
   run(statement: Statement): Promise<number>
   /** Counts that are kept; none in a transaction, which sees what it has not committed. */
-  readonly totals?: { count(rows: Sql): Promise<number>; expects(rows: Sql): boolean }
+  readonly totals?: KeptTotals
 }
 
 declare const inTransaction: unique symbol

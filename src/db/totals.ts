@@ -1,12 +1,12 @@
 import { LRUCache } from 'lru-cache'
-import type { Db, Statement } from './db.ts'
+import type { Db, KeptTotals, Statement } from './db.ts'
 import { type Sql, sql } from './sql.ts'
 import { prepared } from './statement.ts'
 
 const maximumKept = 2_000
 
 /** Names what a statement sees: which transactions are committed, and the day, because access expires by date. */
-const moment = sql`pg_current_snapshot()::text || current_date`
+export const moment = sql`pg_current_snapshot()::text || current_date`
 
 type Kept = { moment: string; total: number }
 
@@ -19,7 +19,7 @@ function keyOf(rows: Statement): string {
  * Counts that are kept for as long as nothing at all is committed. What a snapshot sees follows from it alone, so that a
  * count of the same snapshot is exact; asking for the snapshot costs next to nothing, counting 10,000 rows does not.
  */
-export class Totals {
+export class Totals implements KeptTotals {
   readonly #db: Db
   readonly #kept = new LRUCache<string, Kept>({ max: maximumKept })
 
@@ -27,12 +27,18 @@ export class Totals {
     this.#db = db
   }
 
-  /** Whether counting these rows may cost no more than asking for the snapshot. */
   expects(rows: Statement): boolean {
     return this.#kept.has(keyOf(rows))
   }
 
-  /** Rows of `select 1 from … limit …`. */
+  at(moment: string, rows: Statement): number | undefined {
+    const key = keyOf(rows)
+    const known = this.#kept.get(key)
+    if (known?.moment === moment) return known.total
+    this.#kept.delete(key)
+    return undefined
+  }
+
   async count(rows: Sql): Promise<number> {
     const key = keyOf(rows)
     const known = this.#kept.get(key)

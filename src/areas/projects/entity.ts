@@ -338,23 +338,17 @@ export const Project = entity({
   },
 })
 
-/** How the caller stands to a project, as far as its record shows. */
-const standing = ({ level, project_member, group_member }: ProjectStamp, { actor, settings }: Ctx): string =>
+/** Who looks at a record, as far as it shows and the stamp does not tell. */
+const viewerOf = ({ actor, settings }: Ctx): string =>
   actor === null
     ? 'nobody'
-    : [
-        actor.admin ? 'admin' : actor.external ? 'external' : 'user',
-        level ?? 0,
-        project_member && `p${project_member.access_level}.${project_member.notification_level}`,
-        group_member && `g${group_member.access_level}.${group_member.notification_level}`,
-        settings.avatar_service_enabled,
-      ].join()
+    : `${actor.admin ? 'admin' : actor.external ? 'external' : 'user'} ${settings.avatar_service_enabled}`
 
 /** The records of `entity` as kept texts. With `inheritedMembership` a group's level counts for all below it. */
 const keptAs = <Row extends ProjectRecordRow>(e: Entity<Row>, options: RecordOptions = {}) =>
   kept<ProjectStamp, ProjectRecordRow>({
     entity: e as unknown as Entity<ProjectRecordRow>,
-    key: (row, ctx) => `${row.stamp} ${standing(row, ctx)}`,
+    key: ({ stamp }, ctx) => `${stamp} ${viewerOf(ctx)}`,
     load: (ids, ctx) => listProjectRecords(ctx.db, ctx.actor, ids, options),
   })
 

@@ -1,9 +1,9 @@
 import type { Ctx } from '../../api/ctx.ts'
 import { as, type Variant } from '../../api/endpoint.ts'
-import { fetchPage, type Page } from '../../api/page.ts'
+import { fetchPage, fetchStamps, type Page } from '../../api/page.ts'
 import { keptProjects, keptSimpleProjects, Project } from './entity.ts'
 import { listProjects, type ProjectFilters, type ProjectSet } from './list-queries.ts'
-import type { ProjectRecordRow, ProjectStamp, RecordOptions } from './queries.ts'
+import type { ProjectRecordRow } from './queries.ts'
 
 /** A page of a list of projects, in the form that the caller asked for or may have. */
 export async function projectsPage(
@@ -12,11 +12,10 @@ export async function projectsPage(
   params: ProjectFilters & { simple: boolean; statistics?: boolean; with_custom_attributes: boolean },
   page: Page,
 ): Promise<Variant> {
-  const rows = <Row>(options: RecordOptions | 'stamps') =>
-    fetchPage<Row>(ctx.db, listProjects(ctx.actor, set, params, options), page)
-  if (params.simple || ctx.actor === null) return as(keptSimpleProjects, await rows<ProjectStamp>('stamps'))
+  const stamps = () => fetchStamps(ctx.db, listProjects(ctx.actor, set, params, 'stamps'), page)
+  if (params.simple || ctx.actor === null) return as(keptSimpleProjects, await stamps())
   const customAttributes = params.with_custom_attributes && ctx.actor.admin
-  if (!params.statistics && !customAttributes) return as(keptProjects, await rows<ProjectStamp>('stamps'))
+  if (!params.statistics && !customAttributes) return as(keptProjects, await stamps())
   const options = { statistics: params.statistics === true, customAttributes }
-  return as(Project, await rows<ProjectRecordRow>(options))
+  return as(Project, await fetchPage<ProjectRecordRow>(ctx.db, listProjects(ctx.actor, set, params, options), page))
 }

@@ -53,16 +53,10 @@ export const findProject = (db: Db, caller: Caller, idOrPath: number | string): 
 
 /**
  * Which version of a project's record is meant, and how the caller stands to it. `stamp` changes with every row that the
- * record shows something of: a row of a table is told from its other versions by its transaction and place.
+ * record shows something of, and with the caller's level and memberships: a row of a table is told from its other versions
+ * by its transaction and place. Whom the project is shared with is in its own row's version (0008_shares_touch_projects.sql).
  */
-export type ProjectStamp = {
-  id: number
-  stamp: string
-  /** Null without any. */
-  level: number | null
-  project_member: Membership | null
-  group_member: Membership | null
-}
+export type ProjectStamp = { id: number; stamp: string }
 
 type Membership = { access_level: number; notification_level: number }
 
@@ -159,40 +153,47 @@ function visibleProject(caller: Caller): Sql {
   return sql`(p.visibility >= ${open} or ${levelOf(caller)} >= ${levels.guest})`
 }
 
-/** `condition` finds one row, or with `highest` the best of several. */
-const membership = (caller: Caller, condition: Sql, highest = false): Sql =>
-  caller === null
-    ? raw('null::json')
-    : sql`(select json_build_object('access_level', m.access_level, 'notification_level', m.notification_level) from members m
-        where m.user_id = ${caller.id} and ${condition} and (m.expires_at is null or m.expires_at > current_date)
-        ${highest ? raw('order by m.access_level desc limit 1') : empty})`
+/** `shown` of the caller's membership `m`: of the project, or of its group and with `inherited` the highest of those above. */
+const membership = (caller: Caller, of: 'project' | 'group', inherited: boolean | undefined, shown: Sql): Sql => {
+  if (caller === null) return raw('null')
+  const valid = sql`m.user_id = ${caller.id} and (m.expires_at is null or m.expires_at > current_date)`
+  if (of === 'project') return sql`(select ${shown} from members m where m.project_id = p.id and ${valid})`
+  return sql`case when n.kind = 'group' then (select ${shown} from members m where ${
+    inherited ? raw('m.namespace_id = any(n.traversal_ids)') : raw('m.namespace_id = n.id')
+  } and ${valid} ${inherited ? raw('order by m.access_level desc limit 1') : empty}) end`
+}
 
 const versionOf = (alias: string): Sql => raw(`${alias}.xmin, ${alias}.ctid`)
 
-/** Columns of ProjectStamp besides the id. */
-const stampColumns = (caller: Caller, { inheritedMembership }: RecordOptions): Sql => sql`
+const membershipVersion = raw(`m.access_level || '.' || m.notification_level`)
+const membershipJson = raw(
+  `json_build_object('access_level', m.access_level, 'notification_level', m.notification_level)`,
+)
+
+/** What an administrator sees does not depend on his level. */
+const stampOf = (
+  caller: Caller,
+  { inheritedMembership: inherited }: RecordOptions,
+  level = levelOf(caller),
+): Sql => sql`
   concat_ws(' ', ${versionOf('p')}, ${versionOf('n')},
     case when n.kind = 'user' then (select concat_ws(' ', 'o', ${versionOf('u')}) from users u where u.id = n.owner_id) end,
-    (select string_agg(concat_ws(' ', 's', ${versionOf('l')}, ${versionOf('g')}), ' ')
-      from project_group_links l join namespaces g on g.id = l.group_id where l.project_id = p.id),
-    case when p.forked_from_project_id is not null then ${forkSource(caller, sql`concat_ws(' ', 'f', ${versionOf('p')}, ${versionOf('n')})`)} end
-  ) as stamp, ${levelOf(caller)} as level,
-  ${membership(caller, raw('m.project_id = p.id'))} as project_member,
-  case when n.kind = 'group' then ${membership(
-    caller,
-    inheritedMembership ? raw('m.namespace_id = any(n.traversal_ids)') : raw('m.namespace_id = n.id'),
-    inheritedMembership,
-  )} end as group_member`
+    case when p.forked_from_project_id is not null then ${forkSource(caller, sql`concat_ws(' ', 'f', ${versionOf('p')}, ${versionOf('n')})`)} end,
+    ${caller === null || caller.admin ? empty : sql`${level},`}
+    'p' || ${membership(caller, 'project', inherited, membershipVersion)},
+    'g' || ${membership(caller, 'group', inherited, membershipVersion)})`
 
 const tables = raw('from projects p join namespaces n on n.id = p.namespace_id')
 
 /** `select … from projects p …` for ProjectStamp. */
 export const stampSelect = (caller: Caller, options: RecordOptions): Sql =>
-  sql`select p.id, ${stampColumns(caller, options)} ${tables}`
+  sql`select p.id, ${stampOf(caller, options)} as stamp ${tables}`
 
 /** `select … from projects p …` for full records, a page or one: one statement whatever the number. */
 export const recordSelect = (caller: Caller, options: RecordOptions): Sql => sql`
-  select ${columns}, ${stampColumns(caller, options)}, p.description, p.creator_id, p.topics, p.avatar, p.star_count, p.forks_count,
+  select ${columns}, ${levelOf(caller)} as level, ${stampOf(caller, options)} as stamp,
+    ${membership(caller, 'project', options.inheritedMembership, membershipJson)} as project_member,
+    ${membership(caller, 'group', options.inheritedMembership, membershipJson)} as group_member, p.description, p.creator_id, p.topics, p.avatar, p.star_count, p.forks_count,
     p.open_issues_count, p.import_error, p.runners_token, p.settings, p.readme_path, p.license_path, p.license_key,
     p.created_at, p.last_activity_at, p.marked_for_deletion_on,
     n.name as namespace_name, n.path as namespace_path, n.kind as namespace_kind, n.full_path as namespace_full_path,
@@ -237,7 +238,9 @@ export const findStampedProject = (
 
 const stamped = forCaller((caller, name) => {
   const { join, condition } = named(name)
-  return sql`select ${columns}, ${stampColumns(caller, { inheritedMembership: true })} ${tables} ${join} where ${condition} and not p.deleting`
+  // `offset 0` keeps the level from being looked up once for each of its uses.
+  return sql`select ${columns}, own.level, ${stampOf(caller, { inheritedMembership: true }, raw('own.level'))} as stamp
+    ${tables} cross join lateral (select ${levelOf(caller)} as level offset 0) as own ${join} where ${condition} and not p.deleting`
 })
 
 /** Full records of these projects, in no order. */

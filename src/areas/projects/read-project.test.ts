@@ -1,5 +1,5 @@
 import { describe, expect } from 'vitest'
-import { type Client, test, type World } from '../../../test/world.ts'
+import { type Client, test, unique, type World } from '../../../test/world.ts'
 
 const notFound = { status: 404, json: { message: '404 Project Not Found' } }
 
@@ -204,6 +204,30 @@ describe('GET /projects/:id', () => {
         expires_at: '2099-01-31',
       },
     ])
+  })
+
+  test('what changes of a share or of its group shows at once, in lists, too', async ({ world }) => {
+    const above = await world.group()
+    const partners = await world.group({ parent: above })
+    const project = await world.project()
+    const shares = async () => {
+      const one = (await world.root.get(`/projects/${project.id}`)).json.shared_with_groups
+      const list = (await world.root.get(`/projects?search=${project.path}`)).json
+      expect(list[0].shared_with_groups).toEqual(one)
+      return one
+    }
+    expect(await shares()).toEqual([])
+    const link = [project.id, partners.id]
+    await world.rows('insert into project_group_links (project_id, group_id, group_access) values ($1, $2, 20)', link)
+    expect(await shares()).toMatchObject([{ group_full_path: partners.full_path, group_access_level: 20 }])
+    await world.rows('update project_group_links set group_access = 30 where project_id = $1 and group_id = $2', link)
+    expect(await shares()).toMatchObject([{ group_access_level: 30 }])
+    const path = unique('moved')
+    await world.root.put(`/groups/${above.id}`, { path })
+    await world.root.put(`/groups/${partners.id}`, { name: 'Others' })
+    expect(await shares()).toMatchObject([{ group_full_path: `${path}/${partners.path}`, group_name: 'Others' }])
+    await world.rows('delete from project_group_links where project_id = $1 and group_id = $2', link)
+    expect(await shares()).toEqual([])
   })
 
   test('D2-PROJECTS-ADMIN-PARAMS: custom attributes are for administrators who ask', async ({ world }) => {
