@@ -9,6 +9,9 @@ export const groupPolicy = {
   create_subgroup: { from: 'owner', or: ['maintainers_create_subgroups'] },
   admin_group: { from: 'owner' },
   admin_member: { from: 'owner' },
+  transfer_group: { from: 'owner' },
+  /** Takes projects from anywhere. */
+  receive_project: { from: 'administrator' },
   remove_group: { from: 'owner' },
 } as const satisfies Policy<string>
 

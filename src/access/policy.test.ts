@@ -47,12 +47,21 @@ const signedIn: Rule = { from: 'guest', open: 'signed_in' }
 const code: Rule = { from: 'reporter', open: 'anyone', feature: 'repository' }
 const mergeRequests: Rule = { from: 'reporter', open: 'anyone', feature: 'merge_requests' }
 const closed: Rule = { from: 'developer' }
+const administrators: Rule = { from: 'administrator' }
 
 const cases: readonly Case[] = [
   { sentence: 'the level itself is enough', rule: closed, who: 'somebody', level: 'developer', allowed: true },
   { sentence: 'a higher level is enough', rule: closed, who: 'somebody', level: 'owner', allowed: true },
   { sentence: 'a lower level is not', rule: closed, who: 'somebody', level: 'reporter', allowed: false },
   { sentence: 'an administrator needs no level', rule: closed, who: 'an administrator', allowed: true },
+  {
+    sentence: 'some things are for administrators, whatever the level',
+    rule: administrators,
+    who: 'somebody',
+    level: 'owner',
+    allowed: false,
+  },
+  { sentence: 'and they may do them', rule: administrators, who: 'an administrator', allowed: true },
   { sentence: 'nobody known has no level', rule: closed, who: 'nobody', visibility: 'public', allowed: false },
 
   {

@@ -15,8 +15,8 @@ export type Facts = {
 
 /** Who has an ability, on what, and what takes it away. */
 export type Rule = {
-  /** Lowest membership that grants it. Administrators always count as owners. */
-  readonly from: Level
+  /** Lowest membership that grants it. Administrators always count as owners; some things only they may do. */
+  readonly from: Level | 'administrator'
   /**
    * Non-members who have it too, as far as the visibility lets them in: `anyone` (nobody known included, where the
    * subject is public) or `signed_in` (on public and, unless external, internal subjects).
@@ -47,7 +47,7 @@ export function allows(rule: Rule, caller: Caller, facts: Facts): boolean {
   if (rule.unless?.some((flag) => facts.flags[flag])) return false
   if (rule.feature !== undefined && !hasFeature(rule.feature, caller, facts)) return false
   if (caller !== null) {
-    if (caller.admin || facts.level >= levels[rule.from]) return true
+    if (caller.admin || (rule.from !== 'administrator' && facts.level >= levels[rule.from])) return true
     if (rule.or?.some((flag) => facts.flags[flag])) return true
   }
   if (rule.open === undefined) return false

@@ -16,9 +16,12 @@ export const projectPolicy = {
   delete_protected_branch: { from: 'maintainer', feature: 'repository', unless: ['archived'] },
   admin_protected_ref: { from: 'maintainer' },
   admin_member: { from: 'maintainer' },
+  share_project: { from: 'maintainer' },
   admin_project: { from: 'maintainer' },
   rename_project: { from: 'owner' },
   change_visibility: { from: 'owner' },
+  transfer_project: { from: 'owner' },
+  archive_project: { from: 'owner' },
   remove_project: { from: 'owner' },
 } as const satisfies Policy<string>
 

@@ -11,6 +11,7 @@ import { commitWriteRoutes } from './commits/write-routes.ts'
 import { compareRoutes } from './compare/routes.ts'
 import { fileRoutes } from './files/routes.ts'
 import { fileWriteRoutes } from './files/write-routes.ts'
+import { removeMarkedGroups } from './groups/due-jobs.ts'
 import { removeGroup } from './groups/jobs.ts'
 import { groupRoutes } from './groups/routes.ts'
 import { purgeExpiredMembers } from './members/jobs.ts'
@@ -23,8 +24,10 @@ import { protectedBranchRoutes } from './protected-branches/routes.ts'
 import { protectedTagRoutes } from './protected-tags/routes.ts'
 import { refreshRepository } from './pushes/jobs.ts'
 import { settleCutOffPushes } from './pushes/recovery.ts'
+import { shareRoutes } from './shares/routes.ts'
 import { tagRoutes } from './tags/routes.ts'
 import { tokenRoutes } from './tokens/routes.ts'
+import { transferRoutes } from './transfers/routes.ts'
 import { treeRoutes } from './trees/routes.ts'
 import { userRoutes } from './users/routes.ts'
 import { versionRoutes } from './version/routes.ts'
@@ -45,8 +48,10 @@ export const areas: Readonly<Record<string, readonly Endpoint[]>> = {
   projects: projectRoutes,
   'protected-branches': protectedBranchRoutes,
   'protected-tags': protectedTagRoutes,
+  shares: shareRoutes,
   tags: tagRoutes,
   tokens: tokenRoutes,
+  transfers: transferRoutes,
   trees: treeRoutes,
   users: userRoutes,
   version: versionRoutes,
@@ -60,6 +65,7 @@ export const jobs: readonly Job<any>[] = [
   purgeExpiredMembers,
   refreshRepository,
   removeGroup,
+  removeMarkedGroups,
   removeMarkedProjects,
   removeProject,
   settleCutOffPushes,

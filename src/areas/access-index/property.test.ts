@@ -4,16 +4,18 @@ import { contextFor } from '../../../test/contexts.ts'
 import { compareAccess } from '../../../test/recompute-access.ts'
 import { type Client, unique, World } from '../../../test/world.ts'
 import type { Ctx } from '../../api/ctx.ts'
-import { sql } from '../../db/sql.ts'
 import { Failure } from '../../kernel/failure.ts'
 import { removeGroup } from '../groups/jobs.ts'
 import { createGroup, deleteGroup, editGroup } from '../groups/service.ts'
 import { loadGroup } from '../groups/subject.ts'
 import { purgeExpiredMembers } from '../members/jobs.ts'
 import { addMember, editMember, groupMembership, projectMembership, removeMember } from '../members/service.ts'
+import { readableNamespace } from '../namespaces/find.ts'
 import { createProject, deleteProject } from '../projects/service.ts'
 import { loadProject } from '../projects/subject.ts'
-import { lockAccess, namespacePlaced, projectPlaced } from './service.ts'
+import { shareGroup, shareProject, unshareGroup, unshareProject } from '../shares/service.ts'
+import { transferGroup } from '../transfers/group-transfer.ts'
+import { transferProject } from '../transfers/project-transfer.ts'
 
 let world: World
 let ctx: Ctx
@@ -81,36 +83,29 @@ const operations: Record<string, fc.Arbitrary<Operation>> = {
   }),
   shareProject: fc
     .tuple(index, index, fc.constantFrom(10, 30, 40), ends)
-    .map(([at, withAt, to, until]) => async (made: Made) => {
-      const [project, group] = [pick(made.projects, at), pick(made.groups, withAt)]
-      if (project === undefined || group === undefined) return
-      await ctx.transaction(async (tx) => {
-        await lockAccess(tx)
-        await tx.run(sql`insert into project_group_links (project_id, group_id, group_access, expires_at)
-        select p.id, g.id, ${to}, ${on(until)}::date from projects p, namespaces g
-        where p.id = ${project} and not p.deleting and g.id = ${group} and not g.deleting on conflict (project_id, group_id) do update set group_access = excluded.group_access`)
-        await projectPlaced(tx, project)
-      })
+    .map(([at, withAt, level, until]) => async (made: Made) => {
+      const project = await loadProject(String(pick(made.projects, at)), ctx)
+      if (project) await shareProject(ctx, project, pick(made.groups, withAt) ?? 0, { level, expiresAt: on(until) })
     }),
-  unshareProject: index.map((at) => async (made: Made) => {
-    const project = pick(made.projects, at)
-    if (project === undefined) return
-    await ctx.transaction(async (tx) => {
-      await lockAccess(tx)
-      await tx.run(sql`delete from project_group_links where project_id = ${project}`)
-      await projectPlaced(tx, project)
-    })
+  unshareProject: fc.tuple(index, index).map(([at, withAt]) => async (made: Made) => {
+    const project = await loadProject(String(pick(made.projects, at)), ctx)
+    if (project) await unshareProject(ctx, project, pick(made.groups, withAt) ?? 0)
   }),
-  shareGroup: fc.tuple(index, index, level, ends).map(([at, withAt, to, until]) => async (made: Made) => {
-    const [shared, group] = [pick(made.groups, at), pick(made.groups, withAt)]
-    if (shared === undefined || group === undefined || shared === group) return
-    await ctx.transaction(async (tx) => {
-      await lockAccess(tx)
-      await tx.run(sql`insert into group_group_links (shared_group_id, shared_with_group_id, group_access, expires_at)
-        select s.id, g.id, ${to}, ${on(until)}::date from namespaces s, namespaces g
-        where s.id = ${shared} and not s.deleting and g.id = ${group} and not g.deleting on conflict (shared_group_id, shared_with_group_id) do nothing`)
-      await namespacePlaced(tx, shared)
-    })
+  shareGroup: fc.tuple(index, index, level, ends).map(([at, withAt, level, until]) => async (made: Made) => {
+    const group = await loadGroup(pick(made.groups, at) ?? 0, ctx)
+    if (group) await shareGroup(ctx, group, pick(made.groups, withAt) ?? 0, { level, expiresAt: on(until) })
+  }),
+  unshareGroup: fc.tuple(index, index).map(([at, withAt]) => async (made: Made) => {
+    const group = await loadGroup(pick(made.groups, at) ?? 0, ctx)
+    if (group) await unshareGroup(ctx, group, pick(made.groups, withAt) ?? 0)
+  }),
+  transferProject: fc.tuple(index, index).map(([at, toAt]) => async (made: Made) => {
+    const project = await loadProject(String(pick(made.projects, at)), ctx)
+    if (project) await transferProject(ctx, project, await readableNamespace(ctx, pick(made.groups, toAt) ?? 0))
+  }),
+  transferGroup: fc.tuple(index, fc.option(index)).map(([at, toAt]) => async (made: Made) => {
+    const group = await loadGroup(pick(made.groups, at) ?? 0, ctx)
+    if (group) await transferGroup(ctx, group, toAt === null ? undefined : pick(made.groups, toAt))
   }),
   lockSharing: fc.tuple(index, fc.boolean()).map(([at, share_with_group_lock]) => async (made: Made) => {
     const group = await loadGroup(pick(made.groups, at) ?? 0, ctx)
@@ -139,6 +134,8 @@ const weights: Record<string, number> = {
   setMember: 10,
   shareProject: 3,
   shareGroup: 2,
+  transferProject: 3,
+  transferGroup: 3,
 }
 
 describe('the index of access', () => {

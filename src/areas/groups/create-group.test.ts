@@ -42,6 +42,8 @@ describe('POST /groups', () => {
       runners_token: expect.stringMatching(/^[\w-]{20}$/),
       projects: [],
       shared_projects: [],
+      shared_with_groups: [],
+      marked_for_deletion_on: null,
     })
     expect((await ann.get(`/groups/${made.json.id}/members`)).json).toMatchObject([{ id: ann.id, access_level: 50 }])
     const [event] = await world.rows('select kind, actor_id, payload from events where group_id = $1', [made.json.id])

@@ -4,9 +4,12 @@ import { contextFor } from '../../../test/contexts.ts'
 import { test } from '../../../test/world.ts'
 import { loadProject } from '../projects/subject.ts'
 import { openForWriting, projectRepositoryDir } from '../repositories/open.ts'
+import { removeMarkedGroups } from './due-jobs.ts'
 import { removeGroup } from './jobs.ts'
 
-describe('DELETE /groups/:id', () => {
+describe('DELETE /groups/:id, without days to think', () => {
+  test.beforeEach(({ world }) => world.settings({ deletion_adjourned_period: 0 }))
+
   test('is accepted, and nobody finds it or anything inside from then on', async ({ world }) => {
     const ann = await world.user()
     const top = await world.group({ members: [[ann, 'owner']] })
@@ -111,5 +114,60 @@ describe('DELETE /groups/:id', () => {
       json: { message: '412 Precondition Failed' },
     })
     expect((await world.root.delete(`/groups/${group.id}`, since(3_600_000))).status).toBe(202)
+  })
+})
+
+describe('DELETE /groups/:id, with days to think', () => {
+  test.beforeEach(({ world }) => world.settings({ deletion_adjourned_period: 7 }))
+  const today = () => new Date().toISOString().slice(0, 10)
+
+  test('marks the group, which stays usable, and once more changes nothing', async ({ world }) => {
+    const ann = await world.user()
+    const top = await world.group({ members: [[ann, 'owner']] })
+    const project = await world.project({ group: top })
+    const one = `/groups/${top.id}`
+    expect(await ann.delete(one)).toMatchObject({ status: 202, json: { message: '202 Accepted' } })
+    expect((await ann.get(one)).json.marked_for_deletion_on).toBe(today())
+    expect((await ann.get(`/projects/${project.id}`)).status).toBe(200)
+    await world.rows('update namespaces set marked_for_deletion_on = current_date - 3 where id = $1', [top.id])
+    expect((await ann.delete(one)).status).toBe(202)
+    expect((await ann.get(one)).json.marked_for_deletion_on).not.toBe(today())
+  })
+
+  test('POST /groups/:id/restore takes it back, for owners', async ({ world }) => {
+    const [ann, bob] = [await world.user(), await world.user()]
+    const group = await world.group({
+      members: [
+        [ann, 'owner'],
+        [bob, 'maintainer'],
+      ],
+    })
+    const restore = `/groups/${group.id}/restore`
+    expect(await ann.post(restore)).toMatchObject({
+      status: 400,
+      json: { message: 'Group is not marked for deletion' },
+    })
+    await ann.delete(`/groups/${group.id}`)
+    expect((await world.anonymous.post(restore)).status).toBe(401)
+    expect((await bob.post(restore)).status).toBe(403)
+    expect(await ann.post(restore)).toMatchObject({ status: 201, json: { id: group.id, marked_for_deletion_on: null } })
+  })
+
+  test('a job removes groups whose days are over, not those restored', async ({ world }) => {
+    const [due, early, restored] = [await world.group(), await world.group(), await world.group()]
+    const inner = await world.group({ parent: due })
+    for (const { id } of [due, early, restored]) await world.root.delete(`/groups/${id}`)
+    await world.rows('update namespaces set marked_for_deletion_on = current_date - 7 where id = any($1)', [
+      [due.id, restored.id],
+    ])
+    await world.rows('update namespaces set marked_for_deletion_on = current_date - 6 where id = $1', [early.id])
+    await world.root.post(`/groups/${restored.id}/restore`)
+    const ctx = await contextFor(world, null)
+    await removeMarkedGroups.run({}, ctx)
+    await removeMarkedGroups.run({}, ctx)
+    const status = async ({ id }: { id: number }) => (await world.root.get(`/groups/${id}`)).status
+    expect(await Promise.all([due, inner, early, restored].map(status))).toEqual([404, 404, 200, 200])
+    await removeGroup.run({ groupId: due.id }, ctx)
+    expect(await world.rows('select from namespaces where id = $1', [inner.id])).toEqual([])
   })
 })

@@ -4,11 +4,11 @@ import { visibilityName } from '../../access/levels.ts'
 import { allows } from '../../access/policy.ts'
 import type { Ctx } from '../../api/ctx.ts'
 import { entity, presentAll } from '../../api/entity.ts'
-import { nullable, timestamp } from '../../api/schema.ts'
+import { dateOnly, nullable, timestamp } from '../../api/schema.ts'
 import { namespaceUrl } from '../namespaces/entity.ts'
 import { Project } from '../projects/entity.ts'
 import type { ProjectRecordRow } from '../projects/queries.ts'
-import type { GroupRow } from './queries.ts'
+import type { GroupRow, GroupShareRow } from './queries.ts'
 import { groupFacts } from './subject.ts'
 
 const fields = {
@@ -34,6 +34,7 @@ const fields = {
   file_template_project_id: nullable(Type.Integer()),
   parent_id: nullable(Type.Integer()),
   created_at: timestamp(),
+  marked_for_deletion_on: Type.Optional(nullable(dateOnly(), { tier: 'premium' })),
   membership_lock: Type.Optional(Type.Boolean({ tier: 'starter' })),
   shared_runners_minutes_limit: Type.Optional(nullable(Type.Integer(), { tier: 'starter' })),
   extra_shared_runners_minutes_limit: Type.Optional(nullable(Type.Integer(), { tier: 'starter' })),
@@ -74,6 +75,7 @@ const present = (row: GroupRow, { site }: Ctx) => ({
   file_template_project_id: row.file_template_project_id,
   parent_id: row.parent_id,
   created_at: row.created_at,
+  marked_for_deletion_on: row.marked_for_deletion_on,
   membership_lock: row.membership_lock,
   shared_runners_minutes_limit: row.shared_runners_minutes_limit,
   extra_shared_runners_minutes_limit: row.extra_shared_runners_minutes_limit,
@@ -93,8 +95,9 @@ const present = (row: GroupRow, { site }: Ctx) => ({
 
 export const Group = entity({ name: 'Group', schema: Type.Object(fields), present })
 
-/** A group with the projects in it and those shared with it, when they are asked for. */
+/** A group with the groups it is shared with, and with projects in it and shared with it when they are asked for. */
 export type GroupDetailRow = GroupRow & {
+  shared_with_groups: readonly GroupShareRow[]
   projects?: readonly ProjectRecordRow[]
   shared_projects?: readonly ProjectRecordRow[]
 }
@@ -104,6 +107,15 @@ export const GroupDetail = entity({
   schema: Type.Object({
     ...fields,
     runners_token: Type.Optional(Type.String({ description: 'For owners' })),
+    shared_with_groups: Type.Array(
+      Type.Object({
+        group_id: Type.Integer(),
+        group_name: Type.String(),
+        group_full_path: Type.String(),
+        group_access_level: Type.Integer(),
+        expires_at: nullable(dateOnly()),
+      }),
+    ),
     projects: Type.Optional(Type.Array(Project.schema)),
     shared_projects: Type.Optional(Type.Array(Project.schema)),
   }),
@@ -114,6 +126,7 @@ export const GroupDetail = entity({
   present: (row: GroupDetailRow, ctx, { projects, shared_projects }) => ({
     ...present(row, ctx),
     ...(allows(groupPolicy.admin_group, ctx.actor, groupFacts(row)) && { runners_token: row.runners_token }),
+    shared_with_groups: [...row.shared_with_groups],
     ...(projects && { projects }),
     ...(shared_projects && { shared_projects }),
   }),

@@ -4,7 +4,7 @@ import type { Direction, List } from '../../api/page.ts'
 import type { Db, Tx } from '../../db/db.ts'
 import { fuzzy } from '../../db/fuzzy.ts'
 import { and, empty, raw, type Sql, sql } from '../../db/sql.ts'
-import type { Timestamp } from '../../db/types.ts'
+import type { DateOnly, Timestamp } from '../../db/types.ts'
 import { forCaller } from '../access-index/caller-queries.ts'
 import { groupLevel, within } from '../access-index/queries.ts'
 import type { ProjectStatistics } from '../projects/queries.ts'
@@ -37,6 +37,7 @@ export type GroupRow = {
   runners_token: string
   created_at: Timestamp
   updated_at: Timestamp
+  marked_for_deletion_on: DateOnly | null
   /** The caller's; null without any. */
   level: number | null
   reads_project_inside: boolean
@@ -46,7 +47,7 @@ export type GroupRow = {
 }
 
 const columns = raw(
-  'g.id, g.parent_id, g.traversal_ids, g.name, g.path, g.full_path, g.full_name, g.description, g.visibility, g.avatar, g.share_with_group_lock, g.membership_lock, g.require_two_factor_authentication, g.two_factor_grace_period, g.project_creation_level, g.subgroup_creation_level, g.auto_devops_enabled, g.emails_disabled, g.mentions_disabled, g.lfs_enabled, g.request_access_enabled, g.file_template_project_id, g.shared_runners_minutes_limit, g.extra_shared_runners_minutes_limit, g.runners_token, g.created_at, g.updated_at',
+  'g.id, g.parent_id, g.traversal_ids, g.name, g.path, g.full_path, g.full_name, g.description, g.visibility, g.avatar, g.share_with_group_lock, g.membership_lock, g.require_two_factor_authentication, g.two_factor_grace_period, g.project_creation_level, g.subgroup_creation_level, g.auto_devops_enabled, g.emails_disabled, g.mentions_disabled, g.lfs_enabled, g.request_access_enabled, g.file_template_project_id, g.shared_runners_minutes_limit, g.extra_shared_runners_minutes_limit, g.runners_token, g.created_at, g.updated_at, g.marked_for_deletion_on',
 )
 
 /** Groups around projects that a membership lets the caller into, be it of the project or of a group between. */
@@ -139,10 +140,21 @@ export type GroupFilters = {
 
 const orderColumns = { name: raw('g.name'), path: raw('g.path'), id: raw('g.id') }
 
-/** Groups the caller can see; of one parent when `parentId` is given. Ties by id, oldest first. */
-export function listGroups(caller: Caller, filters: GroupFilters, options: GroupOptions, parentId?: number): List {
-  const where: Sql[] = [raw(`g.kind = 'group' and not g.deleting`)]
-  if (parentId !== undefined) where.push(sql`g.parent_id = ${parentId}`)
+/** Where a list of groups begins. */
+export type GroupSet =
+  | { of: 'everyone' }
+  | { of: 'children'; id: number }
+  | { of: 'descendants'; id: number; traversalIds: readonly number[] }
+
+const setCondition = (set: GroupSet): Sql[] => {
+  if (set.of === 'everyone') return []
+  if (set.of === 'children') return [sql`g.parent_id = ${set.id}`]
+  return [sql`g.id <> ${set.id}`, within(raw('g.traversal_ids'), sql`${set.traversalIds}::bigint[]`)]
+}
+
+/** Groups the caller can see. Ties by id, oldest first. */
+export function listGroups(caller: Caller, set: GroupSet, filters: GroupFilters, options: GroupOptions): List {
+  const where: Sql[] = [raw(`g.kind = 'group' and not g.deleting`), ...setCondition(set)]
   const available = filters.all_available ?? (caller === null || caller.admin)
   if (filters.owned) where.push(caller ? ownedBy(caller.id) : raw('false'))
   else if (filters.min_access_level !== undefined)
@@ -313,6 +325,46 @@ export async function markGroupDeleting(tx: Tx, traversalIds: readonly number[])
   // Namespaces first: whoever is just making a project in one holds its row, and is waited for; nobody starts after that.
   await tx.run(sql`update namespaces d set deleting = true where ${inside}`)
   await tx.run(sql`update projects p set deleting = true from namespaces d where d.id = p.namespace_id and ${inside}`)
+}
+
+/** Puts it away for some days, after which a job removes it. */
+export const markGroupForDeletion = (tx: Tx, id: number): Promise<number> =>
+  tx.run(sql`update namespaces set marked_for_deletion_on = coalesce(marked_for_deletion_on, current_date), updated_at = now()
+    where id = ${id}`)
+
+/** False when it was not put away. */
+export const unmarkGroupForDeletion = async (tx: Tx, id: number): Promise<boolean> =>
+  (await tx.run(sql`update namespaces set marked_for_deletion_on = null, updated_at = now()
+    where id = ${id} and marked_for_deletion_on is not null`)) > 0
+
+/** Groups put away at least `days` ago. */
+export async function groupsDueForRemoval(db: Db, days: number): Promise<number[]> {
+  const rows = await db.rows<{ id: number }>(sql`
+    select id from namespaces where marked_for_deletion_on <= current_date - ${days}::integer and not deleting order by id limit 1000`)
+  return rows.map(({ id }) => id)
+}
+
+/** Whether the group is still put away since so long. Locks it as `lockGroup` does. */
+export const lockDueGroup = async (tx: Tx, id: number, days: number): Promise<GroupRow | undefined> => {
+  const held = await lockGroup(tx, id)
+  const due = await tx.row<{ due: boolean }>(sql`
+    select marked_for_deletion_on <= current_date - ${days}::integer as due from namespaces where id = ${id}`)
+  return due?.due ? held : undefined
+}
+
+/** Groups shared with this one: who may come in through whom, in the order of their making. */
+export const groupShares = (db: Db, groupId: number): Promise<GroupShareRow[]> =>
+  db.rows<GroupShareRow>(sql`
+    select g.id as group_id, g.name as group_name, g.full_path as group_full_path, l.group_access as group_access_level, l.expires_at
+    from group_group_links l join namespaces g on g.id = l.shared_with_group_id
+    where l.shared_group_id = ${groupId} and not g.deleting order by l.id`)
+
+export type GroupShareRow = {
+  group_id: number
+  group_name: string
+  group_full_path: string
+  group_access_level: number
+  expires_at: DateOnly | null
 }
 
 /** Projects inside a group that is being removed. */

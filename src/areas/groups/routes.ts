@@ -1,6 +1,6 @@
 import type { Ctx } from '../../api/ctx.ts'
 import { endpoint, variants } from '../../api/endpoint.ts'
-import { fetchPage } from '../../api/page.ts'
+import { fetchPage, type Page, type Paged } from '../../api/page.ts'
 import { File, Flag, Hash, List, Nullable, OneOf, Optional, Params, Text, Whole } from '../../api/params/types.ts'
 import { Message } from '../instance/entity.ts'
 import { instance } from '../instance/subject.ts'
@@ -8,8 +8,8 @@ import { Project, ProjectSimple } from '../projects/entity.ts'
 import { projectsPage } from '../projects/list.ts'
 import { projectFilters } from '../projects/params.ts'
 import { Group, GroupDetail } from './entity.ts'
-import { type GroupOptions, listGroups } from './queries.ts'
-import { addProjects, createGroup, deleteGroup, editGroup, getDetail } from './service.ts'
+import { type GroupFilters, type GroupOptions, type GroupRow, type GroupSet, listGroups } from './queries.ts'
+import { createGroup, deleteGroup, detailOf, editGroup, getDetail, restoreGroup } from './service.ts'
 import { group } from './subject.ts'
 
 const bigId = { maximum: Number.MAX_SAFE_INTEGER }
@@ -28,9 +28,18 @@ const groupFilters = {
   custom_attributes: Optional(Hash(Text(), { description: 'With these attributes; administrators' })),
 } as const
 
-/** What only administrators are shown is left out for others. */
-const optionsFor = (ctx: Ctx, params: { statistics: boolean; with_custom_attributes: boolean }): GroupOptions =>
-  ctx.actor?.admin ? { statistics: params.statistics, customAttributes: params.with_custom_attributes } : {}
+/** A page of groups. What only administrators are shown is left out for others. */
+const groupsPage = (
+  ctx: Ctx,
+  set: GroupSet,
+  params: GroupFilters & { statistics: boolean; with_custom_attributes: boolean },
+  page: Page,
+): Promise<Paged<GroupRow>> => {
+  const options: GroupOptions = ctx.actor?.admin
+    ? { statistics: params.statistics, customAttributes: params.with_custom_attributes }
+    : {}
+  return fetchPage<GroupRow>(ctx.db, listGroups(ctx.actor, set, params, options), page)
+}
 
 const minutes = (description: string) => Optional(Nullable(Whole({ minimum: 0, tier: 'starter', description })))
 
@@ -64,7 +73,7 @@ export const groupRoutes = [
     params: Params(groupFilters),
     paged: true,
     returns: Group,
-    handle: ({ params, page, ctx }) => fetchPage(ctx.db, listGroups(ctx.actor, params, optionsFor(ctx, params)), page),
+    handle: ({ params, page, ctx }) => groupsPage(ctx, { of: 'everyone' }, params, page),
   }),
 
   endpoint({
@@ -76,8 +85,20 @@ export const groupRoutes = [
     params: Params(groupFilters),
     paged: true,
     returns: Group,
+    handle: ({ subject, params, page, ctx }) => groupsPage(ctx, { of: 'children', id: subject.id }, params, page),
+  }),
+
+  endpoint({
+    method: 'GET',
+    path: '/groups/:id/descendant_groups',
+    summary: 'List groups anywhere below a group',
+    subject: group,
+    allow: 'read_group',
+    params: Params(groupFilters),
+    paged: true,
+    returns: Group,
     handle: ({ subject, params, page, ctx }) =>
-      fetchPage(ctx.db, listGroups(ctx.actor, params, optionsFor(ctx, params), subject.id), page),
+      groupsPage(ctx, { of: 'descendants', id: subject.id, traversalIds: subject.traversal_ids }, params, page),
   }),
 
   endpoint({
@@ -126,7 +147,7 @@ export const groupRoutes = [
     async handle({ subject, params, ctx }) {
       if (params.with_custom_attributes && ctx.actor?.admin)
         return getDetail(ctx, subject.id, params.with_projects, true)
-      return params.with_projects ? addProjects(ctx, subject) : subject
+      return detailOf(ctx, subject, params.with_projects)
     },
   }),
 
@@ -177,6 +198,21 @@ export const groupRoutes = [
     async handle({ subject, ctx }) {
       await deleteGroup(ctx, subject)
       return { message: '202 Accepted' }
+    },
+  }),
+
+  endpoint({
+    method: 'POST',
+    path: '/groups/:id/restore',
+    summary: 'Take back that a group was marked for deletion',
+    tier: 'premium',
+    subject: group,
+    allow: 'remove_group',
+    params: Params({}),
+    returns: GroupDetail,
+    async handle({ subject, ctx }) {
+      await restoreGroup(ctx, subject)
+      return getDetail(ctx, subject.id, true)
     },
   }),
 ]

@@ -6,9 +6,9 @@ import { fetchPage } from '../../api/page.ts'
 import type { UploadedFile } from '../../api/params/uploaded-file.ts'
 import type { Tx } from '../../db/db.ts'
 import { emit } from '../../events/log.ts'
-import { enqueue } from '../../jobs/job.ts'
-import { Failure, forbidden, invalidFields, notFound, rowNotFound } from '../../kernel/failure.ts'
-import { lockAccess, namespacePlaced, namespaceRemoved } from '../access-index/service.ts'
+import { Failure, forbidden, invalid, invalidFields, notFound, rowNotFound } from '../../kernel/failure.ts'
+import { planOffers } from '../../kernel/plan.ts'
+import { lockAccess, namespacePlaced } from '../access-index/service.ts'
 import { saveAvatar } from '../avatars/queries.ts'
 import { acceptAvatar } from '../avatars/service.ts'
 import { complaintsOf, groupNameComplaints, namespacePathComplaints, taken, tooLong } from '../namespaces/names.ts'
@@ -16,22 +16,24 @@ import { claimRoute, newRunnersToken } from '../namespaces/queries.ts'
 import { listProjects } from '../projects/list-queries.ts'
 import type { ProjectRecordRow } from '../projects/queries.ts'
 import type { GroupDetailRow } from './entity.ts'
-import { removeGroup } from './jobs.ts'
 import {
   findGroup,
   type GroupAttributes,
   type GroupRow,
   groupAttributeNames,
+  groupShares,
   insertGroup,
   insertOwner,
   lockGroup,
   lockSharingBelow,
-  markGroupDeleting,
+  markGroupForDeletion,
   renameTree,
   retireGroupRoutes,
+  unmarkGroupForDeletion,
   updateGroupAttributes,
   visibilitiesInside,
 } from './queries.ts'
+import { removeHeld } from './removal.ts'
 import { type GroupSubject, groupFacts } from './subject.ts'
 
 const longestDescription = 255
@@ -39,7 +41,8 @@ const longestDescription = 255
 const descriptionComplaints = (description: string | null | undefined): string[] =>
   [...(description ?? '')].length > longestDescription ? [tooLong(longestDescription)] : []
 
-const deepest = 20
+/** How many groups may lie in one another. */
+export const deepestNesting = 20
 
 /** What create and edit are given: attributes as the wire names them. */
 export type GroupInput = {
@@ -94,7 +97,7 @@ export async function createGroup(
     path: namespacePathComplaints(input.path, parent !== undefined),
     description: descriptionComplaints(input.description),
     visibility_level: [...restricted(ctx, visibility), ...aboveParent(visibility, parent)],
-    parent_id: parent && parent.traversal_ids.length >= deepest ? ['has too deep level of nesting'] : [],
+    parent_id: parent && parent.traversal_ids.length >= deepestNesting ? ['has too deep level of nesting'] : [],
   })
   if (complaints) refuse(complaints)
 
@@ -147,7 +150,7 @@ const smaller = (visibility: Visibility, parent: GroupRow | undefined): Visibili
 const shown = 100
 const shownWithoutLimit = 10_000
 
-/** The group with the first of its projects, if they are wanted. */
+/** A group as its own record shows it. */
 export async function getDetail(
   ctx: Ctx,
   id: number,
@@ -156,12 +159,13 @@ export async function getDetail(
 ): Promise<GroupDetailRow> {
   const row = await findGroup(ctx.db, ctx.actor, id, { customAttributes })
   if (!row) throw rowNotFound()
-  return withProjects ? addProjects(ctx, row) : row
+  return detailOf(ctx, row, withProjects)
 }
 
-/** The group with the first of its projects and of those shared with it. */
-export async function addProjects(ctx: Ctx, row: GroupRow): Promise<GroupDetailRow> {
+/** The group with those it is shared with and, if they are wanted, the first projects in it and shared with it. */
+export async function detailOf(ctx: Ctx, row: GroupRow, withProjects: boolean): Promise<GroupDetailRow> {
   const { id } = row
+  if (!withProjects) return { ...row, shared_with_groups: await groupShares(ctx.db, id) }
   const page = {
     page: 1,
     perPage: ctx.settings.limit_projects_in_groups_api ? shown : shownWithoutLimit,
@@ -169,11 +173,12 @@ export async function addProjects(ctx: Ctx, row: GroupRow): Promise<GroupDetailR
   }
   const filters = { order_by: 'created_at', sort: 'desc' } as const
   const place = { of: 'group', groupId: id, traversalIds: row.traversal_ids, includeSubgroups: false } as const
-  const [projects, shared] = await Promise.all([
+  const [shares, projects, shared] = await Promise.all([
+    groupShares(ctx.db, id),
     fetchPage<ProjectRecordRow>(ctx.db, listProjects(ctx.actor, { ...place, shared: 'without' }, filters, {}), page),
     fetchPage<ProjectRecordRow>(ctx.db, listProjects(ctx.actor, { ...place, shared: 'only' }, filters, {}), page),
   ])
-  return { ...row, projects: projects.rows, shared_projects: shared.rows }
+  return { ...row, shared_with_groups: shares, projects: projects.rows, shared_projects: shared.rows }
 }
 
 /** Changes what is given. A new path leaves redirects behind, for the group and all inside it. */
@@ -255,20 +260,33 @@ async function mayUnlock(ctx: Ctx, parentId: number): Promise<boolean> {
   return parent !== undefined && allows(groupPolicy.admin_group, ctx.actor, groupFacts(parent))
 }
 
-/** Nobody finds the group and what is inside it from this commit on; a job takes the data away. */
+/** Removes a group, or puts it away for the days of the setting, on plans that offer that. */
 export async function deleteGroup(ctx: Ctx, group: GroupSubject): Promise<void> {
+  const waits = planOffers(ctx.plan, 'premium') && ctx.settings.deletion_adjourned_period > 0
   await ctx.transaction(async (tx) => {
     await lockAccess(tx)
     const held = await lockGroup(tx, group.id)
     if (!held) throw notFound('Group')
-    await namespaceRemoved(tx, held.id)
-    await markGroupDeleting(tx, held.traversal_ids)
-    await enqueue(tx, removeGroup, { groupId: held.id })
+    if (!waits) return removeHeld(tx, held, ctx.actor!.id)
+    await markGroupForDeletion(tx, held.id)
     await emit(tx, {
-      kind: 'group_deleted',
+      kind: 'group_marked_for_deletion',
       groupId: held.id,
       actorId: ctx.actor!.id,
       payload: { full_path: held.full_path },
+    })
+  })
+}
+
+/** Takes back that a group was put away for deletion. */
+export async function restoreGroup(ctx: Ctx, group: GroupSubject): Promise<void> {
+  await ctx.transaction(async (tx) => {
+    if (!(await unmarkGroupForDeletion(tx, group.id))) throw invalid('Group is not marked for deletion')
+    await emit(tx, {
+      kind: 'group_restored',
+      groupId: group.id,
+      actorId: ctx.actor!.id,
+      payload: { full_path: group.full_path },
     })
   })
 }

@@ -1,10 +1,10 @@
 import { endpoint } from '../../api/endpoint.ts'
 import { fetchPage } from '../../api/page.ts'
 import { Flag, Optional, Params, Text } from '../../api/params/types.ts'
-import { notFound } from '../../kernel/failure.ts'
 import { instance } from '../instance/subject.ts'
 import { Namespace } from './entity.ts'
-import { findNamespace, namespacesOf } from './queries.ts'
+import { readableNamespace } from './find.ts'
+import { namespacesOf } from './queries.ts'
 
 export const namespaceRoutes = [
   endpoint({
@@ -30,12 +30,6 @@ export const namespaceRoutes = [
     allow: 'use',
     params: Params({ id: Text({ description: 'Id or full path' }) }),
     returns: Namespace,
-    async handle({ params, ctx }) {
-      const actor = ctx.actor!
-      const row = await findNamespace(ctx.db, actor, /^\d{1,15}$/.test(params.id) ? Number(params.id) : params.id)
-      const readable = row && (actor.admin || row.level !== null || row.owner_id === actor.id)
-      if (!readable) throw notFound('Namespace')
-      return row
-    },
+    handle: ({ params, ctx }) => readableNamespace(ctx, /^\d{1,15}$/.test(params.id) ? Number(params.id) : params.id),
   }),
 ]

@@ -157,7 +157,7 @@ function asTaken(error: unknown): never {
 }
 
 /** Personal projects are counted, one creation after the other; those of groups are not. */
-async function requireRoom(tx: Tx, ownerId: number): Promise<void> {
+export async function requireRoom(tx: Tx, ownerId: number): Promise<void> {
   const limit = await lockProjectsLimit(tx, ownerId)
   if (limit > 0 && (await countPersonalProjects(tx, ownerId)) < limit) return
   throw new Failure(

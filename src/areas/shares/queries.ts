@@ -1,0 +1,51 @@
+import type { Tx } from '../../db/db.ts'
+import { sql } from '../../db/sql.ts'
+import type { DateOnly } from '../../db/types.ts'
+
+export type ProjectShareRow = {
+  id: number
+  project_id: number
+  group_id: number
+  group_access: number
+  expires_at: DateOnly | null
+}
+
+/** How far a share reaches: the highest level it gives, and the first day without it. */
+export type Share = { level: number; expiresAt: string | null }
+
+/** Undefined when the project is shared with the group already. */
+export const insertProjectShare = (
+  tx: Tx,
+  projectId: number,
+  groupId: number,
+  { level, expiresAt }: Share,
+): Promise<ProjectShareRow | undefined> =>
+  tx.row<ProjectShareRow>(sql`
+    insert into project_group_links (project_id, group_id, group_access, expires_at)
+    values (${projectId}, ${groupId}, ${level}, ${expiresAt}::date) on conflict (project_id, group_id) do nothing
+    returning id, project_id, group_id, group_access, expires_at`)
+
+/** The level that was given; undefined when there is no such share. */
+export const deleteProjectShare = async (tx: Tx, projectId: number, groupId: number): Promise<number | undefined> =>
+  (
+    await tx.row<{ group_access: number }>(
+      sql`delete from project_group_links where project_id = ${projectId} and group_id = ${groupId} returning group_access`,
+    )
+  )?.group_access
+
+/** False when the group is shared with the other already. */
+export const insertGroupShare = async (
+  tx: Tx,
+  sharedGroupId: number,
+  withGroupId: number,
+  { level, expiresAt }: Share,
+): Promise<boolean> =>
+  (await tx.run(sql`
+    insert into group_group_links (shared_group_id, shared_with_group_id, group_access, expires_at)
+    values (${sharedGroupId}, ${withGroupId}, ${level}, ${expiresAt}::date)
+    on conflict (shared_group_id, shared_with_group_id) do nothing`)) > 0
+
+export const deleteGroupShare = async (tx: Tx, sharedGroupId: number, withGroupId: number): Promise<boolean> =>
+  (await tx.run(sql`
+    delete from group_group_links where shared_group_id = ${sharedGroupId} and shared_with_group_id = ${withGroupId}`)) >
+  0

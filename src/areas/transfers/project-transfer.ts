@@ -1,0 +1,64 @@
+import { levels } from '../../access/levels.ts'
+import type { Ctx } from '../../api/ctx.ts'
+import { violatedUnique } from '../../db/violations.ts'
+import { emit } from '../../events/log.ts'
+import { Failure, rowNotFound } from '../../kernel/failure.ts'
+import { lockAccess, projectPlaced } from '../access-index/service.ts'
+import { mayCreateProjects } from '../namespaces/creation.ts'
+import { claimRoute, lockNamespace, type NamespaceWithLevel, retireProjectRoute } from '../namespaces/queries.ts'
+import { lockProject, takenNames } from '../projects/queries.ts'
+import { requireRoom } from '../projects/service.ts'
+import type { ProjectSubject } from '../projects/subject.ts'
+import { insertOwnersMembership, moveProject } from './queries.ts'
+
+/** Compat: one string with a hash in Ruby's spelling. */
+const refuse = (text: string): Failure =>
+  new Failure('invalid', `Failed to transfer project {:new_namespace=>[${JSON.stringify(text)}]}`)
+
+const taken = 'Project with same name or path in target namespace already exists'
+const notAllowed = 'Transfer failed, please contact an admin.'
+
+/**
+ * Moves a project into a namespace where the caller may make projects. What is stored follows from its id, so that nothing
+ * moves on disk; the old path leads to the new one. It is then no more visible than the group around it.
+ */
+export async function transferProject(ctx: Ctx, project: ProjectSubject, target: NamespaceWithLevel): Promise<void> {
+  const actor = ctx.actor!
+  if (target.id === project.namespace_id) throw refuse('Project is already in this namespace.')
+  if (!mayCreateProjects(actor, target) && !actor.admin) throw refuse(notAllowed)
+  await ctx
+    .transaction(async (tx) => {
+      await lockAccess(tx)
+      const namespace = await lockNamespace(tx, target.id)
+      if (!namespace) throw refuse(notAllowed)
+      const held = await lockProject(tx, project.id)
+      if (!held || held.namespace_id !== project.namespace_id) throw rowNotFound()
+      if (namespace.owner_id !== null)
+        await requireRoom(tx, namespace.owner_id).catch((error: unknown) => {
+          throw error instanceof Failure ? refuse(notAllowed) : error
+        })
+      const fullPath = `${namespace.full_path}/${held.path}`
+      const names = await takenNames(tx, {
+        namespaceId: namespace.id,
+        name: held.name,
+        fullPath,
+        projectId: held.id,
+      })
+      if (names.name.length > 0 || names.path.length > 0) throw refuse(taken)
+      await retireProjectRoute(tx, held.id)
+      if (!(await claimRoute(tx, fullPath, { projectId: held.id }))) throw refuse(taken)
+      const visibility = namespace.kind === 'group' ? Math.min(held.visibility, namespace.visibility) : held.visibility
+      await moveProject(tx, held.id, { namespaceId: namespace.id, fullPath, visibility })
+      if (namespace.owner_id !== null) await insertOwnersMembership(tx, held.id, namespace.owner_id, levels.maintainer)
+      await projectPlaced(tx, held.id)
+      await emit(tx, {
+        kind: 'project_transferred',
+        projectId: held.id,
+        actorId: actor.id,
+        payload: { old_full_path: held.full_path, full_path: fullPath },
+      })
+    })
+    .catch((error: unknown) => {
+      throw violatedUnique(error) === 'projects_name' ? refuse(taken) : error
+    })
+}
