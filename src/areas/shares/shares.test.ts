@@ -3,7 +3,9 @@ import { test } from '../../../test/world.ts'
 import { levels } from '../../access/levels.ts'
 
 describe('POST /projects/:id/share', () => {
-  test('D2-SHARE: members of the group get in, at most as far as the share reaches', async ({ world }) => {
+  test('D2-SHARE-FOR-GROUPS, D2-SHARE-EXPIRES: members of the group get in, at most as far as the share reaches', async ({
+    world,
+  }) => {
     const [boss, guest] = [await world.user(), await world.user()]
     const partners = await world.group({
       members: [
@@ -15,7 +17,8 @@ describe('POST /projects/:id/share', () => {
     const answer = await world.root.post(`/projects/${project.id}/share`, {
       group_id: partners.id,
       group_access: 30,
-      expires_at: '2099-01-31',
+      // The day is what counts.
+      expires_at: '2099-01-31T23:30:00Z',
     })
     expect(answer).toMatchObject({ status: 201 })
     expect(answer.json).toEqual({
@@ -33,9 +36,16 @@ describe('POST /projects/:id/share', () => {
       { group_id: partners.id, group_access_level: 30, expires_at: '2099-01-31' },
     ])
     expect((await boss.get(`/groups/${partners.id}`)).json.shared_projects).toMatchObject([{ id: project.id }])
+  })
 
+  test('D2-UNSHARE-204: what was shared can be taken back, once', async ({ world }) => {
+    const boss = await world.user()
+    const partners = await world.group({ members: [[boss, 'owner']] })
+    const project = await world.project()
+    await world.root.post(`/projects/${project.id}/share`, { group_id: partners.id, group_access: 30 })
+    expect((await boss.get(`/projects/${project.id}`)).status).toBe(200)
     const link = `/projects/${project.id}/share/${partners.id}`
-    expect((await world.root.delete(link)).status).toBe(204)
+    expect(await world.root.delete(link)).toMatchObject({ status: 204, text: '' })
     expect((await boss.get(`/projects/${project.id}`)).status).toBe(404)
     expect(await world.root.delete(link)).toMatchObject({
       status: 404,

@@ -106,7 +106,7 @@ describe('PUT /projects/:id/transfer', () => {
 })
 
 describe('POST /groups/:id/projects/:project_id', () => {
-  test('D2-TRANSFER-ADMIN: moves a project into the group, for administrators only', async ({ world }) => {
+  test('D2-GROUP-TRANSFER-ADMIN: moves a project into the group, for administrators only', async ({ world }) => {
     const ann = await world.user()
     const target = await world.group({ members: [[ann, 'owner']] })
     const project = await world.project({ group: await world.group({ members: [[ann, 'owner']] }) })
