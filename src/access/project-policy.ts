@@ -4,6 +4,8 @@ import type { Policy } from './policy.ts'
 export const projectPolicy = {
   read_project: { from: 'guest', open: 'anyone' },
   read_code: { from: 'reporter', open: 'anyone', feature: 'repository' },
+  /** Whoever reads it may star it. */
+  star_project: { from: 'guest', open: 'signed_in' },
   read_statistics: { from: 'reporter' },
   read_member: { from: 'guest', open: 'signed_in' },
   comment_commit: { from: 'reporter', open: 'signed_in', feature: 'repository', unless: ['archived'] },
@@ -23,6 +25,7 @@ export const projectPolicy = {
   transfer_project: { from: 'owner' },
   archive_project: { from: 'owner' },
   remove_project: { from: 'owner' },
+  restore_project: { from: 'owner' },
 } as const satisfies Policy<string>
 
 export type ProjectAbility = keyof typeof projectPolicy

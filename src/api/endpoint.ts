@@ -57,6 +57,9 @@ export class Variant {
 export const as = <Row>(shape: Entity<Row> | Kept<Row, any>, result: Row | Paged<Row>): Variant =>
   new Variant(shape, result)
 
+/** What a handler returns when things were as asked already: 304, where the endpoint says what that means. */
+export const unchanged: unique symbol = Symbol('unchanged')
+
 /** What a handler may say besides its result. */
 export type Reply = { header(name: string, value: string): void }
 
@@ -100,6 +103,8 @@ type Shape<
   readonly status?: number
   /** Largest body in bytes, files apart. Default 8 MiB, which is also the most that is read from nobody known. */
   readonly bodyLimit?: number
+  /** When a handler answers `unchanged` (304), for the documentation. */
+  readonly unchanged?: string
   /** Headers of the answer that clients read, by name, with what each says. For the documentation. */
   readonly headers?: Readonly<Record<string, string>>
   readonly deprecated?: true
@@ -118,7 +123,7 @@ type Shape<
     ctx: Ctx
     reply: Reply
     head: boolean
-  }): Promise<Result<R, Paging>>
+  }): Promise<Result<R, Paging> | typeof unchanged>
 }
 
 export type Endpoint = Shape<any, any, TObject, TObject, Returns, boolean>

@@ -1,6 +1,7 @@
 import type { Endpoint } from '../api/endpoint.ts'
 import type { Job } from '../jobs/job.ts'
 import { archiveRoutes } from './archive/routes.ts'
+import { archivingRoutes } from './archiving/routes.ts'
 import { blameRoutes } from './blame/routes.ts'
 import { deleteMergedBranches } from './branches/jobs.ts'
 import { branchRoutes } from './branches/routes.ts'
@@ -25,6 +26,7 @@ import { protectedTagRoutes } from './protected-tags/routes.ts'
 import { refreshRepository } from './pushes/jobs.ts'
 import { settleCutOffPushes } from './pushes/recovery.ts'
 import { shareRoutes } from './shares/routes.ts'
+import { starRoutes } from './stars/routes.ts'
 import { tagRoutes } from './tags/routes.ts'
 import { tokenRoutes } from './tokens/routes.ts'
 import { transferRoutes } from './transfers/routes.ts'
@@ -35,6 +37,7 @@ import { versionRoutes } from './version/routes.ts'
 /** Every endpoint of the product, by the folder of its area; the documentation is ordered so, too. */
 export const areas: Readonly<Record<string, readonly Endpoint[]>> = {
   archive: archiveRoutes,
+  archiving: archivingRoutes,
   blame: blameRoutes,
   branches: branchRoutes,
   'commit-comments': commitCommentRoutes,
@@ -49,6 +52,7 @@ export const areas: Readonly<Record<string, readonly Endpoint[]>> = {
   'protected-branches': protectedBranchRoutes,
   'protected-tags': protectedTagRoutes,
   shares: shareRoutes,
+  stars: starRoutes,
   tags: tagRoutes,
   tokens: tokenRoutes,
   transfers: transferRoutes,

@@ -32,7 +32,9 @@ export type ProjectFilters = {
 /** Where a list of projects begins. */
 export type ProjectSet =
   | { of: 'everyone' }
+  | { of: 'nothing' }
   | { of: 'user'; userId: number }
+  | { of: 'stars'; userId: number }
   | {
       of: 'group'
       groupId: number
@@ -54,7 +56,9 @@ const orderColumns: Record<ProjectOrder, Sql> = {
 // Arrays rather than `in`: both sides of an `or` can then use an index.
 const setCondition = (set: ProjectSet): Sql[] => {
   if (set.of === 'everyone') return []
+  if (set.of === 'nothing') return [raw('false')]
   if (set.of === 'user') return [sql`p.namespace_id = (select id from namespaces where owner_id = ${set.userId})`]
+  if (set.of === 'stars') return [sql`p.id in (select project_id from stars where user_id = ${set.userId})`]
   const inside = set.includeSubgroups
     ? sql`p.namespace_id = any(array(select d.id from namespaces d where ${within(raw('d.traversal_ids'), sql`${set.traversalIds}::bigint[]`)}))`
     : sql`p.namespace_id = ${set.groupId}`

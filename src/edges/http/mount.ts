@@ -4,7 +4,7 @@ import type { Caller } from '../../access/actor.ts'
 import { allows, needsAccount } from '../../access/policy.ts'
 import type { Scope } from '../../access/scopes.ts'
 import type { Ctx } from '../../api/ctx.ts'
-import { type Endpoint, type RawBody, Variant } from '../../api/endpoint.ts'
+import { type Endpoint, type RawBody, unchanged, Variant } from '../../api/endpoint.ts'
 import { type Entity, presentAll } from '../../api/entity.ts'
 import { textsOf } from '../../api/kept.ts'
 import type { Page, Paged } from '../../api/page.ts'
@@ -110,6 +110,7 @@ function server(e: Endpoint, doors: Doors) {
   const rule = e.subject.policy[e.allow]!
   const visible = e.subject.policy[e.subject.visible]!
   const pathParams = pathParamsOf(e)
+  const pagingOnly = e.paged ? Object.keys(pagingParams).filter((name) => !(name in (e.params?.properties ?? {}))) : []
   let read: ParamsReader<TObject> | undefined
 
   return async function serve(request: FastifyRequest, reply: FastifyReply): Promise<void> {
@@ -168,6 +169,8 @@ function server(e: Endpoint, doors: Doors) {
       if (e.changedAt && !Number.isNaN(since)) requireUnmodified(since, await e.changedAt(subject, params, ctx))
       const headers: Headers = {}
       const page = pageOf(params)
+      // What the endpoint did not declare, it is not given.
+      for (const name of pagingOnly) delete (params as Record<string, unknown>)[name]
       const result = await e.handle({
         subject,
         params,
@@ -200,6 +203,7 @@ async function answer(
   query: string,
   doors: Doors,
 ): Promise<void> {
+  if (result === unchanged) return sendEmpty(exchange, 304, headers)
   const status = statusOf(e)
   if (e.returns === null) return sendEmpty(exchange, status, headers)
   if ('list' in e.returns) {

@@ -31,7 +31,11 @@ export const headerComponents = {
 
 /** Every answer of an endpoint by status. */
 export function responsesOf(e: Endpoint): Record<string, object> {
-  return { [String(statusOf(e))]: success(e), ...failures(e) }
+  return {
+    [String(statusOf(e))]: success(e),
+    ...(e.unchanged !== undefined && { '304': { description: e.unchanged } }),
+    ...failures(e),
+  }
 }
 
 function success(e: Endpoint): object {

@@ -1,0 +1,78 @@
+import { endpoint, unchanged, variants } from '../../api/endpoint.ts'
+import { fetchPage } from '../../api/page.ts'
+import { Optional, Params, Text } from '../../api/params/types.ts'
+import { Project, ProjectSimple } from '../projects/entity.ts'
+import { projectsPage } from '../projects/list.ts'
+import { projectListFilters } from '../projects/params.ts'
+import { getRecord } from '../projects/service.ts'
+import { project } from '../projects/subject.ts'
+import { userByIdOrName } from '../users/subject.ts'
+import { Starrer } from './entity.ts'
+import { deleteStar, insertStar, type StarrerRow, starrersOf } from './queries.ts'
+
+const { with_programming_language: _, id_after: __, id_before: ___, ...starredFilters } = projectListFilters
+
+export const starRoutes = [
+  endpoint({
+    method: 'POST',
+    path: '/projects/:id/star',
+    summary: 'Star a project',
+    subject: project,
+    allow: 'star_project',
+    params: Params({}),
+    unchanged: 'The caller starred it before',
+    returns: Project,
+    async handle({ subject, ctx }) {
+      const starred = await ctx.transaction((tx) => insertStar(tx, ctx.actor!.id, subject.id))
+      return starred ? getRecord(ctx, subject.id) : unchanged
+    },
+  }),
+
+  endpoint({
+    method: 'POST',
+    path: '/projects/:id/unstar',
+    summary: 'Take back the star of a project',
+    subject: project,
+    allow: 'star_project',
+    params: Params({}),
+    unchanged: 'The caller has not starred it',
+    returns: Project,
+    async handle({ subject, ctx }) {
+      const unstarred = await ctx.transaction((tx) => deleteStar(tx, ctx.actor!.id, subject.id))
+      return unstarred ? getRecord(ctx, subject.id) : unchanged
+    },
+  }),
+
+  endpoint({
+    method: 'GET',
+    path: '/projects/:id/starrers',
+    summary: 'List who starred a project',
+    subject: project,
+    allow: 'read_project',
+    params: Params({ search: Optional(Text({ description: 'Part of the name or user name' })) }),
+    paged: true,
+    returns: Starrer,
+    handle: ({ subject, params, page, ctx }) =>
+      fetchPage<StarrerRow>(ctx.db, starrersOf(subject.id, ctx.actor, params.search), page),
+  }),
+
+  endpoint({
+    method: 'GET',
+    path: '/users/:user_id/starred_projects',
+    summary: 'List projects that a user starred; none of a private profile, but to himself and administrators',
+    subject: userByIdOrName,
+    allow: 'read_user',
+    params: Params(starredFilters),
+    paged: true,
+    returns: variants(Project, ProjectSimple),
+    handle: ({ subject, params, page, ctx }) =>
+      projectsPage(
+        ctx,
+        subject.private_profile && !subject.facts.flags['self'] && !ctx.actor?.admin
+          ? { of: 'nothing' }
+          : { of: 'stars', userId: subject.id },
+        params,
+        page,
+      ),
+  }),
+]
