@@ -2,6 +2,7 @@ import type { Endpoint } from '../api/endpoint.ts'
 import type { Job } from '../jobs/job.ts'
 import { archiveRoutes } from './archive/routes.ts'
 import { blameRoutes } from './blame/routes.ts'
+import { collectUnusedBlobs } from './blob-collection/jobs.ts'
 import { deleteMergedBranches } from './branches/jobs.ts'
 import { branchRoutes } from './branches/routes.ts'
 import { commitCommentRoutes } from './commit-comments/routes.ts'
@@ -56,6 +57,7 @@ export const endpoints: readonly Endpoint[] = Object.values(areas).flat()
 
 /** Everything that happens later. */
 export const jobs: readonly Job<any>[] = [
+  collectUnusedBlobs,
   deleteMergedBranches,
   purgeExpiredMembers,
   refreshRepository,
