@@ -17,6 +17,9 @@ export function parsePointer(text: string): Pointer | undefined {
   return oid === undefined || size === undefined ? undefined : { oid, sizeBytes: Number(size) }
 }
 
+export const pointerText = ({ oid, sizeBytes }: Pointer): string =>
+  `version https://git-lfs.github.com/spec/v1\noid sha256:${oid}\nsize ${sizeBytes}\n`
+
 const readAtOnce = 500
 
 /**

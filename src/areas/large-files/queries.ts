@@ -48,7 +48,7 @@ export const linkFrom = (tx: Tx, sourceId: number, projectId: number, oids: read
   tx.run(
     link(
       projectId,
-      sql`select ${projectId}::bigint, oid, size from large_files where project_id = ${sourceId} and oid = any(${oids}::text[]) for key share`,
+      sql`select ${projectId}::bigint, oid, size from large_files where project_id = ${sourceId} and oid = any(${oids}::text[]) order by oid for key share`,
     ),
   )
 
