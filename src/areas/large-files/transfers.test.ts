@@ -7,8 +7,9 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
-import { describe, expect, vi } from 'vitest'
-import { type Client, type TestProject, test, unique, type World } from '../../../test/world.ts'
+import { describe, expect, inject, vi } from 'vitest'
+import { Client, freePort, type TestProject, test, unique, type World } from '../../../test/world.ts'
+import { createApp } from '../../app.ts'
 import { basic, batch, follow, oidOf, upload } from './testing.ts'
 
 const place = (project: TestProject, oid: string, size?: number) =>
@@ -229,6 +230,20 @@ describe('credentials of actions', () => {
     await world.rows(`update users set state = 'active' where id = $1`, [ann.id])
     await world.rows('update access_tokens set revoked = true where user_id = $1', [ann.id])
     expect(await tried(action)).toBe(401)
+  })
+
+  test('are taken by every process, whichever made them', async ({ world }) => {
+    const project = await world.project()
+    const content = unique('content')
+    await upload(world.root, project, content)
+    const { href, header } = await download(world.root, project, content)
+    const port = await freePort()
+    const config = { ...world.config, http: { ...world.config.http, port } }
+    const parts = { databaseUrl: world.databaseUrl, runnerSocket: inject('runnerSocket') }
+    await using other = await createApp(config, parts)
+    await other.listen()
+    const client = new Client(`http://127.0.0.1:${port}`)
+    expect(await follow(client, 'GET', { href, header })).toMatchObject({ status: 200, text: content })
   })
 
   test('cannot be changed, and end', async ({ world }) => {
