@@ -5,8 +5,9 @@ import { openStorage } from '../large-files/storage.ts'
 import type { PushRule } from './rule.ts'
 
 /**
- * Commits that point to large files come after the files. Looks at what git sent: the doors that write through the API make
- * no pointers, and a process for each of their commits would cost more than the commit.
+ * Commits that point to large files come after the files. Looks at what git sent, at the cost of a process. Not at what the
+ * API writes, where that would cost more than the commit: it stores large files itself, and who writes a pointer there by
+ * hand harms nobody but his readers.
  */
 export const largeFilesRule: PushRule = async ({ ctx, project, way, changes, objects }) => {
   const tips = changes.flatMap(({ to }) => to ?? [])
