@@ -13,7 +13,7 @@ import { openBlobs } from './blobs/open.ts'
 import type { Config } from './config.ts'
 import { openDatabase } from './db/database.ts'
 import { Notifications } from './db/notifications.ts'
-import { gitDoor } from './edges/git-http/door.ts'
+import { gitClaim } from './edges/git-http/door.ts'
 import { avatarDoor } from './edges/http/avatar-door.ts'
 import { docsPage } from './edges/http/docs-page.ts'
 import type { Doors } from './edges/http/doors.ts'
@@ -21,6 +21,8 @@ import { ownMetrics } from './edges/http/metrics.ts'
 import { openApiDoor } from './edges/http/openapi/door.ts'
 import { createHttpServer } from './edges/http/server.ts'
 import { systemDoor } from './edges/http/system.ts'
+import { wildcardDoor } from './edges/http/wildcard-door.ts'
+import { largeFileClaim } from './edges/lfs/door.ts'
 import { Git } from './git/git.ts'
 import { Runner } from './git/runner/client.ts'
 import { startJobs } from './jobs/runner.ts'
@@ -101,7 +103,7 @@ export async function createApp(config: Config, services: Services, overrides: O
     openApiDoor({ areas, plan: config.plan, version: apiVersion, siteUrl: site.url }),
     docsPage(site.url),
     avatarDoor(doors),
-    gitDoor(doors),
+    wildcardDoor(site.url, [gitClaim(doors), largeFileClaim(doors)]),
   ])
   stack.defer(() => http.close())
 

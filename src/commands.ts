@@ -1,6 +1,7 @@
 import { readdir } from 'node:fs/promises'
 import { createApp, repositoriesDir } from './app.ts'
 import { checkAvatars } from './areas/avatars/check.ts'
+import { checkLargeFiles } from './areas/large-files/check.ts'
 import { releaseLocks } from './areas/pushes/recovery.ts'
 import { checkRepositories } from './areas/repositories/check.ts'
 import { findAccount } from './areas/tokens/queries.ts'
@@ -52,5 +53,9 @@ export async function checkData(
   const ctx = await app.open(null)
   const storages = await readdir(repositoriesDir(config)).catch(() => [])
   // Awaited here: what it uses is gone when this function ends.
-  return [...(await checkRepositories(ctx, storages, progress)), ...(await checkAvatars(ctx))]
+  return [
+    ...(await checkRepositories(ctx, storages, progress)),
+    ...(await checkAvatars(ctx)),
+    ...(await checkLargeFiles(ctx)),
+  ]
 }

@@ -37,6 +37,7 @@ describe('who may do what on a project', () => {
     ['read_member', 'guest', 'stranger'],
     ['comment_commit', 'reporter', 'stranger'],
     ['push_code', 'developer', 'developer'],
+    ['force_unlock', 'maintainer', 'maintainer'],
     ['admin_member', 'maintainer', 'maintainer'],
     ['admin_project', 'maintainer', 'maintainer'],
     ['rename_project', 'owner', 'owner'],

@@ -15,6 +15,8 @@ export const projectPolicy = {
   /** To an empty repository, where the setting keeps that for maintainers. */
   push_first_commit: { from: 'maintainer', feature: 'repository', unless: ['archived'] },
   admin_tag: { from: 'developer', feature: 'repository', unless: ['archived'] },
+  /** To take away what somebody else locked. */
+  force_unlock: { from: 'maintainer', feature: 'repository', unless: ['archived'] },
   delete_protected_branch: { from: 'maintainer', feature: 'repository', unless: ['archived'] },
   admin_protected_ref: { from: 'maintainer' },
   admin_member: { from: 'maintainer' },

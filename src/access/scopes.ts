@@ -16,3 +16,7 @@ export const isScope = (text: string): text is Scope => (scopes as readonly stri
 /** True when a credential with these scopes (`undefined`: the account itself) reaches what asks for one of `wanted`. */
 export const reaches = (held: ReadonlySet<Scope> | undefined, wanted: readonly Scope[]): boolean =>
   held === undefined || wanted.some((scope) => held.has(scope))
+
+/** What a token needs of git, whatever the door: one of these. */
+export const pullScopes: readonly Scope[] = ['api', 'read_api', 'read_repository', 'write_repository']
+export const pushScopes: readonly Scope[] = ['api', 'write_repository']

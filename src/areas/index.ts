@@ -3,6 +3,7 @@ import type { Job } from '../jobs/job.ts'
 import { archiveRoutes } from './archive/routes.ts'
 import { archivingRoutes } from './archiving/routes.ts'
 import { blameRoutes } from './blame/routes.ts'
+import { collectUnusedBlobs } from './blob-collection/jobs.ts'
 import { deleteMergedBranches } from './branches/jobs.ts'
 import { branchRoutes } from './branches/routes.ts'
 import { commitCommentRoutes } from './commit-comments/routes.ts'
@@ -65,6 +66,7 @@ export const endpoints: readonly Endpoint[] = Object.values(areas).flat()
 
 /** Everything that happens later. */
 export const jobs: readonly Job<any>[] = [
+  collectUnusedBlobs,
   deleteMergedBranches,
   purgeExpiredMembers,
   refreshRepository,

@@ -22,16 +22,19 @@ export function blobStoreSuite(name: string, open: () => Promise<BlobStore>): vo
       })
       expect((await read(store, hello))?.toString()).toBe('hello')
       expect((await read(store, hello, { start: 1, end: 3 }))?.toString()).toBe('ell')
-      expect(await store.has(hello)).toBe(true)
+      expect([await store.has(hello), await store.size(hello)]).toEqual([true, 5])
     })
 
     test('knows nothing of what it was not given, nor after it was deleted', async () => {
       const store = await open()
       expect(await store.get(hello)).toBeUndefined()
       await store.put(Readable.from([Buffer.from('hello')]))
-      await store.delete(hello)
-      await store.delete(hello)
-      expect([await store.has(hello), await store.get(hello)]).toEqual([false, undefined])
+      expect([await store.delete(hello), await store.delete(hello)]).toEqual([true, false])
+      expect([await store.has(hello), await store.size(hello), await store.get(hello)]).toEqual([
+        false,
+        undefined,
+        undefined,
+      ])
     })
 
     test('keeps the same bytes once, and lists them', async () => {
@@ -54,6 +57,44 @@ export function blobStoreSuite(name: string, open: () => Promise<BlobStore>): vo
       const listed = []
       for await (const each of store.list()) listed.push(each)
       expect(listed).toEqual([])
+    })
+
+    test.for([
+      ['another digest', { digest: '0'.repeat(64) as Digest, sizeBytes: 5 }],
+      ['fewer bytes', { digest: hello, sizeBytes: 6 }],
+      ['more bytes', { digest: hello, sizeBytes: 4 }],
+    ] as const)('keeps nothing of what turns out to have %s than expected', async ([, expected]) => {
+      const store = await open()
+      await expect(store.put(Readable.from([Buffer.from('hello')]), expected)).rejects.toMatchObject({
+        kind: 'unprocessable',
+      })
+      expect(await store.has(hello)).toBe(false)
+      await store.put(Readable.from([Buffer.from('hello')]), { digest: hello, sizeBytes: 5 })
+      expect(await store.has(hello)).toBe(true)
+    })
+
+    test('a deletion spares what was stored since, and nobody misses it meanwhile', async () => {
+      const store = await open()
+      const began = new Date(Date.now() - 60_000)
+      await store.put(Readable.from([Buffer.from('hello')]))
+      expect(await store.delete(hello, { unlessStoredSince: began })).toBe(false)
+      expect((await read(store, hello))?.toString()).toBe('hello')
+      expect(await store.delete(hello, { unlessStoredSince: new Date(Date.now() + 60_000) })).toBe(true)
+      expect(await store.has(hello)).toBe(false)
+    })
+
+    test('what is stored while it is being deleted stays', async () => {
+      const store = await open()
+      for (let round = 0; round < 50; round++) {
+        await store.put(Readable.from([Buffer.from('hello')]))
+        const since = new Date(Date.now() + 5)
+        await new Promise((resolve) => setTimeout(resolve, 6))
+        const [, seen] = await Promise.all([
+          store.delete(hello, { unlessStoredSince: since }),
+          store.put(Readable.from([Buffer.from('hello')])).then(() => store.has(hello)),
+        ])
+        expect([seen, await store.has(hello)]).toEqual([true, true])
+      }
     })
 
     test('keeps large and empty ones', async () => {

@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, rm } from 'node:fs/promises'
+import { mkdir, mkdtemp, readdir, rename, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
@@ -30,6 +30,20 @@ test('nothing half-written is left behind', async () => {
     ),
   ).rejects.toThrow('gone')
   expect(await readdir(join(path, 'tmp'))).toEqual([])
+})
+
+test('what a crash left half deleted is there, and half stored goes', async () => {
+  const path = await folder()
+  const store = new DiskBlobs(path)
+  const { digest } = await store.put(Readable.from([Buffer.from('x')]))
+  await mkdir(join(path, 'leaving'), { recursive: true })
+  await rename(join(path, 'sha256', digest.slice(0, 2), digest.slice(2, 4), digest), join(path, 'leaving', digest))
+  await writeFile(join(path, 'tmp', 'unfinished'), 'half')
+  expect(await store.has(digest)).toBe(true)
+  await store.tidy(new Date(0))
+  expect([await readdir(join(path, 'leaving')), await readdir(join(path, 'tmp'))]).toEqual([[], ['unfinished']])
+  await store.tidy(new Date(Date.now() + 1000))
+  expect([await store.has(digest), await readdir(join(path, 'tmp'))]).toEqual([true, []])
 })
 
 test.for(['', 'abc', 'A'.repeat(64), '0'.repeat(65), `../${'0'.repeat(64)}`])('%j is no digest', (text) => {

@@ -1,14 +1,19 @@
 import { createHash, randomUUID } from 'node:crypto'
-import { mkdir, open, opendir, rename, rm, stat, utimes } from 'node:fs/promises'
+import { type FileHandle, link, mkdir, open, opendir, readdir, rename, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Readable } from 'node:stream'
+import { Failure } from '../kernel/failure.ts'
 import { type BlobStore, type Digest, parseDigest, type StoredBlob } from './blob-store.ts'
 
 /*
  *     <folder>/
  *       tmp/<uuid>              being written
  *       sha256/ab/cd/abcd…      whole, durable, named by its digest
+ *       leaving/abcd…           about to be deleted, and still read, unless it proves to be wanted again
  */
+
+const unexpected = () =>
+  new Failure('unprocessable', 'The content does not have the size and digest that were announced')
 
 /** Blobs as files of one folder. */
 export class DiskBlobs implements BlobStore {
@@ -18,7 +23,7 @@ export class DiskBlobs implements BlobStore {
     this.#folder = folder
   }
 
-  async put(source: Readable): Promise<StoredBlob> {
+  async put(source: Readable, expected?: StoredBlob): Promise<StoredBlob> {
     const unfinished = join(this.#folder, 'tmp')
     await mkdir(unfinished, { recursive: true })
     const temporary = join(unfinished, randomUUID())
@@ -28,8 +33,9 @@ export class DiskBlobs implements BlobStore {
       const file = await open(temporary, 'wx', 0o640)
       try {
         for await (const chunk of source as AsyncIterable<Buffer>) {
-          hash.update(chunk)
           sizeBytes += chunk.length
+          if (expected && sizeBytes > expected.sizeBytes) throw unexpected()
+          hash.update(chunk)
           await file.writeFile(chunk)
         }
         await file.sync()
@@ -37,6 +43,7 @@ export class DiskBlobs implements BlobStore {
         await file.close()
       }
       const digest = hash.digest('hex') as Digest
+      if (expected && (digest !== expected.digest || sizeBytes !== expected.sizeBytes)) throw unexpected()
       await this.#place(temporary, digest)
       return { digest, sizeBytes }
     } catch (error) {
@@ -45,14 +52,9 @@ export class DiskBlobs implements BlobStore {
     }
   }
 
+  /** Over the same bytes, if they are there: a deletion under way has taken either the old file or sees the new one's age. */
   async #place(temporary: string, digest: Digest): Promise<void> {
     const path = this.#path(digest)
-    if (await this.has(digest)) {
-      // A collection that is about to take it sees that somebody wants it again.
-      await utimes(path, new Date(), new Date())
-      await rm(temporary)
-      return
-    }
     const folder = join(path, '..')
     await mkdir(folder, { recursive: true })
     await rename(temporary, path)
@@ -64,21 +66,60 @@ export class DiskBlobs implements BlobStore {
     digest: Digest,
     range?: { start: number; end: number },
   ): Promise<{ sizeBytes: number; body: Readable } | undefined> {
-    const file = await open(this.#path(digest), 'r').catch(absent)
+    const file = await this.#open(digest)
     if (!file) return undefined
     const { size } = await file.stat()
     return { sizeBytes: size, body: file.createReadStream(range ?? {}) }
   }
 
-  has(digest: Digest): Promise<boolean> {
-    return stat(this.#path(digest)).then(
-      () => true,
-      () => false,
-    )
+  async has(digest: Digest): Promise<boolean> {
+    return (await this.size(digest)) !== undefined
   }
 
-  async delete(digest: Digest): Promise<void> {
-    await rm(this.#path(digest), { force: true })
+  async size(digest: Digest): Promise<number | undefined> {
+    const file = await this.#open(digest)
+    if (!file) return undefined
+    const { size } = await file.stat().finally(() => file.close())
+    return size
+  }
+
+  /** Where it is, where it is put while it may be deleted, and where it is put back. */
+  async #open(digest: Digest): Promise<FileHandle | undefined> {
+    for (const path of [this.#path(digest), this.#leaving(digest), this.#path(digest)]) {
+      const file = await open(path, 'r').catch(absent)
+      if (file) return file
+    }
+    return undefined
+  }
+
+  async delete(digest: Digest, { unlessStoredSince }: { unlessStoredSince?: Date } = {}): Promise<boolean> {
+    const path = this.#path(digest)
+    const leaving = this.#leaving(digest)
+    await mkdir(join(leaving, '..'), { recursive: true })
+    // Set aside first: from now on whoever stores it makes a new file, so the age of this one cannot change any more.
+    const found = await rename(path, leaving).then(() => stat(leaving), absent)
+    if (!found) return false
+    if (unlessStoredSince && found.mtime >= unlessStoredSince) {
+      await rename(leaving, path)
+      return false
+    }
+    await rm(leaving)
+    return true
+  }
+
+  async tidy(before: Date): Promise<void> {
+    for (const name of await readdir(join(this.#folder, 'leaving')).catch(noEntries)) {
+      const digest = parseDigest(name)
+      if (!digest) continue
+      // Never over what somebody has stored since, which is younger.
+      await link(this.#leaving(digest), this.#path(digest)).catch(present)
+      await rm(this.#leaving(digest))
+    }
+    for (const name of await readdir(join(this.#folder, 'tmp')).catch(noEntries)) {
+      const path = join(this.#folder, 'tmp', name)
+      const facts = await stat(path).catch(absent)
+      if (facts && facts.mtime < before) await rm(path, { force: true })
+    }
   }
 
   async *list(): AsyncIterable<StoredBlob & { readonly storedAt: Date }> {
@@ -94,7 +135,17 @@ export class DiskBlobs implements BlobStore {
   #path(digest: Digest): string {
     return join(this.#folder, 'sha256', digest.slice(0, 2), digest.slice(2, 4), digest)
   }
+
+  #leaving(digest: Digest): string {
+    return join(this.#folder, 'leaving', digest)
+  }
 }
+
+const present = (error: NodeJS.ErrnoException): void => {
+  if (error.code !== 'EEXIST') throw error
+}
+
+const noEntries = (error: NodeJS.ErrnoException): string[] => absent(error) ?? []
 
 const absent = (error: NodeJS.ErrnoException): undefined => {
   if (error.code !== 'ENOENT') throw error

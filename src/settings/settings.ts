@@ -37,6 +37,8 @@ export const Settings = Type.Object({
   deletion_adjourned_period: count(7, 'Days that deleted projects of groups are kept (premium and higher)'),
   limit_projects_in_groups_api: flag(true, 'A group shows at most 100 of its projects and 100 shared with it'),
   receive_max_input_size: count(0, 'Largest push in MB; 0 is no limit'),
+  lfs_enabled: flag(true, 'Large files may be stored (git LFS)'),
+  max_lfs_object_size: count(0, 'Largest large file in MB; 0 is no limit'),
   avatar_service_enabled: flag(true, 'People without a picture of their own show one by e-mail address'),
   throttle_unauthenticated_enabled: flag(false, 'Limit requests of each address without credentials'),
   throttle_unauthenticated_requests_per_period: count(3600, 'Requests'),

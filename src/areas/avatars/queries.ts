@@ -41,3 +41,9 @@ export const storedAvatars = (db: Db, after: string, limit: number): Promise<{ o
       union all select kind || ' namespace ' || id, avatar_digest from namespaces where avatar_digest is not null
       union all select 'project ' || id, avatar_digest from projects where avatar_digest is not null) as pictures
     where owner > ${after} order by owner limit ${literal(limit)}`)
+
+/** Digests of these that are pictures: for the collection of blobs. */
+export const digestsOfAvatars = (digests: readonly Digest[]): Sql => sql`
+  select avatar_digest from users where avatar_digest = any(${digests}::text[])
+  union all select avatar_digest from namespaces where avatar_digest = any(${digests}::text[])
+  union all select avatar_digest from projects where avatar_digest = any(${digests}::text[])`

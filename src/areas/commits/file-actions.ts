@@ -32,12 +32,14 @@ const directory = '040000'
 
 /**
  * Applies actions to a tree one after another. Returns the new contents, not stored yet. Fails with the first action
- * that cannot be done. No process, unless files are written that git itself reads.
+ * that cannot be done. `stored` says what is committed for the content of a new file: itself, unless that is a large file.
+ * No process, unless files are written that git itself reads.
  */
 export async function applyActions(
   repo: Repository,
   tree: TreeEdit,
   actions: readonly FileAction[],
+  stored: Stored = (_path, content) => content,
 ): Promise<NewObject[]> {
   const contents = new Map<Oid, NewObject>()
   const toCheck = new Map<string, FileOfGit>()
@@ -50,7 +52,7 @@ export async function applyActions(
     if (isReadByGit(name)) toCheck.set(path, { name, mode, blob: object ?? (await storedBlob(repo, oid)) })
     await tree.put(path, { mode, oid })
   }
-  for (const action of actions) await applyAction(tree, action, put)
+  for (const action of actions) await applyAction(tree, action, put, stored)
   for (const [path, file] of toCheck) if (!(await passChecks(repo, [file]))) throw invalid(`invalid file: '${path}'`)
   return [...contents.values()]
 }
@@ -62,14 +64,15 @@ async function storedBlob(repo: Repository, oid: Oid): Promise<NewObject> {
   return newObject('blob', blob.content)
 }
 
+type Stored = (path: string, content: Buffer) => Buffer
 type Put = (path: string, mode: string, content: Buffer | Oid) => Promise<void>
 
-async function applyAction(tree: TreeEdit, action: FileAction, put: Put): Promise<void> {
+async function applyAction(tree: TreeEdit, action: FileAction, put: Put, stored: Stored): Promise<void> {
   const path = action.file_path
   requirePath(path)
   if (action.action === 'create') {
     await requireFree(tree, path)
-    return put(path, '100644', contentOf(action))
+    return put(path, '100644', stored(path, contentOf(action)))
   }
   const before = pathBefore(action)
   requirePath(before)

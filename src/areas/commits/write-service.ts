@@ -10,6 +10,7 @@ import type { ProjectSubject } from '../projects/subject.ts'
 import { openForWriting, openRepository } from '../repositories/open.ts'
 import { type RefusalKind, requireBranchAccess } from './branch-access.ts'
 import { applyActions, type FileAction, touchedPaths } from './file-actions.ts'
+import { NewLargeFiles } from './large-files.ts'
 import { lostRace, moveBranch, type Target } from './move-branch.ts'
 import { requireFresh } from './stale-check.ts'
 import { findStart, refuseBranchName, type Start } from './start-point.ts'
@@ -56,10 +57,11 @@ async function storeCommit(
   ctx: Ctx,
   repo: Repository,
   from: Commit | undefined,
-  { actions, message, author }: CommitRequest,
+  { project, actions, message, author }: CommitRequest,
 ): Promise<Commit> {
   const edit = await TreeEdit.of(repo, from?.tree)
-  const contents = await applyActions(repo, edit, actions)
+  const largeFiles = await NewLargeFiles.of(ctx, project, repo, edit)
+  const contents = await applyActions(repo, edit, actions, largeFiles?.pointerTo)
   const { tree, objects, kept } = edit.finish()
   if (tree === (from?.tree ?? emptyTreeOid)) throw invalid('Nothing would change: the commit would be empty')
   const committer = callerSignature(ctx)
@@ -74,6 +76,7 @@ async function storeCommit(
     committer,
     message,
   })
+  await largeFiles?.store()
   await writeObjects(repo, [...contents.filter(({ oid }) => kept.has(oid)), ...objects, commit])
   edit.remember()
   return rememberCommit(repo, commit)

@@ -295,7 +295,7 @@ export const Project = entity({
       ...(administers && { import_error: row.import_error }),
       permissions: { project_access: row.project_member, group_access: row.group_member },
       shared_runners_enabled: settings.shared_runners_enabled,
-      lfs_enabled: settings.lfs_enabled,
+      lfs_enabled: row.settings.lfs_enabled ?? row.namespace_lfs_enabled ?? settings.lfs_enabled,
       ...(administers && { runners_token: row.runners_token, build_git_strategy: settings.build_git_strategy }),
       ci_default_git_depth: settings.ci_default_git_depth,
       ci_config_path: settings.ci_config_path,

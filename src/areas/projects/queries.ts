@@ -87,6 +87,8 @@ export type ProjectRecordRow = ProjectRow & {
   namespace_full_name: string
   namespace_parent_id: number | null
   namespace_avatar: string | null
+  /** Null leaves it to the installation. */
+  namespace_lfs_enabled: boolean | null
   owner: (UserReferenceRow & { created_at: Timestamp }) | null
   has_repository: boolean
   project_member: Membership | null
@@ -198,6 +200,7 @@ export const recordSelect = (caller: Caller, options: RecordOptions): Sql => sql
     p.created_at, p.last_activity_at, p.marked_for_deletion_on,
     n.name as namespace_name, n.path as namespace_path, n.kind as namespace_kind, n.full_path as namespace_full_path,
     n.full_name as namespace_full_name, n.parent_id as namespace_parent_id, n.avatar as namespace_avatar,
+    n.lfs_enabled as namespace_lfs_enabled,
     case when n.kind = 'user' then
       (select (${userReferenceJson('u')})::jsonb || jsonb_build_object('created_at', ${wireTime(raw('u.created_at'))}) from users u where u.id = n.owner_id)
     end as owner,

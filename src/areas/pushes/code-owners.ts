@@ -1,5 +1,7 @@
+import { compilePattern, matchesPath, type PathPattern } from '../../git/path-pattern.ts'
+
 /** A line of a CODEOWNERS file that gives files to somebody, or (without owners) takes them from whoever had them. */
-type Entry = { readonly pattern: readonly string[]; readonly owned: boolean }
+type Entry = { readonly pattern: PathPattern; readonly owned: boolean }
 
 /** Beyond this nobody can mean it; what follows is left out. */
 const maxEntries = 10_000
@@ -21,7 +23,7 @@ export class CodeOwners {
 
   owns(path: string): boolean {
     const segments = path.split('/')
-    return this.#entries.find(({ pattern }) => matchesSegments(pattern, segments))?.owned ?? false
+    return this.#entries.find(({ pattern }) => matchesPath(pattern, segments))?.owned ?? false
   }
 }
 
@@ -37,50 +39,6 @@ function parseLine(line: string): Entry | undefined {
   const segments = path.split('/').filter((segment) => segment !== '')
   return {
     owned,
-    pattern: [...(anchored ? [] : ['**']), ...segments, ...(path.endsWith('/') ? ['**', '*'] : [])],
+    pattern: compilePattern([...(anchored ? [] : ['**']), ...segments, ...(path.endsWith('/') ? ['**', '*'] : [])]),
   }
-}
-
-/** `**` stands for any number of folders. Time is at most the product of the lengths. */
-function matchesSegments(pattern: readonly string[], path: readonly string[]): boolean {
-  let at = 0
-  let index = 0
-  let star = -1
-  let resume = 0
-  while (at < path.length) {
-    if (pattern[index] === '**') {
-      star = index++
-      resume = at
-    } else if (index < pattern.length && matchesSegment(pattern[index]!, path[at]!)) {
-      index++
-      at++
-    } else if (star >= 0) {
-      index = star + 1
-      at = ++resume
-    } else return false
-  }
-  while (pattern[index] === '**') index++
-  return index === pattern.length
-}
-
-/** `*` and `?` within one segment. */
-function matchesSegment(pattern: string, text: string): boolean {
-  let at = 0
-  let index = 0
-  let star = -1
-  let resume = 0
-  while (at < text.length) {
-    if (pattern[index] === '*') {
-      star = index++
-      resume = at
-    } else if (index < pattern.length && (pattern[index] === '?' || pattern[index] === text[at])) {
-      index++
-      at++
-    } else if (star >= 0) {
-      index = star + 1
-      at = ++resume
-    } else return false
-  }
-  while (pattern[index] === '*') index++
-  return index === pattern.length
 }

@@ -9,6 +9,7 @@ import { findProtectedRefs } from '../protected-refs/queries.ts'
 import { protectedBranchRule } from './branch-rules.ts'
 import type { RefChange } from './change.ts'
 import { codeOwnersRule } from './code-owners-rule.ts'
+import { largeFilesRule } from './large-files-rule.ts'
 import { onEach, type PushRule, type Way } from './rule.ts'
 import { tagRule } from './tag-rules.ts'
 
@@ -31,12 +32,14 @@ const rules: readonly PushRule[] = [
   tagRule,
   protectedBranchRule,
   codeOwnersRule,
+  largeFilesRule,
 ]
 
 /**
  * The verdict on a change of refs, whatever the door: `undefined` lets it through, a sentence refuses all of it. Project
  * and protections are read anew, since a push may have taken long: who lost the right meanwhile may not push any more.
- * Two statements on one round trip; git processes only where a branch is protected.
+ * Two statements on one round trip; git processes only where a branch is protected, and one for a push
+ * where large files may be stored.
  */
 export async function decide(
   ctx: Ctx,

@@ -2,7 +2,13 @@ import { LRUCache } from 'lru-cache'
 import type { Actor } from '../../access/actor.ts'
 import type { Db } from '../../db/db.ts'
 import type { Notifications } from '../../db/notifications.ts'
-import { type CredentialRow, findTokenCredential, type TokenCredentialRow, touchToken } from './queries.ts'
+import {
+  type CredentialRow,
+  findDerivedCredential,
+  findTokenCredential,
+  type TokenCredentialRow,
+  touchToken,
+} from './queries.ts'
 import { digestOf } from './secret.ts'
 
 /** Why a credential is refused. */
@@ -61,6 +67,26 @@ export class TokenAuthenticator {
     touchToken(this.#db, row.token_id).catch(() => {})
     return { actor: { ...actorOf(row), scopes: new Set(row.scopes), tokenId: row.token_id } }
   }
+}
+
+/**
+ * Whoever holds a credential that we made for an actor: it is worth no more than the token it was made for (`undefined`:
+ * the account itself) is worth now. One statement.
+ */
+export async function authenticateDerived(
+  db: Db,
+  { userId, tokenId }: { userId: number; tokenId: number | undefined },
+): Promise<Authentication> {
+  const row = await findDerivedCredential(db, userId, tokenId)
+  if (!row) return { refused: 'unknown' }
+  if (tokenId === undefined) {
+    const refused = accountRefusal(row)
+    return refused ? { refused } : { actor: actorOf(row) }
+  }
+  if (row.token_id === null) return { refused: 'revoked' }
+  const token = row as TokenCredentialRow
+  const refused = tokenRefusal(token) ?? accountRefusal(token)
+  return refused ? { refused } : { actor: { ...actorOf(token), scopes: new Set(token.scopes), tokenId } }
 }
 
 const tokenRefusal = (row: TokenCredentialRow): Refusal | undefined =>

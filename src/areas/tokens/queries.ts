@@ -74,6 +74,19 @@ export const findTokenCredential = (db: Db, digest: Buffer): Promise<TokenCreden
     select ${account}, t.id as token_id, t.scopes, t.revoked, coalesce(t.expires_at <= current_date, false) as expired
     from access_tokens t join users u on u.id = t.user_id where t.digest = ${digest}`)
 
+/** The account and, if it is his, the token, as both are now. */
+export const findDerivedCredential = (
+  db: Db,
+  userId: number,
+  tokenId: number | undefined,
+): Promise<
+  | (CredentialRow & { [K in keyof Omit<TokenCredentialRow, keyof CredentialRow>]: TokenCredentialRow[K] | null })
+  | undefined
+> =>
+  db.row(sql`
+    select ${account}, t.id as token_id, t.scopes, t.revoked, coalesce(t.expires_at <= current_date, false) as expired
+    from users u left join access_tokens t on t.user_id = u.id and t.id = ${tokenId ?? null}::bigint where u.id = ${userId}`)
+
 export type PasswordCredentialRow = CredentialRow & { password_digest: string | null }
 
 /** By user name or e-mail address, in any case. */

@@ -1,6 +1,6 @@
 import { allows } from '../../access/policy.ts'
 import { projectPolicy } from '../../access/project-policy.ts'
-import { reaches, type Scope } from '../../access/scopes.ts'
+import { pullScopes, pushScopes, reaches } from '../../access/scopes.ts'
 import type { Ctx } from '../../api/ctx.ts'
 import { httpUrlToRepo } from '../../api/site.ts'
 import { type Plan, planFromPush } from '../../areas/project-creation/service.ts'
@@ -15,9 +15,6 @@ export type Access =
   /** Credentials may help; says nothing of whether the project is there. */
   | { challenge: true }
   | { refused: 403 | 404; message: string }
-
-const pullScopes: readonly Scope[] = ['api', 'read_api', 'read_repository', 'write_repository']
-const pushScopes: readonly Scope[] = ['api', 'write_repository']
 
 const refuse = (message: string): Access => ({ refused: 403, message })
 

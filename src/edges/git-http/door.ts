@@ -1,6 +1,5 @@
 import { pipeline } from 'node:stream/promises'
 import { createGunzip } from 'node:zlib'
-import type { FastifyInstance } from 'fastify'
 import type { Ctx } from '../../api/ctx.ts'
 import { httpUrlToRepo } from '../../api/site.ts'
 import { createFromPush, type Plan } from '../../areas/project-creation/service.ts'
@@ -12,13 +11,12 @@ import type { Repository } from '../../git/repository.ts'
 import { receivePack, uploadPack } from '../../git/transfer.ts'
 import { Failure } from '../../kernel/failure.ts'
 import { type Exchange, type Headers, sendEmpty, sendText } from '../http/answer.ts'
+import { authenticateGit } from '../http/authenticate-git.ts'
 import type { Doors } from '../http/doors.ts'
-import { beginExchange } from '../http/exchange.ts'
 import { answerFor } from '../http/failures.ts'
 import { logAnswer } from '../http/request-log.ts'
-import type { Door } from '../http/server.ts'
+import type { Claim } from '../http/wildcard-door.ts'
 import { gitAccess } from './access.ts'
-import { authenticateGit } from './authenticate.ts'
 import { type GitRequest, parseGitUrl, type Service } from './request.ts'
 
 const uncached: Headers = {
@@ -30,19 +28,11 @@ const plain: Headers = { 'content-type': 'text/plain; charset=utf-8' }
 const mebibyte = 1024 * 1024
 
 /** Git over smart HTTP: parse, authenticate, ask the policy, stream. */
-export const gitDoor =
-  (doors: Doors): Door =>
-  (app: FastifyInstance) => {
-    app.route({
-      method: ['GET', 'HEAD', 'POST'],
-      url: '/*',
-      handler(request, reply) {
-        const asked = parseGitUrl(request.raw.url!)
-        if (!asked) return reply.callNotFound()
-        reply.hijack()
-        return serve(beginExchange(request.raw, reply.raw, doors.siteUrl), asked, request.ip, doors)
-      },
-    })
+export const gitClaim =
+  (doors: Doors): Claim =>
+  (method, url) => {
+    const asked = method === 'PUT' ? undefined : parseGitUrl(url)
+    return asked && ((exchange, remoteAddress) => serve(exchange, asked, remoteAddress, doors))
   }
 
 async function serve(exchange: Exchange, asked: GitRequest, remoteAddress: string, doors: Doors): Promise<void> {

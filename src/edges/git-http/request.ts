@@ -1,3 +1,5 @@
+import { repositoryPath } from '../http/repository-path.ts'
+
 export type Service = 'git-upload-pack' | 'git-receive-pack'
 
 /** What a URL asks of git over HTTP. */
@@ -10,8 +12,6 @@ export type GitRequest =
 const services = new Set<string>(['git-upload-pack', 'git-receive-pack'])
 export const isService = (text: string | null): text is Service => text !== null && services.has(text)
 
-/** The letters of full paths, and nothing else: no escape, no dot segment reaches further. */
-const repositoryPath = String.raw`((?:[A-Za-z0-9_.-]+/)+[A-Za-z0-9_.-]+?)`
 const refs = new RegExp(`^/${repositoryPath}(\\.git)?/info/refs$`)
 const service = new RegExp(`^/${repositoryPath}\\.git/(git-upload-pack|git-receive-pack)$`)
 

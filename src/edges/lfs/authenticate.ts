@@ -1,0 +1,23 @@
+import type { Caller } from '../../access/actor.ts'
+import { type Grant, readCredential } from '../../areas/large-files/credentials.ts'
+import { authenticateDerived } from '../../areas/tokens/authenticate.ts'
+import { authenticateGit, type Shown } from '../http/authenticate-git.ts'
+import type { Doors } from '../http/doors.ts'
+
+export type Known = { readonly caller: Caller; readonly grant: Grant | undefined }
+
+/** What git shows, or a credential of ours (`largeFileCredentials`), which is good for what it grants alone. */
+export async function authenticateLfs(
+  header: string | undefined,
+  doors: Doors,
+): Promise<Known | Extract<Shown, { denied: unknown }>> {
+  const credential = /^bearer\s+(\S+)\s*$/i.exec(header ?? '')?.[1]
+  if (credential === undefined) {
+    const shown = await authenticateGit(header, { ...doors, settings: await doors.settings.get() })
+    return 'denied' in shown ? shown : { caller: shown.caller, grant: undefined }
+  }
+  const grant = await readCredential(doors.db, credential)
+  if (!grant) return { denied: 'wrong' }
+  const found = await authenticateDerived(doors.db, grant)
+  return 'refused' in found ? { denied: found.refused } : { caller: found.actor, grant }
+}

@@ -1,0 +1,114 @@
+import type { Ctx } from '../../api/ctx.ts'
+import type { Storage } from '../../areas/large-files/storage.ts'
+import { Failure } from '../../kernel/failure.ts'
+import type { Exchange } from '../http/answer.ts'
+import type { Doors } from '../http/doors.ts'
+import { answerFor } from '../http/failures.ts'
+import { logAnswer } from '../http/request-log.ts'
+import type { Claim } from '../http/wildcard-door.ts'
+import { lfsAccess } from './access.ts'
+import { mediaType, refuse, type Visit } from './answer.ts'
+import { authenticateLfs } from './authenticate.ts'
+import { parseBatch, serveBatch, serveVerify } from './batch.ts'
+import { readCall } from './body.ts'
+import { serveCreateLock, serveListLocks, serveUnlock, serveVerifyLocks } from './locks.ts'
+import { type LfsCall, type LfsRequest, operationOf, parseLfsRequest } from './request.ts'
+import { serveDownload, serveUpload } from './transfer.ts'
+
+/** Large files over HTTP (git LFS: batch API, basic transfers, locks): parse, authenticate, ask the policy, serve. */
+export const largeFileClaim =
+  (doors: Doors): Claim =>
+  (method, url) => {
+    const asked = parseLfsRequest(method, url)
+    return asked && ((exchange, remoteAddress) => serve(exchange, asked, remoteAddress, doors))
+  }
+
+async function serve(
+  exchange: Exchange,
+  { path, call }: LfsRequest,
+  remoteAddress: string,
+  doors: Doors,
+): Promise<void> {
+  const { req } = exchange
+  const say = (status: number, message: string, headers = {}) =>
+    refuse(exchange, doors.siteUrl, status, message, { headers })
+  let ctx: Ctx | undefined
+  try {
+    const settings = await doors.settings.get()
+    if (!settings.lfs_enabled) return say(501, 'Git LFS is not enabled on this Stithy server, contact your admin.')
+    if (call.kind === 'old_api')
+      return say(501, 'Server supports batch API only, please update your Git LFS client to version 1.0.1 and up.')
+    const unfit = unfitHeaders(exchange, call)
+    if (unfit) return say(unfit.status, unfit.message)
+    const known = await authenticateLfs(req.headers.authorization, doors)
+    if ('denied' in known) {
+      const refused = accountRefusals[known.denied]
+      return refused === undefined ? say(401, 'HTTP Basic: Access denied', challenge) : say(403, refused)
+    }
+    ctx = await doors.open(known.caller, remoteAddress)
+    const batch = call.kind === 'batch' ? parseBatch(await readCall(exchange)) : undefined
+    const access = await lfsAccess(ctx, path, batch?.operation ?? operationOf(call)!, known.grant)
+    if ('challenge' in access) return say(401, 'HTTP Basic: Access denied', challenge)
+    if ('refused' in access) return say(access.refused, access.message)
+    if (batch) await serveBatch({ exchange, ctx }, access.storage, batch)
+    else await answer({ exchange, ctx }, access.storage, call)
+  } catch (error) {
+    failed(exchange, error, doors)
+  } finally {
+    if (!req.complete) req.resume()
+    logAnswer(doors.log, exchange, ctx?.actor ?? null)
+  }
+}
+
+/** Both: the first keeps browsers from asking people, the second is what HTTP wants. */
+const challenge = { 'lfs-authenticate': 'Basic realm="Stithy"', 'www-authenticate': 'Basic realm="Stithy"' }
+
+const accountRefusals: Readonly<Record<string, string>> = {
+  blocked: 'Your account has been blocked.',
+  deactivated: 'Your account has been deactivated. Please sign in to activate it.',
+}
+
+/** Calls of the API are JSON of a media type of its own; plain JSON will do. */
+function unfitHeaders({ req }: Exchange, { kind }: LfsCall): { status: number; message: string } | undefined {
+  if (kind === 'download' || kind === 'upload') return undefined
+  const type = req.headers['content-type']
+  if (req.method === 'POST' && !/^application\/(vnd\.git-lfs\+json|json)\s*(;|$)/i.test(type ?? ''))
+    return { status: 415, message: `The Content-Type must be ${mediaType}` }
+  if (!/^\s*$|application\/(vnd\.git-lfs\+json|json|\*)|\*\/\*/i.test(req.headers.accept ?? ''))
+    return { status: 406, message: `The Accept must be ${mediaType}` }
+  return undefined
+}
+
+async function answer(visit: Visit, storage: Storage, call: LfsCall): Promise<void> {
+  const { exchange } = visit
+  switch (call.kind) {
+    case 'download':
+      return serveDownload(visit, storage, call.oid)
+    case 'upload':
+      return serveUpload(visit, storage, call)
+    case 'verify':
+      return serveVerify(visit, storage, await readCall(exchange))
+    case 'list_locks':
+      return serveListLocks(visit, storage, new URLSearchParams(exchange.req.url!.split('?', 2)[1]))
+    case 'create_lock':
+      return serveCreateLock(visit, storage, await readCall(exchange))
+    case 'verify_locks':
+      return serveVerifyLocks(visit, storage, await readCall(exchange))
+    case 'unlock':
+      return serveUnlock(visit, storage, call.id, await readCall(exchange))
+  }
+}
+
+function failed(exchange: Exchange, error: unknown, { log, siteUrl }: Doors): void {
+  const { req, res } = exchange
+  // Whoever went away in the middle needs no answer, and is no fault of ours.
+  if (req.errored || res.destroyed) return
+  const { status } = answerFor(error)
+  if (status === 500)
+    log.error(
+      { err: error, request_id: exchange.requestId, path: req.url!.split('?', 1)[0] },
+      'large-file request failed',
+    )
+  if (res.headersSent) res.destroy()
+  else refuse(exchange, siteUrl, status, error instanceof Failure ? error.message : 'Internal Server Error')
+}

@@ -1,0 +1,15 @@
+/** Part of a file, both ends included. */
+export type Range = { readonly start: number; readonly end: number }
+
+/**
+ * What a Range header asks of so many bytes (RFC 9110, 14): `undefined` for all of it, also when it asks for several parts
+ * or in a way we do not know, which servers may ignore; `unsatisfiable` when there is no such part.
+ */
+export function parseRange(header: string | undefined, sizeBytes: number): Range | undefined | 'unsatisfiable' {
+  const [, first, last] = /^bytes=(\d{0,15})-(\d{0,15})$/.exec(header ?? '') ?? []
+  if (first === undefined || last === undefined || (first === '' && last === '')) return undefined
+  if (first !== '' && last !== '' && Number(last) < Number(first)) return undefined
+  const start = first === '' ? Math.max(0, sizeBytes - Number(last)) : Number(first)
+  const end = first === '' || last === '' ? sizeBytes - 1 : Math.min(Number(last), sizeBytes - 1)
+  return start > end ? 'unsatisfiable' : { start, end }
+}

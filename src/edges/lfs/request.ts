@@ -1,0 +1,48 @@
+import type { Operation } from '../../areas/large-files/credentials.ts'
+import { type Digest, parseDigest } from '../../blobs/blob-store.ts'
+import { repositoryPath } from '../http/repository-path.ts'
+
+/** What a request asks of the large files of a project. */
+export type LfsCall =
+  | { kind: 'batch' | 'verify' | 'list_locks' | 'create_lock' | 'verify_locks' | 'old_api' }
+  | { kind: 'unlock'; id: string }
+  | { kind: 'download'; oid: Digest }
+  | { kind: 'upload'; oid: Digest; size: number }
+
+export type LfsRequest = { readonly path: string; readonly call: LfsCall }
+
+/** Both places of the bytes: the one that the batch API tells, and the one below the API. */
+const bytes = '(?:gitlab-lfs|info/lfs)/objects/([0-9a-f]{64})'
+const pattern = (rest: string) => new RegExp(`^/${repositoryPath}\\.git/${rest}$`)
+
+const patterns: readonly (readonly [method: RegExp, url: RegExp, call: (...captured: string[]) => LfsCall])[] = [
+  [/^POST$/, pattern('info/lfs/objects/batch'), () => ({ kind: 'batch' })],
+  [/^POST$/, pattern('info/lfs/objects/verify'), () => ({ kind: 'verify' })],
+  [/^POST$/, pattern('info/lfs/objects'), () => ({ kind: 'old_api' })],
+  [/^(GET|HEAD)$/, pattern(bytes), (oid) => ({ kind: 'download', oid: parseDigest(oid!)! })],
+  [
+    /^PUT$/,
+    pattern(`${bytes}/(\\d{1,15})`),
+    (oid, size) => ({ kind: 'upload', oid: parseDigest(oid!)!, size: Number(size) }),
+  ],
+  [/^GET$/, pattern('info/lfs/locks'), () => ({ kind: 'list_locks' })],
+  [/^POST$/, pattern('info/lfs/locks'), () => ({ kind: 'create_lock' })],
+  [/^POST$/, pattern('info/lfs/locks/verify'), () => ({ kind: 'verify_locks' })],
+  [/^POST$/, pattern('info/lfs/locks/([^/]+)/unlock'), (id) => ({ kind: 'unlock', id: id! })],
+]
+
+/** `undefined` when it is none of ours. */
+export function parseLfsRequest(method: string, url: string): LfsRequest | undefined {
+  const pathname = url.split('?', 1)[0]!
+  for (const [verb, address, call] of patterns) {
+    const [, path, ...captured] = (verb.test(method) && address.exec(pathname)) || []
+    if (path !== undefined) return { path, call: call(...captured) }
+  }
+  return undefined
+}
+
+/** What a call needs; `undefined` when that is in its body. */
+export function operationOf({ kind }: LfsCall): Operation | undefined {
+  if (kind === 'batch') return undefined
+  return kind === 'download' || kind === 'list_locks' ? 'download' : 'upload'
+}

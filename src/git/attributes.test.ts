@@ -1,0 +1,54 @@
+import { execFileSync } from 'node:child_process'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { FilterAttributes } from './attributes.ts'
+
+const files: readonly (readonly [text: string, ...paths: string[]])[] = [
+  ['*.bin filter=lfs diff=lfs merge=lfs -text', 'a.bin', 'deep/er/a.bin', 'a.bin/x', 'abin', '.bin'],
+  ['/a.bin filter=lfs', 'a.bin', 'x/a.bin'],
+  ['art/** filter=lfs', 'art/a', 'art/b/c', 'art', 'x/art/a'],
+  ['art/* filter=lfs', 'art/a', 'art/b/c'],
+  ['**/art/*.psd filter=lfs', 'art/x.psd', 'a/b/art/x.psd', 'a/art/b/x.psd'],
+  ['a/**/z filter=lfs', 'a/z', 'a/b/z', 'a/b/c/z', 'z'],
+  ['*.[bB][iI][nN] filter=lfs', 'a.bin', 'a.BIN', 'a.bi', 'a.bon'],
+  ['[!a-c]?.x filter=lfs', 'dd.x', 'aa.x', 'd.x'],
+  ['"with blank.bin" filter=lfs', 'with blank.bin', 'with'],
+  [
+    '*.bin filter=lfs\na.bin -filter\nb.bin !filter\nc.bin filter=other\nd.bin -text',
+    'a.bin',
+    'b.bin',
+    'c.bin',
+    'd.bin',
+    'e.bin',
+  ],
+  ['# *.bin filter=lfs\n[attr]lfs filter=lfs\n\n*.txt text', 'a.bin', 'a.txt'],
+  ['\\[x\\].bin filter=lfs', '[x].bin', 'x.bin'],
+  ['dir/ filter=lfs', 'dir/a', 'dir'],
+]
+
+describe('filters of paths are those that git finds', () => {
+  test.for(files)('%j', ([text, ...paths]) => {
+    const folder = mkdtempSync(join(tmpdir(), 'stithy-attributes-'))
+    try {
+      const git = (...args: string[]) => execFileSync('git', args, { cwd: folder, encoding: 'utf8' })
+      git('init', '-q')
+      writeFileSync(join(folder, '.gitattributes'), text)
+      const told = git('check-attr', '-z', 'filter', '--', ...paths).split('\0')
+      const expected = paths.map((_, n) => told[3 * n + 2]!)
+      const attributes = new FilterAttributes(text)
+      const named = (filter: string) => (['unspecified', 'unset', 'set'].includes(filter) ? undefined : filter)
+      expect(paths.map((path) => attributes.filterOf(path))).toEqual(expected.map(named))
+    } finally {
+      rmSync(folder, { recursive: true })
+    }
+  })
+
+  test('no pattern takes long', () => {
+    const attributes = new FilterAttributes(`${'*a'.repeat(2000)}b filter=lfs\n${'**/a/'.repeat(500)}b filter=lfs`)
+    const began = performance.now()
+    expect(attributes.filterOf(`${'a'.repeat(4000)}/${'a/'.repeat(1000)}`)).toBeUndefined()
+    expect(performance.now() - began).toBeLessThan(2000)
+  })
+})

@@ -1,0 +1,113 @@
+import { execFileSync } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { describe, expect } from 'vitest'
+import { git, temporaryFolder, test } from '../world.ts'
+
+const installed = (() => {
+  try {
+    return execFileSync('git-lfs', ['version'], { encoding: 'utf8' }).startsWith('git-lfs/')
+  } catch {
+    return false
+  }
+})()
+
+/** A clone with git-lfs set up for itself alone, and the files it tracks. */
+async function workTree(folder: string, url: string): Promise<string> {
+  await git(folder, 'init', '-q', '-b', 'main', 'work')
+  const work = join(folder, 'work')
+  await git(work, 'lfs', 'install', '--local')
+  await git(work, 'lfs', 'track', '*.bin')
+  await git(work, 'remote', 'add', 'origin', url)
+  await git(work, 'config', `lfs.${url}/info/lfs.locksverify`, 'true')
+  return work
+}
+
+describe.skipIf(!installed)(
+  `git-lfs${installed ? '' : ' (skipped: it is not installed; apt-get install git-lfs)'}`,
+  () => {
+    test('a push takes the files along, a clone brings them', async ({ world }) => {
+      await using folder = await temporaryFolder()
+      const project = await world.project()
+      const url = world.remote(project, world.root)
+      const work = await workTree(folder.path, url)
+      const files = [randomBytes(3_000_000), randomBytes(10), Buffer.alloc(0)]
+      for (const [n, content] of files.entries()) await writeFile(join(work, `${n}.bin`), content)
+      await git(work, 'add', '.')
+      await git(work, 'commit', '-qm', 'Large files')
+      await git(work, 'push', '-q', 'origin', 'main')
+
+      const raw = await world.root.get(`/projects/${project.id}/repository/files/0.bin/raw?ref=main`)
+      expect(raw.text).toMatch(/^version https:\/\/git-lfs/)
+      const { statistics } = (await world.root.get(`/projects/${project.id}?statistics=true`)).json
+      expect(statistics.lfs_objects_size).toBe(3_000_010)
+
+      await git(
+        folder.path,
+        'clone',
+        '-q',
+        '-c',
+        'filter.lfs.process=git-lfs filter-process',
+        '-c',
+        'filter.lfs.smudge=git-lfs smudge -- %f',
+        '-c',
+        'filter.lfs.clean=git-lfs clean -- %f',
+        url,
+        'copy',
+      )
+      for (const [n, content] of files.entries())
+        expect((await readFile(join(folder.path, 'copy', `${n}.bin`))).equals(content)).toBe(true)
+    })
+
+    test('a push without its files is refused, and goes through after git lfs push', async ({ world }) => {
+      await using folder = await temporaryFolder()
+      const project = await world.project()
+      const work = await workTree(folder.path, world.remote(project, world.root))
+      await writeFile(join(work, 'a.bin'), randomBytes(1000))
+      await git(work, 'add', '.')
+      await git(work, 'commit', '-qm', 'Large file')
+      await expect(git(work, 'push', '-q', '--no-verify', 'origin', 'main')).rejects.toThrow(/LFS objects are missing/)
+      await git(work, 'lfs', 'push', '--all', 'origin')
+      await git(work, 'push', '-q', '--no-verify', 'origin', 'main')
+    })
+
+    test('files are locked and unlocked, and a push over somebody else’s lock is stopped', async ({ world }) => {
+      await using folder = await temporaryFolder()
+      const ann = await world.user()
+      const bob = await world.user()
+      const project = await world.project({
+        members: [
+          [ann, 'maintainer'],
+          [bob, 'maintainer'],
+        ],
+      })
+      const work = await workTree(folder.path, world.remote(project, ann))
+      await writeFile(join(work, 'a.bin'), randomBytes(1000))
+      await git(work, 'add', '.')
+      await git(work, 'commit', '-qm', 'Large file')
+      await git(work, 'push', '-q', 'origin', 'main')
+      await git(work, 'lfs', 'lock', 'a.bin')
+      expect(await git(work, 'lfs', 'locks')).toMatch(new RegExp(`^a\\.bin\\s+Name of ${ann.username}\\s+ID:\\d+$`))
+
+      await writeFile(join(work, 'a.bin'), randomBytes(1000))
+      await git(work, 'commit', '-qam', 'Change it')
+      const asBob = world.remote(project, bob)
+      await git(work, 'config', `lfs.${asBob}/info/lfs.locksverify`, 'true')
+      await expect(git(work, 'push', '-q', asBob, 'main')).rejects.toThrow(/locked/)
+      await git(work, 'lfs', 'unlock', '--force', 'a.bin')
+      await git(work, 'push', '-q', asBob, 'main')
+    })
+
+    test('who may not read gets nothing', async ({ world }) => {
+      await using folder = await temporaryFolder()
+      const ann = await world.user()
+      const project = await world.project()
+      const work = await workTree(folder.path, world.remote(project, ann))
+      await writeFile(join(work, 'a.bin'), randomBytes(1000))
+      await git(work, 'add', '.')
+      await git(work, 'commit', '-qm', 'Large file')
+      await expect(git(work, 'lfs', 'push', 'origin', 'main')).rejects.toThrow(/not found|Not found/i)
+    })
+  },
+)
