@@ -178,6 +178,15 @@ describe('POST /projects/:id/statuses/:sha', () => {
     expect(pipelines).toMatchObject([{ status: 'running' }])
   })
 
+  test('pipelines of many commits at once get a number each', async ({ world }) => {
+    const { project } = await reported(world)
+    const shas = Array.from({ length: 8 }, (_, index) => project.repository.commit({ n: `${index}` }))
+    const made = await Promise.all(shas.map((sha) => report(world, project, sha, { state: 'success', ref: 'main' })))
+    expect(made.map(({ status }) => status)).toEqual(Array(8).fill(201))
+    const iids = (await world.root.get(`/projects/${project.id}/pipelines`)).json.map(({ iid }: any) => iid)
+    expect(iids).toEqual([8, 7, 6, 5, 4, 3, 2, 1])
+  })
+
   test('what must be given, and how it must look', async ({ world }) => {
     const { project, second } = await reported(world)
     const post = (body: object, sha: string = second) => report(world, project, sha, { state: 'success', ...body })

@@ -81,10 +81,12 @@ export async function reportStatus(
   const choice = { projectId: project.id, sha, ref, id: pipelineId }
   const known = await choosePipeline(ctx.db, choice)
   const first = known ?? (await firstRef(openRepository(ctx, project), sha, named))
+  // `heads/main` was another name for it.
+  const wanted = ref === undefined ? choice : { ...choice, ref: first.ref }
   return ctx.transaction(async (tx) => {
     if (!(await lockCommit(tx, project.id, sha))) throw notFound('Project')
     const pipeline =
-      (await choosePipeline(tx, { ...choice, ref: ref === undefined ? undefined : first.ref })) ??
+      (await choosePipeline(tx, wanted)) ??
       (await insertPipeline(tx, { projectId: project.id, sha, ref: first.ref, tag: first.tag, userId }))
     const key = { projectId: project.id, pipelineId: pipeline.id, name: report.name, ref: pipeline.ref, userId }
     const { before, row } = await moveStatus(tx, key, report)

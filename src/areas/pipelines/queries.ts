@@ -50,8 +50,8 @@ export type PipelineScope =
 const inScope = (projectId: number, scope: PipelineScope): Sql =>
   'statuses' in scope
     ? sql`p.status = any(${scope.statuses}::text[])`
-    : sql`p.id = any(array(select max(n.id) from pipelines n where n.project_id = ${projectId}
-        and n.tag = ${scope.newestOf === 'tag'} and n.ref = any(${scope.names}::text[]) group by n.ref))`
+    : sql`p.id = any(array(select (select n.id from pipelines n where n.project_id = ${projectId} and n.ref = name
+        and n.tag = ${scope.newestOf === 'tag'} order by n.id desc limit 1) from unnest(${scope.names}::text[]) as name))`
 
 export function listPipelines(projectId: number, filters: PipelineFilters, scope: PipelineScope | undefined): List {
   const where = [sql`p.project_id = ${projectId}`]
