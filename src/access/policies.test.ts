@@ -36,6 +36,10 @@ describe('who may do what on a project', () => {
     ['read_statistics', 'reporter', 'reporter'],
     ['read_member', 'guest', 'stranger'],
     ['comment_commit', 'reporter', 'stranger'],
+    ['read_commit_status', 'reporter', 'stranger'],
+    ['create_commit_status', 'developer', 'developer'],
+    ['read_pipeline', 'reporter', 'nobody'],
+    ['read_job', 'reporter', 'stranger'],
     ['push_code', 'developer', 'developer'],
     ['force_unlock', 'maintainer', 'maintainer'],
     ['admin_member', 'maintainer', 'maintainer'],
@@ -53,9 +57,22 @@ describe('who may do what on a project', () => {
     expect(least(projectPolicy.read_code, 10)).toBe('stranger')
   })
 
-  test('what is archived takes no pushes', () => {
-    expect(least(projectPolicy.push_code, 20, { flags: { archived: true } })).toBe('never')
+  test('what is archived takes no pushes and no statuses', () => {
+    for (const rule of [projectPolicy.push_code, projectPolicy.create_commit_status])
+      expect(least(rule, 20, { flags: { archived: true } })).toBe('never')
     expect(least(projectPolicy.admin_project, 20, { flags: { archived: true } })).toBe('maintainer')
+  })
+
+  test('jobs that are not public are for members; pipelines stay as open as the project', () => {
+    const flags = { private_jobs: true }
+    expect(least(projectPolicy.read_job, 20, { flags })).toBe('reporter')
+    expect(least(projectPolicy.read_pipeline, 20, { flags })).toBe('nobody')
+  })
+
+  test('without builds there are no statuses, pipelines or jobs', () => {
+    const features = { ...on, builds: 0 }
+    for (const ability of ['read_commit_status', 'create_commit_status', 'read_pipeline', 'read_job'] as const)
+      expect(least(projectPolicy[ability], 20, { features })).toBe('never')
   })
 
   test('without a repository there is no code to read or push', () => {

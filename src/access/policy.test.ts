@@ -71,6 +71,23 @@ const cases: readonly Case[] = [
     visibility: 'public',
     allowed: true,
   },
+  {
+    sentence: 'a circumstance may keep for members what is public',
+    rule: { ...open, openUnless: ['closed'] },
+    who: 'somebody',
+    visibility: 'public',
+    flags: { closed: true },
+    allowed: false,
+  },
+  {
+    sentence: 'members have it all the same',
+    rule: { ...open, openUnless: ['closed'] },
+    who: 'somebody',
+    level: 'guest',
+    visibility: 'public',
+    flags: { closed: true },
+    allowed: true,
+  },
   { sentence: 'D2-VIS-INTERNAL: internal is not', rule: open, who: 'nobody', visibility: 'internal', allowed: false },
   {
     sentence: 'D2-VIS-INTERNAL: internal is open to whoever signed in',

@@ -22,6 +22,8 @@ export type Rule = {
    * subject is public) or `signed_in` (on public and, unless external, internal subjects).
    */
   readonly open?: 'anyone' | 'signed_in'
+  /** Flags of which any one keeps it for members, whatever `open` says. */
+  readonly openUnless?: readonly string[]
   /** Must be switched on; when it is for members only, `open` counts for members alone. */
   readonly feature?: string
   /** Flags of which any one grants the ability to somebody known. */
@@ -50,7 +52,7 @@ export function allows(rule: Rule, caller: Caller, facts: Facts): boolean {
     if (caller.admin || (rule.from !== 'administrator' && facts.level >= levels[rule.from])) return true
     if (rule.or?.some((flag) => facts.flags[flag])) return true
   }
-  if (rule.open === undefined) return false
+  if (rule.open === undefined || rule.openUnless?.some((flag) => facts.flags[flag])) return false
   if (caller === null) return rule.open === 'anyone' && facts.visibility === visibilities.public
   return facts.visibility === visibilities.public || (facts.visibility === visibilities.internal && !caller.external)
 }

@@ -9,6 +9,17 @@ export const projectPolicy = {
   read_statistics: { from: 'reporter' },
   read_member: { from: 'guest', open: 'signed_in' },
   comment_commit: { from: 'reporter', open: 'signed_in', feature: 'repository', unless: ['archived'] },
+  read_commit_status: { from: 'reporter', open: 'signed_in', feature: 'builds' },
+  create_commit_status: { from: 'developer', feature: 'builds', unless: ['archived'] },
+  /** Guests of a private project read pipelines and jobs only where jobs are public; strangers anywhere read jobs only there. */
+  read_pipeline: { from: 'reporter', open: 'anyone', feature: 'builds', or: ['guest_of_public_jobs'] },
+  read_job: {
+    from: 'reporter',
+    open: 'signed_in',
+    openUnless: ['private_jobs'],
+    feature: 'builds',
+    or: ['guest_of_public_jobs'],
+  },
   /** To ask for a commit: the refusal names the branch, so `push_code` and its protection are looked at with that. */
   request_commit: { from: 'guest', open: 'signed_in' },
   push_code: { from: 'developer', feature: 'repository', unless: ['archived'] },

@@ -7,6 +7,8 @@ import { collectUnusedBlobs } from './blob-collection/jobs.ts'
 import { deleteMergedBranches } from './branches/jobs.ts'
 import { branchRoutes } from './branches/routes.ts'
 import { commitCommentRoutes } from './commit-comments/routes.ts'
+import { jobRoutes } from './commit-statuses/job-routes.ts'
+import { commitStatusRoutes } from './commit-statuses/routes.ts'
 import { pickRoutes } from './commits/pick-routes.ts'
 import { commitRoutes } from './commits/routes.ts'
 import { commitWriteRoutes } from './commits/write-routes.ts'
@@ -19,6 +21,7 @@ import { groupRoutes } from './groups/routes.ts'
 import { purgeExpiredMembers } from './members/jobs.ts'
 import { groupMemberRoutes, projectMemberRoutes } from './members/routes.ts'
 import { namespaceRoutes } from './namespaces/routes.ts'
+import { pipelineRoutes } from './pipelines/routes.ts'
 import { projectCreationRoutes } from './project-creation/routes.ts'
 import { removeMarkedProjects, removeProject } from './projects/jobs.ts'
 import { projectRoutes } from './projects/routes.ts'
@@ -42,12 +45,14 @@ export const areas: Readonly<Record<string, readonly Endpoint[]>> = {
   blame: blameRoutes,
   branches: branchRoutes,
   'commit-comments': commitCommentRoutes,
+  'commit-statuses': [...commitStatusRoutes, ...jobRoutes],
   commits: [...commitRoutes, ...commitWriteRoutes, ...pickRoutes],
   compare: compareRoutes,
   files: [...fileRoutes, ...fileWriteRoutes],
   groups: groupRoutes,
   members: [...groupMemberRoutes, ...projectMemberRoutes],
   namespaces: namespaceRoutes,
+  pipelines: pipelineRoutes,
   'project-creation': projectCreationRoutes,
   projects: projectRoutes,
   'protected-branches': protectedBranchRoutes,

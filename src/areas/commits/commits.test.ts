@@ -264,6 +264,40 @@ describe('GET /projects/:id/repository/commits/:sha', () => {
     })
   })
 
+  test('D1-COMMIT-DATES-ABSENT: whole commits have their dates in every answer', async ({ world }) => {
+    const project = await storedProject(world)
+    const { repository } = project
+    const first = repository.commit({ a: '1' })
+    const second = repository.commit({ b: '2' })
+    repository.git('branch', 'stable', first)
+    repository.git('tag', 'v1', first)
+    const at = `/projects/${project.id}/repository`
+    const get = async (path: string) => (await world.root.get(`${at}/${path}`)).json
+    const post = async (path: string, body: object) => (await world.root.post(`${at}/${path}`, body)).json
+    const compared = await get(`compare?from=${first}&to=${second}`)
+    const answers = {
+      list: (await get('commits'))[0],
+      one: await get(`commits/${second}`),
+      made: await post('commits', {
+        branch: 'main',
+        commit_message: 'x',
+        actions: [{ action: 'create', file_path: 'c', content: 'c' }],
+      }),
+      picked: await post(`commits/${second}/cherry_pick`, { branch: 'stable' }),
+      reverted: await post(`commits/${second}/revert`, { branch: 'main' }),
+      base: await get(`merge_base?refs[]=${first}&refs[]=${second}`),
+      branch: (await get('branches/main')).commit,
+      tag: (await get('tags/v1')).commit,
+      compared: compared.commit,
+      between: compared.commits[0],
+    }
+    for (const [name, commit] of Object.entries(answers))
+      expect(commit, name).toMatchObject({
+        authored_date: expect.stringMatching(/^\d{4}-\d\d-\d\dT/),
+        committed_date: commit.created_at,
+      })
+  })
+
   test('text of any encoding is shown as text, and a commit without a message has a title', async ({ world }) => {
     const project = await storedProject(world)
     const { repository } = project
@@ -387,7 +421,7 @@ describe('GET /projects/:id/repository/commits/:sha/diff', () => {
 })
 
 describe('GET /projects/:id/repository/commits/:sha/refs', () => {
-  test('branches first, then tags', async ({ world }) => {
+  test('D1-REFS-CONTAINING: branches first, then tags', async ({ world }) => {
     const project = await storedProject(world)
     const first = project.repository.commit({ a: '1' })
     const second = project.repository.commit({ a: '2' })
@@ -407,6 +441,10 @@ describe('GET /projects/:id/repository/commits/:sha/refs', () => {
       { type: 'tag', name: 'v2' },
     ])
     expect((await of(first, '?type=tag')).json).toEqual([
+      { type: 'tag', name: 'v1' },
+      { type: 'tag', name: 'v2' },
+    ])
+    expect((await of(first, '?type=all&per_page=2&page=2')).json).toEqual([
       { type: 'tag', name: 'v1' },
       { type: 'tag', name: 'v2' },
     ])

@@ -5,6 +5,8 @@ import { nullable, timestamp } from '../../api/schema.ts'
 import type { Stats } from '../../git/changes.ts'
 import type { Commit as GitCommit } from '../../git/commits.ts'
 import { formatSignatureTime } from '../../git/signature.ts'
+import { PipelineReferenceSchema, pipelineReference } from '../pipelines/entity.ts'
+import type { ProjectSubject } from '../projects/subject.ts'
 import type { ContributorRow } from './contributors.ts'
 import { lastPipelines } from './pipelines.ts'
 
@@ -15,6 +17,9 @@ export type CommitRow = {
   /** Only when asked for. */
   readonly stats?: Stats
 }
+
+/** The same with what tells whether the caller may read pipelines. */
+export type CommitDetailRow = CommitRow & { readonly project: Pick<ProjectSubject, 'id' | 'full_path' | 'facts'> }
 
 const basic = {
   id: Type.String({ description: 'Full hash' }),
@@ -76,20 +81,14 @@ export const CommitDetail = entity({
     ...basic,
     project_id: Type.Integer(),
     status: nullable(Type.String({ description: 'Of its newest pipeline' })),
-    last_pipeline: nullable(
-      Type.Object({
-        id: Type.Integer(),
-        sha: Type.String(),
-        ref: Type.String(),
-        status: Type.String(),
-        web_url: Type.String(),
-      }),
-    ),
+    last_pipeline: nullable(PipelineReferenceSchema, {
+      description: 'Null, too, for those who may not read pipelines',
+    }),
   }),
-  gather: (rows: readonly CommitRow[], ctx) =>
+  gather: (rows: readonly CommitDetailRow[], ctx) =>
     lastPipelines(
       ctx,
-      rows[0]!.project.id,
+      rows[0]!.project,
       rows.map(({ commit }) => commit.oid),
     ),
   present(row, ctx, pipelines) {
@@ -98,7 +97,7 @@ export const CommitDetail = entity({
       ...basicOf(row, ctx),
       project_id: row.project.id,
       status: pipeline?.status ?? null,
-      last_pipeline: pipeline ?? null,
+      last_pipeline: pipeline ? pipelineReference(pipeline, row.project, ctx.site) : null,
     }
   },
 })

@@ -48,6 +48,25 @@ describe('POST, PUT and DELETE /projects/:id/repository/files/:file_path', () =>
     expect(project.repository.git('fsck', '--strict')).toBe('')
   })
 
+  test('D1-FILE-ENCODING: content is text, even where it looks like Base64, unless encoding says base64', async ({
+    world,
+  }) => {
+    const project = await withFile(world)
+    let count = 0
+    for (const [encoding, stored] of [
+      [undefined, 'dHdv'],
+      ['base64', 'two'],
+    ] as const) {
+      const made = `made-${++count}`
+      const content = { ...write, content: 'dHdv', encoding }
+      expect(await world.root.post(fileOf(project.id, made), content)).toMatchObject({ status: 201 })
+      const old = project.repository.commit({ [`old-${count}`]: 'old' })
+      expect(await world.root.put(fileOf(project.id, `old-${count}`), content)).toMatchObject({ status: 200 })
+      expect(project.repository.git('rev-parse', 'main~')).toBe(old)
+      for (const name of [made, `old-${count}`]) expect(project.repository.git('show', `main:${name}`)).toBe(stored)
+    }
+  })
+
   test('D1-FILE-PATH-ENCODED: the path is one segment, decoded', async ({ world }) => {
     const project = await withFile(world)
     for (const path of [

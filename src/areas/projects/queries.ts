@@ -8,7 +8,7 @@ import { projectLevel, projectWhere } from '../access-index/queries.ts'
 import { taken } from '../namespaces/names.ts'
 import { type UserReferenceRow, userReferenceJson } from '../users/queries.ts'
 import type { FeatureLevels } from './features.ts'
-import type { ProjectSettings } from './settings.ts'
+import { type ProjectSettings, settingDefaults } from './settings.ts'
 
 /** What every operation on a project needs, with the caller's level: one probe of each index. */
 export type ProjectRow = FeatureLevels & {
@@ -23,6 +23,8 @@ export type ProjectRow = FeatureLevels & {
   import_status: 'none' | 'scheduled' | 'started' | 'finished' | 'failed'
   repository_storage: string
   updated_at: Timestamp
+  /** Whoever reads the project reads its jobs. */
+  public_builds: boolean
   /** Null without any. */
   level: number | null
 }
@@ -31,7 +33,8 @@ const featureColumns = raw(
   'p.issues_access_level, p.repository_access_level, p.merge_requests_access_level, p.builds_access_level, p.wiki_access_level, p.snippets_access_level, p.pages_access_level, p.forking_access_level',
 )
 
-const columns = sql`p.id, p.namespace_id, p.full_path, p.path, p.name, p.visibility, p.archived, p.default_branch, p.import_status, p.repository_storage, p.updated_at, ${featureColumns}`
+const columns = sql`p.id, p.namespace_id, p.full_path, p.path, p.name, p.visibility, p.archived, p.default_branch, p.import_status, p.repository_storage, p.updated_at,
+  coalesce((p.settings->>'public_builds')::boolean, ${settingDefaults.public_builds}) as public_builds, ${featureColumns}`
 
 const levelOf = (caller: Caller): Sql =>
   caller === null ? raw('null::smallint') : projectLevel(caller.id, raw('p.id'), raw('p.namespace_id'))

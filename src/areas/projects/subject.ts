@@ -1,4 +1,5 @@
 import { Type } from 'typebox'
+import { levels } from '../../access/levels.ts'
 import type { Facts } from '../../access/policy.ts'
 import { projectPolicy } from '../../access/project-policy.ts'
 import type { Ctx } from '../../api/ctx.ts'
@@ -20,7 +21,11 @@ export const projectFacts = (row: ProjectRow): Facts => ({
     wiki: row.wiki_access_level,
     snippets: row.snippets_access_level,
   },
-  flags: { archived: row.archived },
+  flags: {
+    archived: row.archived,
+    private_jobs: !row.public_builds,
+    guest_of_public_jobs: row.public_builds && (row.level ?? 0) >= levels.guest,
+  },
 })
 
 /**
