@@ -111,14 +111,15 @@ type Shape<
   /** Honours If-Unmodified-Since: when what goes last changed; nothing when it is not there. Asked only with that header. */
   readonly changedAt?: (
     subject: T,
-    params: ParamsOf<SP> & ParamsOf<P>,
+    params: ParamsOf<P>,
     ctx: Ctx,
   ) => Timestamp | undefined | Promise<Timestamp | undefined>
   readonly returns: R
   /** With `head` only headers are sent: one who sets an `etag` may then leave out what would stand in the body alone. */
   handle(input: {
     subject: T
-    params: ParamsOf<SP> & ParamsOf<P>
+    /** Of the endpoint itself; what names the subject is in the subject. */
+    params: ParamsOf<P>
     page: Page
     ctx: Ctx
     reply: Reply

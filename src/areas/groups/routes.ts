@@ -183,7 +183,7 @@ export const groupRoutes = [
       ...writeParams,
     }),
     returns: GroupDetail,
-    handle: ({ subject, params: { id: _id, ...changes }, ctx }) => editGroup(ctx, subject, changes),
+    handle: ({ subject, params, ctx }) => editGroup(ctx, subject, params),
   }),
 
   endpoint({

@@ -65,7 +65,7 @@ function refuse(fields: Readonly<Record<string, readonly string[]>>): never {
 function attributesOf(input: GroupInput): Partial<GroupAttributes> {
   const { name, description, visibility, ...rest } = input
   return {
-    // The input may hold more than attributes: the id in the path, the parent.
+    // The input holds more than attributes: the path, the parent, a picture.
     ...Object.fromEntries(Object.entries(rest).filter(([key]) => groupAttributeNames.has(key))),
     ...(name !== undefined && { name }),
     ...(description !== undefined && { description: description ?? '' }),

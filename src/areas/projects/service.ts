@@ -244,7 +244,7 @@ export async function editProject(
         kind: 'project_updated',
         projectId: held.id,
         actorId: actor!.id,
-        payload: { changed: Object.keys(input).filter((name) => name !== 'id') },
+        payload: { changed: Object.keys(input) },
       })
     })
     .catch(asTaken)

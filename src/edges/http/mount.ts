@@ -110,7 +110,8 @@ function server(e: Endpoint, doors: Doors) {
   const rule = e.subject.policy[e.allow]!
   const visible = e.subject.policy[e.subject.visible]!
   const pathParams = pathParamsOf(e)
-  const pagingOnly = e.paged ? Object.keys(pagingParams).filter((name) => !(name in (e.params?.properties ?? {}))) : []
+  const own = e.params?.properties ?? {}
+  const foreign = Object.keys(allParams(e).properties).filter((name) => !(name in own))
   let read: ParamsReader<TObject> | undefined
 
   return async function serve(request: FastifyRequest, reply: FastifyReply): Promise<void> {
@@ -165,12 +166,12 @@ function server(e: Endpoint, doors: Doors) {
       if (!subject || !allows(visible, ctx.actor, subject.facts)) throw notFound(e.subject.what)
       if (!allows(rule, ctx.actor, subject.facts))
         throw ctx.actor ? new Failure('forbidden', 'Forbidden') : unauthenticated()
+      const page = pageOf(params)
+      // What the endpoint did not declare itself, it is not given.
+      for (const name of foreign) delete (params as Record<string, unknown>)[name]
       const since = Date.parse(request.raw.headers['if-unmodified-since'] ?? '')
       if (e.changedAt && !Number.isNaN(since)) requireUnmodified(since, await e.changedAt(subject, params, ctx))
       const headers: Headers = {}
-      const page = pageOf(params)
-      // What the endpoint did not declare, it is not given.
-      for (const name of pagingOnly) delete (params as Record<string, unknown>)[name]
       const result = await e.handle({
         subject,
         params,
