@@ -1,6 +1,7 @@
 import { Failure } from '../../kernel/failure.ts'
 import type { Exchange } from '../http/answer.ts'
 import { parseJson } from '../http/body/json.ts'
+import { atPace, usualPace } from '../http/body/pace.ts'
 import { readBytes } from '../http/body/read-bytes.ts'
 
 /** More than the largest batch we answer. */
@@ -10,7 +11,7 @@ export const unprocessable = (message: string): Failure => new Failure('unproces
 
 /** The JSON object that a call brings. */
 export async function readCall({ req }: Exchange): Promise<Readonly<Record<string, unknown>>> {
-  const bytes = await readBytes(req, maxBodyBytes)
+  const bytes = await atPace(req, usualPace, () => readBytes(req, maxBodyBytes))
   try {
     return parseJson(bytes)
   } catch {

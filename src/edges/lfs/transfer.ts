@@ -3,6 +3,7 @@ import { sizesOf, storeFile } from '../../areas/large-files/service.ts'
 import type { Storage } from '../../areas/large-files/storage.ts'
 import type { Digest } from '../../blobs/blob-store.ts'
 import { type Headers, sendBody, sendEmpty } from '../http/answer.ts'
+import { atPace, usualPace } from '../http/body/pace.ts'
 import { refuse, type Visit } from './answer.ts'
 import { unprocessable } from './body.ts'
 import { parseRange } from './range.ts'
@@ -48,6 +49,7 @@ export async function serveUpload(
     throw unprocessable(`The content has ${announced} bytes, not ${file.size}`)
   if (req.headers['content-encoding'] !== undefined) throw unprocessable('The content must not be encoded')
   // Not the request itself: who stops reading it would cut the connection before there is an answer.
-  await storeFile(ctx, project.id, file, Readable.from(req.iterator({ destroyOnReturn: false }), { objectMode: false }))
+  const content = Readable.from(req.iterator({ destroyOnReturn: false }), { objectMode: false })
+  await atPace(req, usualPace, () => storeFile(ctx, project.id, file, content))
   sendEmpty(exchange, 200, { 'content-length': 0 })
 }

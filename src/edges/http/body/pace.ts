@@ -1,3 +1,4 @@
+import { IncomingMessage } from 'node:http'
 import type { Readable } from 'node:stream'
 import { Failure } from '../../../kernel/failure.ts'
 
@@ -10,22 +11,34 @@ export const usualPace: BodyPace = { graceMs: 30_000, bytesPerSecond: 2048 }
 /** The answer to a slow body gets this long to go out before body and connection are destroyed. */
 const farewellMs = 1000
 
+/** Counts the bytes of a body as they come, without touching a request that somebody else reads. */
+function counter(body: Readable): { bytes: () => number; stop: () => void } {
+  if (body instanceof IncomingMessage) {
+    const { socket } = body
+    const before = socket.bytesRead
+    return { bytes: () => socket.bytesRead - before, stop: () => {} }
+  }
+  let bytes = 0
+  const count = (chunk: Buffer): void => {
+    bytes += chunk.length
+  }
+  body.on('data', count)
+  return { bytes: () => bytes, stop: () => body.off('data', count) }
+}
+
 /**
  * What `read`, which must listen to the body before it waits for anything, makes of it; or a `timed_out` failure as soon
  * as the body falls behind `pace`. The body is destroyed then, with which `read` ends and cleans up.
  */
 export async function atPace<T>(body: Readable, pace: BodyPace, read: () => Promise<T>): Promise<T> {
-  let sizeBytes = 0
-  const count = (chunk: Buffer): void => {
-    sizeBytes += chunk.length
-  }
   const began = Date.now()
   const reading = read()
-  body.on('data', count)
+  reading.catch(() => {})
+  const received = counter(body)
   let watch: NodeJS.Timeout | undefined
   const tooSlow = new Promise<never>((_, reject) => {
     watch = setInterval(() => {
-      const allowedMs = pace.graceMs + (sizeBytes / pace.bytesPerSecond) * 1000
+      const allowedMs = pace.graceMs + (received.bytes() / pace.bytesPerSecond) * 1000
       if (Date.now() - began <= allowedMs) return
       clearInterval(watch)
       setTimeout(() => body.destroy(), farewellMs).unref()
@@ -33,11 +46,10 @@ export async function atPace<T>(body: Readable, pace: BodyPace, read: () => Prom
     }, pace.graceMs / 4)
     watch.unref()
   })
-  reading.catch(() => {})
   try {
     return await Promise.race([reading, tooSlow])
   } finally {
     clearInterval(watch)
-    body.off('data', count)
+    received.stop()
   }
 }
