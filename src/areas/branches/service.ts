@@ -23,7 +23,7 @@ export async function defaultTip(repo: Repository, project: ProjectSubject): Pro
 }
 
 /** All branches that a search finds. One process. */
-export async function findBranches(repo: Repository, search: string | undefined, order: RefOrder): Promise<RefTip[]> {
+export async function findBranches(repo: Repository, search: string | undefined, order: RefOrder): Promise<readonly RefTip[]> {
   const all = await listRefTips(repo, 'refs/heads/', { order })
   return search ? searchNames(all, search, nameOfBranch) : all
 }
