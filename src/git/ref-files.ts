@@ -107,6 +107,14 @@ export function compareNames(one: string, other: string): number {
   return one < other ? -1 : one > other ? 1 : 0
 }
 
+/** How many refs have a file of their own; each is a file to read when its folder changed. */
+export async function countLooseRefs(repo: Repository): Promise<number> {
+  const folders = [await readFolders(repo, 'refs/heads'), await readFolders(repo, 'refs/tags')]
+  return folders.reduce((sum, found) => sum + (found === 'ask' ? 0 : countIn(found)), 0)
+}
+
+const countIn = (folders: readonly Folder[]) => folders.reduce((sum, { refs }) => sum + refs.length, 0)
+
 async function readFolders(repo: Repository, top: string): Promise<Folder[] | 'ask'> {
   const folders: Folder[] = []
   const open = [top]

@@ -16,13 +16,13 @@ export function changedPathsOf(path: string): ChangedPaths | undefined {
   return keys
 }
 
-/** Whether a Bloom filter may hold the path and all folders above: false is sure. `bits` is not empty. */
-export function isMaybeIn(bits: Buffer, hashes: number, paths: ChangedPaths): boolean {
-  const size = bits.length * 8
+/** Whether the Bloom filter from `start` to `end` may hold the path and all folders above: false is sure. */
+export function isMaybeIn(bits: Buffer, start: number, end: number, hashes: number, paths: ChangedPaths): boolean {
+  const size = (end - start) * 8
   for (const [first, second] of paths) {
     for (let index = 0; index < hashes; index++) {
       const bit = ((first + Math.imul(index, second)) >>> 0) % size
-      if ((bits[bit >>> 3]! & (1 << (bit & 7))) === 0) return false
+      if ((bits[start + (bit >>> 3)]! & (1 << (bit & 7))) === 0) return false
     }
   }
   return true

@@ -44,25 +44,32 @@ export class Dag {
     return node
   }
 
-  oid = (node: number): Oid => this.#freshCommit(node)?.oid ?? this.#graph.oid(node)
+  oid = (node: number): Oid => (this.#isFresh(node) ? this.#freshCommit(node).oid : this.#graph.oid(node))
 
-  tree = (node: number): Oid => this.#freshCommit(node)?.tree ?? this.#graph.tree(node)
+  tree = (node: number): Oid => (this.#isFresh(node) ? this.#freshCommit(node).tree : this.#graph.tree(node))
 
   /** The committer's clock. */
-  seconds = (node: number): number => this.#freshCommit(node)?.committer.seconds ?? this.#graph.seconds(node)
+  seconds = (node: number): number =>
+    this.#isFresh(node) ? this.#freshCommit(node).committer.seconds : this.#graph.seconds(node)
 
   parents = (node: number): readonly number[] =>
-    this.#freshParents[node - this.#graph.count] ?? this.#graph.parents(node)
+    this.#isFresh(node) ? this.#freshParents[node - this.#graph.count]! : this.#graph.parents(node)
 
   /** Higher than that of every parent. */
   generation = (node: number): number =>
-    this.#freshGenerations[node - this.#graph.count] ?? this.#graph.generation(node)
+    this.#isFresh(node) ? this.#freshGenerations[node - this.#graph.count]! : this.#graph.generation(node)
 
   /** False only when the commit surely left the path as it is in its first parent. */
   maybeChanged = (node: number, paths: ChangedPaths): boolean =>
-    node >= this.#graph.count || this.#graph.maybeChanged(node, paths)
+    this.#isFresh(node) || this.#graph.maybeChanged(node, paths)
 
-  #freshCommit = (node: number): Commit | undefined => this.#fresh[node - this.#graph.count]
+  #isFresh(node: number): boolean {
+    return node >= this.#graph.count
+  }
+
+  #freshCommit(node: number): Commit {
+    return this.#fresh[node - this.#graph.count]!
+  }
 
   /** As git will compute them when it writes the graph. */
   #generations(): number[] {

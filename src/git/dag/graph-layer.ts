@@ -28,8 +28,10 @@ export class GraphLayer {
   readonly #fanout: Buffer
   readonly #oids: Buffer
   readonly #commits: Buffer
-  readonly #edges: Buffer
-  readonly #offsets: Buffer | undefined
+  /** Of each commit two parents, then level and seconds in two words. */
+  readonly #words: Uint32Array
+  readonly #edges: Uint32Array
+  readonly #offsets: Uint32Array | undefined
   readonly #longOffsets: Buffer
   readonly #filters: Filters | undefined
 
@@ -46,11 +48,15 @@ export class GraphLayer {
     }
     this.#oids = required(chunks, 'OIDL', this.count * oidBytes)
     this.#commits = required(chunks, 'CDAT', this.count * commitBytes)
-    this.#edges = chunks.get('EDGE') ?? Buffer.alloc(0)
-    this.#offsets = optional(chunks, 'GDA2', this.count * 4)
+    this.#words = new Uint32Array(this.count * 4)
+    for (let at = 0; at < this.count; at++)
+      for (let word = 0; word < 4; word++)
+        this.#words[at * 4 + word] = this.#commits.readUInt32BE(at * commitBytes + oidBytes + word * 4)
+    this.#edges = numbers(chunks.get('EDGE')) ?? new Uint32Array()
+    this.#offsets = numbers(optional(chunks, 'GDA2', this.count * 4))
     this.#longOffsets = chunks.get('GDO2') ?? Buffer.alloc(0)
     this.hasCorrectedDates = this.#offsets !== undefined
-    this.#filters = filtersOf(optional(chunks, 'BIDX', this.count * 4), chunks.get('BDAT'))
+    this.#filters = filtersOf(numbers(optional(chunks, 'BIDX', this.count * 4)), chunks.get('BDAT'))
     const names = required(chunks, 'BASE', file[7]! * oidBytes)
     this.below = Array.from({ length: file[7]! }, (_, at) => names.toString('hex', at * oidBytes, (at + 1) * oidBytes))
   }
@@ -76,16 +82,15 @@ export class GraphLayer {
 
   /** The committer's clock, as many bits of it as the format has. */
   seconds(at: number): number {
-    const start = at * commitBytes + 28
-    return (this.#commits.readUInt32BE(start) & 3) * 2 ** 32 + this.#commits.readUInt32BE(start + 4)
+    return (this.#words[at * 4 + 2]! & 3) * 2 ** 32 + this.#words[at * 4 + 3]!
   }
 
   /** One more than the highest level of a parent. 0: not known. */
-  level = (at: number): number => this.#commits.readUInt32BE(at * commitBytes + 28) >>> 2
+  level = (at: number): number => this.#words[at * 4 + 2]! >>> 2
 
   /** Its own time, or one second more than the highest corrected time of a parent. Only with `hasCorrectedDates`. */
   correctedSeconds(at: number): number {
-    const offset = this.#offsets!.readUInt32BE(at * 4)
+    const offset = this.#offsets![at]!
     if (offset < top) return this.seconds(at) + offset
     const place = (offset - top) * 8
     if (place + 8 > this.#longOffsets.length) throw new BrokenGraph('a generation is out of range')
@@ -94,16 +99,15 @@ export class GraphLayer {
 
   /** Positions over all layers, first parent first. */
   parents(at: number): number[] {
-    const start = at * commitBytes + oidBytes
-    const first = this.#commits.readUInt32BE(start)
+    const first = this.#words[at * 4]!
     if (first === noParent) return []
-    const second = this.#commits.readUInt32BE(start + 4)
+    const second = this.#words[at * 4 + 1]!
     if (second === noParent) return [this.#within(first)]
     if (second < top) return [this.#within(first), this.#within(second)]
     const parents = [this.#within(first)]
-    for (let edge = (second - top) * 4; ; edge += 4) {
-      if (edge + 4 > this.#edges.length) throw new BrokenGraph('a list of parents has no end')
-      const parent = this.#edges.readUInt32BE(edge)
+    for (let edge = second - top; ; edge++) {
+      const parent = this.#edges[edge]
+      if (parent === undefined) throw new BrokenGraph('a list of parents has no end')
       parents.push(this.#within(parent >= top ? parent - top : parent))
       if (parent >= top) return parents
     }
@@ -113,11 +117,11 @@ export class GraphLayer {
   maybeChanged(at: number, paths: ChangedPaths): boolean {
     const filters = this.#filters
     if (!filters) return true
-    const start = at === 0 ? 0 : filters.ends.readUInt32BE((at - 1) * 4)
-    const end = filters.ends.readUInt32BE(at * 4)
+    const start = at === 0 ? 0 : filters.ends[at - 1]!
+    const end = filters.ends[at]!
     if (start > end || end > filters.bits.length) throw new BrokenGraph('a filter is out of range')
     // Without bits there is no filter: it was too much to compute.
-    return start === end || isMaybeIn(filters.bits.subarray(start, end), filters.hashes, paths)
+    return start === end || isMaybeIn(filters.bits, start, end, filters.hashes, paths)
   }
 
   #within(position: number): number {
@@ -126,9 +130,9 @@ export class GraphLayer {
   }
 }
 
-type Filters = { readonly ends: Buffer; readonly bits: Buffer; readonly hashes: number }
+type Filters = { readonly ends: Uint32Array; readonly bits: Buffer; readonly hashes: number }
 
-function filtersOf(ends: Buffer | undefined, data: Buffer | undefined): Filters | undefined {
+function filtersOf(ends: Uint32Array | undefined, data: Buffer | undefined): Filters | undefined {
   if (!ends || !data || data.length < filterHeaderBytes) return undefined
   const version = data.readUInt32BE(0)
   const hashes = data.readUInt32BE(4)
@@ -161,6 +165,10 @@ const required = (chunks: ReadonlyMap<string, Buffer>, name: string, bytes: numb
   if (chunk?.length !== bytes) throw new BrokenGraph(`the chunk ${name} has a wrong size`)
   return chunk
 }
+
+/** Big-endian words. */
+const numbers = (chunk: Buffer | undefined): Uint32Array | undefined =>
+  chunk && Uint32Array.from({ length: chunk.length >>> 2 }, (_, at) => chunk.readUInt32BE(at * 4))
 
 const optional = (chunks: ReadonlyMap<string, Buffer>, name: string, bytes: number): Buffer | undefined =>
   chunks.has(name) ? required(chunks, name, bytes) : undefined

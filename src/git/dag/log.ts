@@ -23,9 +23,9 @@ type Judge = (node: number) => Step | Promise<Step>
 
 /** The first `limit` commits that pass, in the order of `git rev-list`, or of `git log --follow`. */
 export async function log(repo: Repository, dag: Dag, filters: LogFilters, limit: number): Promise<number[]> {
-  const { from, excluding = [], since = 0, until = Number.POSITIVE_INFINITY } = filters
+  const { from, since = 0, until = Number.POSITIVE_INFINITY } = filters
   const tips = from.map((oid) => dag.node(oid))
-  const judge = await judgeFor(repo, dag, filters, tips, excluding)
+  const judge = await judgeFor(repo, dag, filters, tips, limit)
   const found: number[] = []
   const seen = new Uint8Array(dag.size)
   const queue = new StableQueue()
@@ -52,12 +52,15 @@ export async function log(repo: Repository, dag: Dag, filters: LogFilters, limit
 async function judgeFor(
   repo: Repository,
   dag: Dag,
-  { path, follow = false, firstParent = false }: LogFilters,
+  { excluding = [], path, follow = false, firstParent = false }: LogFilters,
   tips: readonly number[],
-  excluding: readonly Oid[],
+  limit: number,
 ): Promise<Judge> {
   const parents = firstParent ? (node: number) => dag.parents(node).slice(0, 1) : dag.parents
-  if (path !== undefined) return follow ? following(repo, dag, path) : ofPath(new PathReader(repo, dag, path), parents)
+  if (path !== undefined) {
+    const reader = new PathReader(repo, dag, path, limit)
+    return follow ? following(repo, dag, reader) : ofPath(reader, parents)
+  }
   if (excluding.length === 0) return (node) => ({ shown: true, next: parents(node) })
   const excluded = excluding.map((oid) => dag.node(oid))
   const inside = await between(dag, tips, excluded)
@@ -86,16 +89,17 @@ function ofPath(reader: PathReader, parentsOf: (node: number) => readonly number
  * As `git log --follow`: all history is walked, merges are not shown, and a commit that made the file of another one
  * changes what is looked for from there on, whatever line of history comes next.
  */
-function following(repo: Repository, dag: Dag, path: string): Judge {
-  let reader = new PathReader(repo, dag, path)
+function following(repo: Repository, dag: Dag, first: PathReader): Judge {
+  let reader = first
   const compare = async (node: number, next: readonly number[]): Promise<Step> => {
     const [parent] = next
     if (parent !== undefined && (await reader.isSame(node, parent))) return { shown: false, next }
     const [before, after] = [parent === undefined ? undefined : await reader.entry(parent), await reader.entry(node)]
-    const isMade = after !== undefined && !isDirectory(after) && (before === undefined || isDirectory(before))
+    // As git: a file that comes in place of a directory is not followed further.
+    const isMade = before === undefined && after !== undefined && !isDirectory(after)
     if (isMade && parent !== undefined) {
       const old = await origin(repo, dag.oid(node), reader.path)
-      if (old !== undefined) reader = new PathReader(repo, dag, old, reader.budget)
+      if (old !== undefined) reader = new PathReader(repo, dag, old, 1, reader.budget)
     }
     return { shown: after !== before, next }
   }

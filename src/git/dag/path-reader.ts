@@ -9,7 +9,16 @@ import { type Dag, LeaveToGit } from './dag.ts'
 /** Directories that are read for one question: each is a round trip, and git has them at hand. */
 export const maxReads = 600
 
-/** How a path is in the commits of a history. */
+/** Commits that are read ahead at most. */
+const maxAhead = 32
+const maxStepsAhead = 10_000
+
+const [unchanged, changed] = [1, 2]
+
+/**
+ * How a path is in the commits of a history. Reads ahead along first parents, at first as many changes as are `wanted`: what is asked
+ * at once takes one round trip.
+ */
 export class PathReader {
   readonly path: string
   /** What may still be read. */
@@ -20,11 +29,16 @@ export class PathReader {
   readonly #directory: Buffer
   readonly #name: Buffer
   readonly #known = new Map<Oid, Promise<string | undefined>>()
+  /** What the filters said. */
+  readonly #changes: Uint8Array
+  #ahead: number
 
-  constructor(repo: Repository, dag: Dag, path: string, budget = { left: maxReads }) {
+  constructor(repo: Repository, dag: Dag, path: string, wanted: number, budget = { left: maxReads }) {
     const slash = path.lastIndexOf('/')
     this.path = path
     this.budget = budget
+    this.#changes = new Uint8Array(dag.size)
+    this.#ahead = Math.min(wanted, maxAhead)
     this.#repo = repo
     this.#dag = dag
     this.#hashes = changedPathsOf(path)
@@ -33,12 +47,35 @@ export class PathReader {
   }
 
   /** False only when the commit surely left the path as it is in its first parent. */
-  maybeChanged = (node: number): boolean => this.#hashes === undefined || this.#dag.maybeChanged(node, this.#hashes)
+  maybeChanged(node: number): boolean {
+    if (!this.#hashes) return true
+    const asked = this.#changes[node]!
+    if (asked !== 0) return asked === changed
+    const maybe = this.#dag.maybeChanged(node, this.#hashes)
+    this.#changes[node] = maybe ? changed : unchanged
+    return maybe
+  }
 
   async isSame(one: number, other: number): Promise<boolean> {
     if (this.#dag.tree(one) === this.#dag.tree(other)) return true
+    if (!this.#known.has(this.#dag.tree(one))) this.#readAhead(one)
     const [left, right] = await Promise.all([this.entry(one), this.entry(other)])
     return left === right
+  }
+
+  #readAhead(from: number): void {
+    let left = this.#hashes ? Math.min(this.#ahead, this.budget.left >> 2) : 0
+    this.#ahead = Math.min(2 * this.#ahead, maxAhead)
+    for (let node = from, steps = 0; left > 0 && steps < maxStepsAhead; steps++) {
+      const [parent] = this.#dag.parents(node)
+      if (parent === undefined) return
+      if (this.maybeChanged(node) && this.#dag.tree(node) !== this.#dag.tree(parent)) {
+        // Who asks for them is told if they cannot be read.
+        for (const each of [node, parent]) this.entry(each).catch(() => {})
+        left--
+      }
+      node = parent
+    }
   }
 
   /** Mode and id of what is at the path; `undefined` when nothing is. */
