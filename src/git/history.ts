@@ -137,7 +137,7 @@ function readHere(
   if (isRange && (path !== undefined || since || until || firstParent)) return undefined
   if (path !== undefined && !path.isWellFormed()) return undefined
   // Git is no faster at following, as it compares whole trees.
-  if (path !== undefined && (follow ? firstParent : wanted > maxReads / 2)) return undefined
+  if (path !== undefined && (follow ? firstParent : wanted > maxReads.simplified)) return undefined
   return {
     from,
     excluding,

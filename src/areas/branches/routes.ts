@@ -10,7 +10,7 @@ import { deleteMergedBranches } from './jobs.ts'
 import { pageTokenParam, refPage } from './ref-page.ts'
 import {
   branchChangedAt,
-  branchRows,
+  branchTexts,
   createBranch,
   deleteBranch,
   findBranches,
@@ -22,7 +22,6 @@ const branch = Text({ description: 'Name of the branch, as one segment' })
 const orders = { name_asc: 'name', updated_asc: 'updated', updated_desc: '-updated' } as const
 
 export const branchRoutes = [
-  /** Two processes: all names, and what of the page is merged. */
   endpoint({
     method: 'GET',
     path: '/projects/:id/repository/branches',
@@ -44,7 +43,7 @@ export const branchRoutes = [
         query: { search: params.search, sort: params.sort },
         reply,
       })
-      return { ...found, rows: await branchRows(repo, subject, found.rows) }
+      return { ...found, rows: await branchTexts(ctx, subject, found.rows) }
     },
   }),
 

@@ -2,7 +2,7 @@ import type { Oid } from '../oid.ts'
 import type { Repository } from '../repository.ts'
 import { breathe, type Dag } from './dag.ts'
 import { origin } from './origin.ts'
-import { PathReader } from './path-reader.ts'
+import { maxReads, PathReader } from './path-reader.ts'
 import { between } from './reach.ts'
 import { StableQueue } from './stable-queue.ts'
 
@@ -58,7 +58,9 @@ async function judgeFor(
 ): Promise<Judge> {
   const parents = firstParent ? (node: number) => dag.parents(node).slice(0, 1) : dag.parents
   if (path !== undefined) {
-    const reader = new PathReader(repo, dag, path, limit)
+    const reader = new PathReader(repo, dag, path, limit, {
+      left: follow ? maxReads.following : maxReads.simplified,
+    })
     return follow ? following(repo, dag, reader) : ofPath(reader, parents)
   }
   if (excluding.length === 0) return (node) => ({ shown: true, next: parents(node) })

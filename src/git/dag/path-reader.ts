@@ -6,12 +6,13 @@ import { maxTreeBytes } from '../trees.ts'
 import { type ChangedPaths, changedPathsOf } from './changed-paths.ts'
 import { type Dag, LeaveToGit } from './dag.ts'
 
-/** Directories that are read for one question: each is a round trip, and git has them at hand. */
-export const maxReads = 600
+/** Directories that are read for one question. Git has them at hand, but compares all of them when it follows a file. */
+export const maxReads = { simplified: 500, following: 2500 }
 
 /** Commits that are read ahead at most. */
 const maxAhead = 32
 const maxStepsAhead = 10_000
+const maxStepsBack = 1000
 
 const [unchanged, changed] = [1, 2]
 
@@ -33,7 +34,7 @@ export class PathReader {
   readonly #changes: Uint8Array
   #ahead: number
 
-  constructor(repo: Repository, dag: Dag, path: string, wanted: number, budget = { left: maxReads }) {
+  constructor(repo: Repository, dag: Dag, path: string, wanted: number, budget: { left: number }) {
     const slash = path.lastIndexOf('/')
     this.path = path
     this.budget = budget
@@ -58,7 +59,7 @@ export class PathReader {
 
   async isSame(one: number, other: number): Promise<boolean> {
     if (this.#dag.tree(one) === this.#dag.tree(other)) return true
-    if (!this.#known.has(this.#dag.tree(one))) this.#readAhead(one)
+    if (!this.#known.has(this.#dag.tree(this.#unchanged(one)))) this.#readAhead(one)
     const [left, right] = await Promise.all([this.entry(one), this.entry(other)])
     return left === right
   }
@@ -67,26 +68,37 @@ export class PathReader {
     let left = this.#hashes ? Math.min(this.#ahead, this.budget.left >> 2) : 0
     this.#ahead = Math.min(2 * this.#ahead, maxAhead)
     for (let node = from, steps = 0; left > 0 && steps < maxStepsAhead; steps++) {
-      const [parent] = this.#dag.parents(node)
-      if (parent === undefined) return
-      if (this.maybeChanged(node) && this.#dag.tree(node) !== this.#dag.tree(parent)) {
-        // Who asks for them is told if they cannot be read.
-        for (const each of [node, parent]) this.entry(each).catch(() => {})
+      if (this.maybeChanged(node)) {
+        // Who asks for it is told if it cannot be read.
+        this.entry(node).catch(() => {})
         left--
       }
+      const [parent] = this.#dag.parents(node)
+      if (parent === undefined) return
       node = parent
     }
   }
 
   /** Mode and id of what is at the path; `undefined` when nothing is. */
   entry(node: number): Promise<string | undefined> {
-    const tree = this.#dag.tree(node)
+    const tree = this.#dag.tree(this.#unchanged(node))
     const known = this.#known.get(tree)
     if (known) return known
     if (--this.budget.left < 0) throw new LeaveToGit('too much to read')
     const reading = this.#read(tree)
     this.#known.set(tree, reading)
     return reading
+  }
+
+  /** Along first parents, as far as the path surely was the same: the commit that will be asked for next is read once. */
+  #unchanged(from: number): number {
+    let node = from
+    for (let steps = 0; steps < maxStepsBack && !this.maybeChanged(node); steps++) {
+      const [parent] = this.#dag.parents(node)
+      if (parent === undefined) return node
+      node = parent
+    }
+    return node
   }
 
   async #read(tree: Oid): Promise<string | undefined> {
