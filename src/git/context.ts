@@ -1,5 +1,5 @@
 import type { LRUCache } from 'lru-cache'
-import type { KeptGraph } from './dag/open-graph.ts'
+import type { KeptGraph } from './dag/commit-graph.ts'
 import type { HelperPool } from './helper-pool.ts'
 import type { Runner } from './runner/client.ts'
 

@@ -77,3 +77,12 @@ export class CommitGraph {
     throw new BrokenGraph('a position is out of range')
   }
 }
+
+/** Kept for as long as the file that names its layers is the same one: git never writes into it. */
+export type KeptGraph = {
+  readonly file: string
+  /** `'git'`: there is one that is too large or strange for us. */
+  readonly graph: CommitGraph | 'git'
+  /** Layers by the id that the chain knows them by. */
+  readonly layers: ReadonlyMap<string, GraphLayer>
+}

@@ -2,17 +2,8 @@ import { statSync } from 'node:fs'
 import { type FileHandle, open } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Repository } from '../repository.ts'
-import { CommitGraph } from './commit-graph.ts'
+import { CommitGraph, type KeptGraph } from './commit-graph.ts'
 import { BrokenGraph, GraphLayer } from './graph-layer.ts'
-
-/** Kept for as long as the file that names its layers is the same one: git never writes into it. */
-export type KeptGraph = {
-  readonly file: string
-  /** `'git'`: there is one that is too large or strange for us. */
-  readonly graph: CommitGraph | 'git'
-  /** Layers by the id that the chain knows them by. */
-  readonly layers: ReadonlyMap<string, GraphLayer>
-}
 
 const maxLayers = 100
 const none = new CommitGraph([])
