@@ -1,8 +1,9 @@
 import { inDag } from './dag/dag.ts'
-import { between, commonAncestors, reachable } from './dag/reach.ts'
+import { between, commonAncestors, reachable, reaching } from './dag/reach.ts'
 import type { Oid } from './oid.ts'
 import type { RefName } from './ref-name.ts'
-import { listRefs, listRefTips, type Ref, type RefTip } from './refs.ts'
+import { commitsOf } from './ref-objects.ts'
+import { listRefTips, type RefTip } from './refs.ts'
 import { recall, remember } from './remember.ts'
 import type { Repository } from './repository.ts'
 
@@ -137,9 +138,26 @@ export function aheadBehind(
   return remember(repo, `left-right ${left} ${right}`, make, () => 60)
 }
 
-/** Branches and tags (or those of `prefixes`) from which the commit can be reached, by name. One process. */
-export const refsContaining = (
+/** Branches and tags (or those of `prefixes`) from which the commit can be reached, by name. */
+export async function refsContaining(
   repo: Repository,
   commit: Oid,
-  { prefixes = ['refs/heads/', 'refs/tags/'], limit }: { prefixes?: readonly string[]; limit?: number } = {},
-): Promise<Ref[]> => listRefs(repo, prefixes, { containing: commit, ...(limit !== undefined && { limit }) })
+  prefixes: readonly ('refs/heads/' | 'refs/tags/')[] = ['refs/heads/', 'refs/tags/'],
+): Promise<readonly RefTip[]> {
+  const refs = (await Promise.all(prefixes.map((prefix) => listRefTips(repo, prefix)))).flat()
+  const commits = await commitsOf(
+    repo,
+    refs.map(({ oid }) => oid),
+  )
+  const known = commits && (await descendantsOf(repo, commit, [...new Set(commits.values())]))
+  if (!known) return listRefTips(repo, prefixes, { containing: commit })
+  return refs.filter(({ oid }) => known.has(commits.get(oid)!))
+}
+
+/** Those of some commits that are `commit` or have it in their history. */
+const descendantsOf = (repo: Repository, commit: Oid, tips: readonly Oid[]): Promise<ReadonlySet<Oid> | undefined> =>
+  inDag(repo, [commit, ...tips], async (dag) => {
+    const nodes = tips.map((oid) => dag.node(oid))
+    const found = await reaching(dag, dag.node(commit), nodes)
+    return new Set(tips.filter((_, index) => found.has(nodes[index]!)))
+  })

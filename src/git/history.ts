@@ -41,7 +41,7 @@ const orderFlags = {
 } as const
 
 /**
- * Commits that pass the filters, read through the object cache. One `rev-list` process and one round trip. A path that
+ * Commits that pass the filters, read through the object cache. Simple ones are walked in this process by the commit-graph (`dag/`), others by one `rev-list`. A path that
  * cannot exist, or nothing to start from, gives none.
  */
 export async function listCommits(repo: Repository, filters: HistoryFilters, page: HistoryPage): Promise<Commit[]> {
@@ -80,8 +80,8 @@ export async function listCommitIds(
 }
 
 /**
- * How many commits pass the filters, counted to at most `atMost`. One `rev-list` process (with a commit-graph 12 ms for
- * 23,000 commits), remembered unless it depends on refs.
+ * How many commits pass the filters, counted to at most `atMost`. Cost as `listCommits`, remembered unless it depends on
+ * refs.
  */
 export async function countCommits(
   repo: Repository,
@@ -107,8 +107,8 @@ export async function countCommits(
 }
 
 /**
- * The newest commit that left `path` as it is in `commit`; `undefined` when the path cannot exist. One `rev-list`
- * process (20 ms on 23,000 commits with a commit-graph), remembered: neither can change.
+ * The newest commit that left `path` as it is in `commit`; `undefined` when the path cannot exist. A millisecond on
+ * 20,000 commits with a commit-graph, remembered: neither can change.
  */
 export async function lastCommitOfPath(repo: Repository, commit: Oid, path: string): Promise<Commit | undefined> {
   const found = await remember(

@@ -5,7 +5,7 @@ import { HelperDeath, type Question } from './helper.ts'
 import { nullOid, type Oid } from './oid.ts'
 import { readRefFile, readRefFiles } from './ref-files.ts'
 import type { RefName } from './ref-name.ts'
-import { creationTimes } from './ref-times.ts'
+import { creationTimes } from './ref-objects.ts'
 import type { Repository } from './repository.ts'
 import { removeStaleLocks } from './stale-locks.ts'
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { aheadBehind, isAncestor, mergeBase, mergeBases, mergedInto } from '../ancestry.ts'
+import { aheadBehind, isAncestor, mergeBase, mergeBases, mergedInto, refsContaining } from '../ancestry.ts'
 import { countCommits, type HistoryFilters, listCommitIds } from '../history.ts'
 import type { Oid } from '../oid.ts'
 import type { RefName } from '../ref-name.ts'
@@ -157,7 +157,11 @@ describe('history read in this process', () => {
           .filter((name) => name !== heads.at(-1)!.name)
           .toSorted(),
       )
+      git('tag', '-a', 'middle', '-m', 'x', commits[commits.length >> 1]!)
       for (const other of commits.filter((_, index) => index % 3 === 0)) {
+        expect((await refsContaining(repo, other)).map(({ name }) => name)).toEqual(
+          git('for-each-ref', '--format=%(refname)', `--contains=${other}`),
+        )
         expect(await listCommitIds(repo, { from: [tip], excluding: [other] }, all)).toEqual(
           git('rev-list', tip, `^${other}`),
         )

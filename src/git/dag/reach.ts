@@ -24,6 +24,29 @@ export async function reachable(dag: Dag, from: number, targets: Iterable<number
   return found
 }
 
+/** Those of `tips` that are `target` or have it in their history. */
+export async function reaching(dag: Dag, target: number, tips: Iterable<number>): Promise<ReadonlySet<number>> {
+  const oldest = dag.generation(target)
+  const seen = new Uint8Array(dag.size)
+  const younger: number[] = []
+  const see = (node: number) => {
+    if (seen[node] || dag.generation(node) <= oldest) return
+    seen[node] = 1
+    younger.push(node)
+  }
+  for (const tip of tips) see(tip)
+  for (let index = 0; index < younger.length; index++) {
+    for (const parent of dag.parents(younger[index]!)) see(parent)
+    await breathe(index + 1)
+  }
+  // Parents first.
+  const generations = new Map(younger.map((node) => [node, dag.generation(node)]))
+  younger.sort((one, other) => generations.get(one)! - generations.get(other)!)
+  const found = new Set([target])
+  for (const node of younger) if (dag.parents(node).some((parent) => found.has(parent))) found.add(node)
+  return found
+}
+
 /**
  * Flags that go down from commits to all that they reach, highest generation first: then a node has all its flags
  * when its turn comes. Ends when no node that waits is live.

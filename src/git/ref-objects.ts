@@ -1,4 +1,4 @@
-import { readCommit } from './commits.ts'
+import { readCommit, readCommits } from './commits.ts'
 import { openGraph } from './dag/open-graph.ts'
 import type { Oid } from './oid.ts'
 import type { Repository } from './repository.ts'
@@ -27,4 +27,22 @@ async function readTime(repo: Repository, oid: Oid): Promise<number | undefined>
   const commit = await readCommit(repo, oid)
   // Of an annotated tag, that is the commit it stands for.
   return commit?.oid === oid ? commit.committer.seconds : (await readTag(repo, oid))?.tagger?.seconds
+}
+
+/**
+ * The commits that some objects stand for, annotated tags followed; of other objects none. `undefined` when git should be asked: about too
+ * many. One round trip for all that were never read.
+ */
+export async function commitsOf(repo: Repository, oids: readonly Oid[]): Promise<ReadonlyMap<Oid, Oid> | undefined> {
+  const graph = await openGraph(repo)
+  const commits = new Map<Oid, Oid>()
+  const unknown: Oid[] = []
+  for (const oid of oids) {
+    if (graph !== 'git' && graph.find(oid) !== undefined) commits.set(oid, oid)
+    else unknown.push(oid)
+  }
+  if (unknown.length > maxRead) return undefined
+  for (const [index, commit] of (await readCommits(repo, unknown)).entries())
+    if (commit) commits.set(unknown[index]!, commit.oid)
+  return commits
 }
