@@ -93,19 +93,17 @@ export async function readRefFiles(
   const refs = new Map<string, Oid>()
   for (const [name, oid] of packed) if (name.startsWith(`${below}/`) && isRefName(name)) refs.set(name, oid)
   for (const folder of folders) for (const { name, oid } of folder.refs) refs.set(name, oid)
-  const sorted = Array.from(refs, ([name, oid]) => ({ name: name as RefName, oid })).sort((one, other) =>
-    compareNames(one.name, other.name),
+  const sorted = Array.from(refs, ([name, oid]) => ({ name: name as RefName, oid })).sort(
+    [...refs.keys()].some((name) => /[\ud800-\udfff]/.test(name)) ? byBytes : byText,
   )
   repo.git.cache.set(key, { parts, refs: sorted } satisfies Listing, { size: 250 * sorted.length + 500 })
   return sorted
 }
 
-/** As git: by bytes. Without surrogates that is the order of JavaScript, too. */
-export function compareNames(one: string, other: string): number {
-  if (/[\ud800-\udfff]/.test(one) || /[\ud800-\udfff]/.test(other))
-    return Buffer.compare(Buffer.from(one), Buffer.from(other))
-  return one < other ? -1 : one > other ? 1 : 0
-}
+const byText = (one: RefFile, other: RefFile) => (one.name < other.name ? -1 : 1)
+
+/** As git always does. Without surrogates that is the order of texts. */
+const byBytes = (one: RefFile, other: RefFile) => Buffer.compare(Buffer.from(one.name), Buffer.from(other.name))
 
 /** How many refs have a file of their own; each is a file to read when its folder changed. */
 export async function countLooseRefs(repo: Repository): Promise<number> {

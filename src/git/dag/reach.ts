@@ -1,4 +1,4 @@
-import { breathe, type Dag } from './dag.ts'
+import { breathe, type Dag, LeaveToGit } from './dag.ts'
 import { BrokenGraph } from './graph-layer.ts'
 import { StableQueue } from './stable-queue.ts'
 
@@ -24,6 +24,9 @@ export async function reachable(dag: Dag, from: number, targets: Iterable<number
   return found
 }
 
+/** Sorting does not wait for others. */
+const maxSorted = 50_000
+
 /** Those of `tips` that are `target` or have it in their history. */
 export async function reaching(dag: Dag, target: number, tips: Iterable<number>): Promise<ReadonlySet<number>> {
   const oldest = dag.generation(target)
@@ -37,6 +40,7 @@ export async function reaching(dag: Dag, target: number, tips: Iterable<number>)
   for (const tip of tips) see(tip)
   for (let index = 0; index < younger.length; index++) {
     for (const parent of dag.parents(younger[index]!)) see(parent)
+    if (younger.length > maxSorted) throw new LeaveToGit('too much history')
     await breathe(index + 1)
   }
   // Parents first.
