@@ -113,12 +113,12 @@ export const branchRoutes = [
     }),
     returns: Branch,
     async handle({ subject, params, ctx }) {
-      const found = await getBranch(ctx, subject, params.branch)
+      await getBranch(ctx, subject, params.branch)
       await protectOneBranch(ctx, subject, params.branch, {
         push: params.developers_can_push,
         merge: params.developers_can_merge,
       })
-      return found
+      return getBranch(ctx, subject, params.branch)
     },
   }),
 
@@ -132,9 +132,9 @@ export const branchRoutes = [
     params: Params({ branch }),
     returns: Branch,
     async handle({ subject, params, ctx }) {
-      const found = await getBranch(ctx, subject, params.branch)
+      await getBranch(ctx, subject, params.branch)
       await unprotectOneBranch(ctx, subject, params.branch)
-      return found
+      return getBranch(ctx, subject, params.branch)
     },
   }),
 ]
