@@ -8,8 +8,8 @@ import { recall, remember } from './remember.ts'
 import type { Repository } from './repository.ts'
 
 /**
- * Everything here is read from the commit-graph in this process where it reaches (`dag/`), at most a round trip for each commit that it
- * lacks; where it does not, one process of git. Facts of commits are remembered.
+ * Everything here is read from the commit-graph in this process where it reaches (`dag/`), at most a round trip for
+ * each commit that it lacks; where it does not, one process of git. Facts of commits are remembered.
  */
 
 /** Whether `descendant` is `ancestor` or has it in its history. Throws when one is no commit. */
@@ -32,8 +32,8 @@ export async function isAncestor(repo: Repository, ancestor: Oid, descendant: Oi
 }
 
 /**
- * Those of some branches whose commit is part of the history of `head` without being `head` itself: they were merged. One
- * look at the history for all that were not asked about before.
+ * Those of some branches whose commit is part of the history of `head` without being `head` itself: they were merged.
+ * One look at the history for all that were not asked about before.
  */
 export async function mergedInto(
   repo: Repository,

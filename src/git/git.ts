@@ -15,7 +15,10 @@ import type { Runner } from './runner/client.ts'
 export type GitOptions = {
   /** Memory for parsed objects of all repositories. Default 64 MiB. */
   cacheBytes?: number
-  /** Memory for commit-graphs of all repositories, about 80 bytes a commit; what is larger is left to git. Default 64 MiB. */
+  /**
+   * Memory for commit-graphs of all repositories, about 80 bytes a commit; what is larger is left to git. Default 64
+   * MiB.
+   */
   graphBytes?: number
   /** Long-lived git processes of this server process, over all repositories. Default 64. */
   maxHelpers?: number

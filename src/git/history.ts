@@ -41,8 +41,8 @@ const orderFlags = {
 } as const
 
 /**
- * Commits that pass the filters, read through the object cache. Simple ones are walked in this process by the commit-graph (`dag/`), others by one `rev-list`. A path that
- * cannot exist, or nothing to start from, gives none.
+ * Commits that pass the filters, read through the object cache. Simple ones are walked in this process by the
+ * commit-graph (`dag/`), others by one `rev-list`. A path that cannot exist, or nothing to start from, gives none.
  */
 export async function listCommits(repo: Repository, filters: HistoryFilters, page: HistoryPage): Promise<Commit[]> {
   const commits = await readCommits(repo, await listCommitIds(repo, filters, page))
@@ -80,8 +80,8 @@ export async function listCommitIds(
 }
 
 /**
- * How many commits pass the filters, counted to at most `atMost`. Cost as `listCommits`, remembered unless it depends on
- * refs.
+ * How many commits pass the filters, counted to at most `atMost`. Cost as `listCommits`, remembered unless it depends
+ * on refs.
  */
 export async function countCommits(
   repo: Repository,
@@ -125,8 +125,7 @@ export async function lastCommitOfPath(repo: Repository, commit: Oid, path: stri
 
 /**
  * What can be read in this process just as git would, `undefined` for the rest. Git compares the trees of a path, which
- * takes a round trip each here, so long lists are its; so are ranges of a path, and followed ones, whose rules have more cases
- * than use.
+ * takes a round trip each here, so long lists are its; so are ranges of a path, whose rules have more cases than use.
  */
 function readHere(
   { from, excluding = [], path, follow, since, until, author, message, firstParent, merges }: HistoryFilters,

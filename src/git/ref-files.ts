@@ -51,7 +51,9 @@ function packedRefs(repo: Repository): ReadonlyMap<string, Oid> | 'ask' {
   return refs
 }
 
-/** Lines of `<oid> <name>`; those with `^` tell what the tag before them stands for, those with `#` are about the file. */
+/**
+ * Lines of `<oid> <name>`; those with `^` tell what the tag before them stands for, those with `#` are about the file.
+ */
 function parsePackedRefs(text: string): Map<string, Oid> {
   const refs = new Map<string, Oid>()
   for (const line of text.split('\n')) {
@@ -74,8 +76,8 @@ export type RefFile = { readonly name: RefName; readonly oid: Oid }
 type Listing = { readonly parts: readonly object[]; readonly refs: readonly RefFile[] }
 
 /**
- * All refs below `refs/heads` or `refs/tags`, by name, with where they point right now; `'ask'` when only git can tell. No process: looks at
- * each folder, and reads files of those that changed. The same array for as long as nothing did.
+ * All refs below `refs/heads` or `refs/tags`, by name, with where they point right now; `'ask'` when only git can tell.
+ * No process: looks at each folder, and reads files of those that changed. The same array for as long as nothing did.
  */
 export async function readRefFiles(
   repo: Repository,

@@ -8,9 +8,9 @@ import { readTag } from './tags.ts'
 const maxRead = 2000
 
 /**
- * When what refs point to was made, in seconds: the committer's clock of a commit, the tagger's of an annotated tag. `undefined` when git
- * should be asked: about other objects, or about too many that the commit-graph does not know. One round trip for all that
- * were never read.
+ * When what refs point to was made, in seconds: the committer's clock of a commit, the tagger's of an annotated tag.
+ * `undefined` when git should be asked: about other objects, or about too many that the commit-graph does not know. One
+ * round trip for all that were never read.
  */
 export async function creationTimes(repo: Repository, oids: readonly Oid[]): Promise<number[] | undefined> {
   const graph = await openGraph(repo)
@@ -30,8 +30,8 @@ async function readTime(repo: Repository, oid: Oid): Promise<number | undefined>
 }
 
 /**
- * The commits that some objects stand for, annotated tags followed; of other objects none. `undefined` when git should be asked: about too
- * many. One round trip for all that were never read.
+ * The commits that some objects stand for, annotated tags followed; of other objects none. `undefined` when git should
+ * be asked: about too many. One round trip for all that were never read.
  */
 export async function commitsOf(repo: Repository, oids: readonly Oid[]): Promise<ReadonlyMap<Oid, Oid> | undefined> {
   const graph = await openGraph(repo)

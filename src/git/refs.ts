@@ -126,8 +126,8 @@ export async function listRefs(
 export type RefTip = Pick<Ref, 'name' | 'oid'>
 
 /**
- * As `listRefs`, without a look at the objects. All branches, or all tags, by name or time are read from files: no process, and for as
- * long as no ref moves no work. Do not change the array.
+ * As `listRefs`, without a look at the objects. All branches, or all tags, by name or time are read from files: no
+ * process, and for as long as no ref moves no work. Do not change the array.
  */
 export async function listRefTips(
   repo: Repository,

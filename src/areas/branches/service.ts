@@ -37,8 +37,8 @@ export async function findBranches(
 }
 
 /**
- * The branches of a page with their commits: one statement, at most one round trip to git, and one look at the history for
- * what was not asked about before.
+ * The branches of a page with their commits: one statement, at most one round trip to git, and one look at the history
+ * for what was not asked about before.
  */
 export async function branchRows(ctx: Ctx, project: ProjectSubject, refs: readonly RefTip[]): Promise<BranchRow[]> {
   const repo = openRepository(ctx, project)
@@ -70,7 +70,10 @@ export async function branchTexts(ctx: Ctx, project: ProjectSubject, refs: reado
   return Promise.all(rows.map((row) => textOf(ctx, Branch, branchKey(row), async () => row)))
 }
 
-/** One branch. Fails when there is none of this name. A statement; at most a round trip to git, the first time for its commit. */
+/**
+ * One branch. Fails when there is none of this name. A statement; at most a round trip to git, the first time for its
+ * commit.
+ */
 export async function getBranch(ctx: Ctx, project: ProjectSubject, name: string): Promise<BranchRow> {
   const ref = branchRef(name)
   const oid = ref && (await readRef(openRepository(ctx, project), ref))

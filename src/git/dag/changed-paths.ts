@@ -2,8 +2,8 @@
 export type ChangedPaths = readonly (readonly [number, number])[]
 
 /**
- * What to look for in filters; `undefined` for a path that is not ASCII: git hashed those differently on different machines, and differently
- * since its version 2 of filters.
+ * What to look for in filters; `undefined` for a path that is not ASCII: git hashed those differently on different
+ * machines, and differently since its version 2 of filters.
  */
 export function changedPathsOf(path: string): ChangedPaths | undefined {
   if (!/^[\x01-\x7f]+$/.test(path)) return undefined

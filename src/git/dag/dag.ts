@@ -14,8 +14,8 @@ export class LeaveToGit extends Error {}
 const maxFresh = 400
 
 /**
- * The history of some commits, as numbers: `nodes`. Those of the commit-graph are their position there, younger ones come
- * behind. Everything is answered without waiting, and without a process.
+ * The history of some commits, as numbers: `nodes`. Those of the commit-graph are their position there, younger ones
+ * come behind. Everything is answered without waiting, and without a process.
  */
 export class Dag {
   readonly #graph: CommitGraph
@@ -94,9 +94,9 @@ export class Dag {
 }
 
 /**
- * What `work` finds out in the history of `tips`, without a process; `undefined` when git should be asked: too much of the
- * history is younger than the commit-graph, it is broken or too large, or some tip is no commit. One round trip for each younger
- * commit in a line that was never read.
+ * What `work` finds out in the history of `tips`, without a process; `undefined` when git should be asked: too much of
+ * the history is younger than the commit-graph, it is broken or too large, or some tip is no commit. One round trip for
+ * each younger commit in a line that was never read.
  */
 export async function inDag<Found>(
   repo: Repository,

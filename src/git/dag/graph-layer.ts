@@ -12,8 +12,8 @@ const top = 0x80000000
 const filterHeaderBytes = 12
 
 /**
- * One file of git's commit-graph format (`git help gitformat-commit-graph`), version 1 with sha1. Commits are numbered by
- * position over all layers: those of the layers below come first. The bytes may be anybody's: whatever is read is
+ * One file of git's commit-graph format (`git help gitformat-commit-graph`), version 1 with sha1. Commits are numbered
+ * by position over all layers: those of the layers below come first. The bytes may be anybody's: whatever is read is
  * held against the bounds first, and `BrokenGraph` thrown otherwise.
  */
 export class GraphLayer {

@@ -1,6 +1,6 @@
 import type { Oid } from '../oid.ts'
 import type { Repository } from '../repository.ts'
-import { breathe, type Dag } from './dag.ts'
+import { breathe, type Dag, LeaveToGit } from './dag.ts'
 import { origin } from './origin.ts'
 import { maxReads, PathReader } from './path-reader.ts'
 import { between } from './reach.ts'
@@ -101,6 +101,8 @@ function following(repo: Repository, dag: Dag, first: PathReader): Judge {
     const isMade = before === undefined && after !== undefined && !isDirectory(after)
     if (isMade && parent !== undefined) {
       const old = await origin(repo, dag.oid(node), reader.path)
+      // Words of a command line are text; such a name cannot be asked about again.
+      if (old?.isWellFormed() === false) throw new LeaveToGit('a name that is no text')
       if (old !== undefined) reader = new PathReader(repo, dag, old, 1, reader.budget)
     }
     return { shown: after !== before, next }

@@ -10,9 +10,9 @@ const none = new CommitGraph([])
 const opening = new Map<string, Promise<KeptGraph>>()
 
 /**
- * The commit-graph of a repository as it is now; an empty one when there is none, `'git'` when only git can read history: its files
- * are broken or larger than what is kept, or parents of commits are cut off or exchanged. Looks at a few files, and reads them when
- * they are new. What it lacks is only younger than it: commits never change.
+ * The commit-graph of a repository as it is now; an empty one when there is none, `'git'` when only git can read
+ * history: its files are broken or larger than what is kept, or parents of commits are cut off or exchanged. Looks at a
+ * few files, and reads them when they are new. What it lacks is only younger than it: commits never change.
  */
 export async function openGraph(repo: Repository): Promise<CommitGraph | 'git'> {
   const info = join(repo.gitDir, 'objects/info')

@@ -1,10 +1,11 @@
 import type { Oid } from '../oid.ts'
+import { pathFromBytes } from '../path-bytes.ts'
 import { remember } from '../remember.ts'
 import type { Repository } from '../repository.ts'
 
 /**
- * What a file was called before the commit that made it, or what it was copied from; `undefined` when it is new. Only git can compare
- * it with all other files: one process, remembered.
+ * What a file was called before the commit that made it, or what it was copied from; `undefined` when it is new. Only
+ * git can compare it with all other files: one process, remembered.
  */
 export async function origin(repo: Repository, commit: Oid, path: string): Promise<string | undefined> {
   const found = await remember(
@@ -17,8 +18,9 @@ export async function origin(repo: Repository, commit: Oid, path: string): Promi
         paths: [path],
       })
       // `:<mode> <mode> <id> <id> R<percent>\0<old>\0<new>\0`
-      const [what, old] = stdout.toString('utf8').split('\0')
-      return { path: what !== undefined && / [RC]\d*$/.test(what) ? old : undefined }
+      const [what, old] = stdout.toString('latin1').split('\0')
+      const isMoved = what !== undefined && old !== undefined && / [RC]\d*$/.test(what)
+      return { path: isMoved ? pathFromBytes(Buffer.from(old, 'latin1')) : undefined }
     },
     () => 100 + 2 * path.length,
   )

@@ -6,7 +6,9 @@ import { maxTreeBytes } from '../trees.ts'
 import { type ChangedPaths, changedPathsOf } from './changed-paths.ts'
 import { type Dag, LeaveToGit } from './dag.ts'
 
-/** Directories that are read for one question. Git has them at hand, but compares all of them when it follows a file. */
+/**
+ * Directories that are read for one question. Git has them at hand, but compares all of them when it follows a file.
+ */
 export const maxReads = { simplified: 500, following: 2500 }
 
 /** Commits that are read ahead at most. */
@@ -17,8 +19,8 @@ const maxStepsBack = 1000
 const [unchanged, changed] = [1, 2]
 
 /**
- * How a path is in the commits of a history. Reads ahead along first parents, at first as many changes as are `wanted`: what is asked
- * at once takes one round trip.
+ * How a path is in the commits of a history. Reads ahead along first parents, at first as many changes as are `wanted`:
+ * what is asked at once takes one round trip.
  */
 export class PathReader {
   readonly path: string
@@ -90,7 +92,9 @@ export class PathReader {
     return reading
   }
 
-  /** Along first parents, as far as the path surely was the same: the commit that will be asked for next is read once. */
+  /**
+   * Along first parents, as far as the path surely was the same: the commit that will be asked for next is read once.
+   */
   #unchanged(from: number): number {
     let node = from
     for (let steps = 0; steps < maxStepsBack && !this.maybeChanged(node); steps++) {
