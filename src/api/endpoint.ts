@@ -67,7 +67,7 @@ type Returns = Entity<any> | Raw | Listed<any> | Variants | null
 type Result<R extends Returns, Paging> =
   R extends Entity<infer Row>
     ? Paging extends true
-      ? Paged<Row>
+      ? Paged<Row | RecordText>
       : Row | RecordText
     : R extends Raw
       ? RawBody

@@ -1,13 +1,26 @@
+import { inDag } from './dag/dag.ts'
+import { between, commonAncestors, reachable, reaching } from './dag/reach.ts'
 import type { Oid } from './oid.ts'
 import type { RefName } from './ref-name.ts'
-import { listRefs, listRefTips, type Ref, type RefTip } from './refs.ts'
-import { remember } from './remember.ts'
+import { commitsOf } from './ref-objects.ts'
+import { listRefTips, type RefTip } from './refs.ts'
+import { recall, remember } from './remember.ts'
 import type { Repository } from './repository.ts'
 
-/** Whether `descendant` is `ancestor` or has it in its history. One process, remembered. Throws when one is no commit. */
+/**
+ * Everything here is read from the commit-graph in this process where it reaches (`dag/`), at most a round trip for
+ * each commit that it lacks; where it does not, one process of git. Facts of commits are remembered.
+ */
+
+/** Whether `descendant` is `ancestor` or has it in its history. Throws when one is no commit. */
 export async function isAncestor(repo: Repository, ancestor: Oid, descendant: Oid): Promise<boolean> {
   if (ancestor === descendant) return true
   const make = async () => {
+    const known = await inDag(repo, [ancestor, descendant], async (dag) => {
+      const node = dag.node(ancestor)
+      return { yes: (await reachable(dag, dag.node(descendant), [node])).has(node) }
+    })
+    if (known) return known
     const { code } = await repo.run('merge-base', {
       flags: ['--is-ancestor'],
       args: [ancestor, descendant],
@@ -19,30 +32,53 @@ export async function isAncestor(repo: Repository, ancestor: Oid, descendant: Oi
 }
 
 /**
- * Those of some branches whose commit is part of the history of `head` without being `head` itself: they were merged. One
- * process, whatever their number.
+ * Those of some branches whose commit is part of the history of `head` without being `head` itself: they were merged.
+ * One look at the history for all that were not asked about before.
  */
 export async function mergedInto(
   repo: Repository,
   head: Oid,
   branches: readonly RefTip[],
 ): Promise<ReadonlySet<RefName>> {
+  const key = (oid: Oid) => `ancestor ${oid} ${head}`
   const others = branches.filter(({ oid }) => oid !== head)
-  if (others.length === 0) return new Set()
-  const found = await listRefTips(
-    repo,
-    others.map(({ name }) => name),
-    { mergedInto: head },
-  )
-  return new Set(found.map(({ name }) => name))
+  const known = new Map(others.map(({ oid }) => [oid, recall<{ yes: boolean }>(repo, key(oid))?.yes]))
+  const unknown = others.filter(({ oid }) => known.get(oid) === undefined)
+  const found = unknown.length === 0 ? undefined : await ancestorsOf(repo, head, unknown)
+  for (const { oid } of unknown)
+    void remember(
+      repo,
+      key(oid),
+      async () => ({ yes: found?.has(oid) === true }),
+      () => 50,
+    )
+  return new Set(others.filter(({ oid }) => known.get(oid) ?? found?.has(oid)).map(({ name }) => name))
+}
+
+/** The commits among those of some refs that are part of the history of `head`. */
+async function ancestorsOf(repo: Repository, head: Oid, refs: readonly RefTip[]): Promise<ReadonlySet<Oid>> {
+  const oids = refs.map(({ oid }) => oid)
+  const known = await inDag(repo, [head, ...oids], async (dag) => {
+    const found = await reachable(
+      dag,
+      dag.node(head),
+      oids.map((oid) => dag.node(oid)),
+    )
+    return new Set(oids.filter((oid) => found.has(dag.node(oid))))
+  })
+  if (known) return known
+  const names = refs.map(({ name }) => name)
+  return new Set((await listRefTips(repo, names, { mergedInto: head })).map(({ oid }) => oid))
 }
 
 /**
  * The best common ancestor of two commits, or of the first with all the others; `undefined` when their histories have
- * nothing in common. One process, remembered. Throws when one is no commit.
+ * nothing in common. Throws when one is no commit.
  */
 export async function mergeBase(repo: Repository, ...commits: readonly [Oid, Oid, ...Oid[]]): Promise<Oid | undefined> {
   const make = async () => {
+    const known = commits.length === 2 ? await onlyBase(repo, commits) : undefined
+    if (known) return { oid: known[0] }
     // With more than two, git would otherwise answer for a merge of the others.
     const flags = commits.length > 2 ? (['--octopus'] as const) : []
     const { stdout } = await repo.run('merge-base', { flags, args: commits, accept: [0, 1] })
@@ -53,10 +89,12 @@ export async function mergeBase(repo: Repository, ...commits: readonly [Oid, Oid
 
 /**
  * The best common ancestors of the first commit and a merge of all the others, best first, as `git merge-base --all`
- * names them; empty when there are none. One process, remembered. Throws when one is no commit.
+ * names them; empty when there are none. Throws when one is no commit.
  */
 export async function mergeBases(repo: Repository, ...commits: readonly [Oid, Oid, ...Oid[]]): Promise<readonly Oid[]> {
   const make = async () => {
+    const known = await onlyBase(repo, commits)
+    if (known) return { oids: known }
     const { stdout } = await repo.run('merge-base', { flags: ['--all'], args: commits, accept: [0, 1] })
     return {
       oids: stdout
@@ -68,13 +106,31 @@ export async function mergeBases(repo: Repository, ...commits: readonly [Oid, Oi
   return (await remember(repo, `merge-bases ${commits.join(' ')}`, make, ({ oids }) => 100 + 50 * oids.length)).oids
 }
 
-/** Commits that only `left` has, and that only `right` has. One process, remembered. */
+/** The best common ancestor if there is no other one, or none; of several git knows which is best. */
+async function onlyBase(repo: Repository, commits: readonly [Oid, Oid, ...Oid[]]): Promise<Oid[] | undefined> {
+  const [one, ...others] = commits
+  const found = await inDag(repo, commits, async (dag) => {
+    const nodes = others.map((oid) => dag.node(oid))
+    return (await commonAncestors(dag, dag.node(one), nodes)).map(dag.oid)
+  })
+  return found && found.length <= 1 ? found : undefined
+}
+
+/** Commits that only `left` has, and that only `right` has. */
 export function aheadBehind(
   repo: Repository,
   left: Oid,
   right: Oid,
 ): Promise<{ readonly left: number; readonly right: number }> {
   const make = async () => {
+    const known = await inDag(repo, [left, right], async (dag) => {
+      const [one, other] = [dag.node(left), dag.node(right)]
+      return {
+        left: (await between(dag, [one], [other])).size,
+        right: (await between(dag, [other], [one])).size,
+      }
+    })
+    if (known) return known
     const { stdout } = await repo.run('rev-list', { flags: ['--left-right', '--count'], args: [`${left}...${right}`] })
     const [onlyLeft, onlyRight] = stdout.toString('latin1').trim().split('\t')
     return { left: Number(onlyLeft), right: Number(onlyRight) }
@@ -82,9 +138,26 @@ export function aheadBehind(
   return remember(repo, `left-right ${left} ${right}`, make, () => 60)
 }
 
-/** Branches and tags (or those of `prefixes`) from which the commit can be reached, by name. One process. */
-export const refsContaining = (
+/** Branches and tags (or those of `prefixes`) from which the commit can be reached, by name. */
+export async function refsContaining(
   repo: Repository,
   commit: Oid,
-  { prefixes = ['refs/heads/', 'refs/tags/'], limit }: { prefixes?: readonly string[]; limit?: number } = {},
-): Promise<Ref[]> => listRefs(repo, prefixes, { containing: commit, ...(limit !== undefined && { limit }) })
+  prefixes: readonly ('refs/heads/' | 'refs/tags/')[] = ['refs/heads/', 'refs/tags/'],
+): Promise<readonly RefTip[]> {
+  const refs = (await Promise.all(prefixes.map((prefix) => listRefTips(repo, prefix)))).flat()
+  const commits = await commitsOf(
+    repo,
+    refs.map(({ oid }) => oid),
+  )
+  const known = commits && (await descendantsOf(repo, commit, [...new Set(commits.values())]))
+  if (!known) return listRefTips(repo, prefixes, { containing: commit })
+  return refs.filter(({ oid }) => known.has(commits.get(oid)!))
+}
+
+/** Those of some commits that are `commit` or have it in their history. */
+const descendantsOf = (repo: Repository, commit: Oid, tips: readonly Oid[]): Promise<ReadonlySet<Oid> | undefined> =>
+  inDag(repo, [commit, ...tips], async (dag) => {
+    const nodes = tips.map((oid) => dag.node(oid))
+    const found = await reaching(dag, dag.node(commit), nodes)
+    return new Set(tips.filter((_, index) => found.has(nodes[index]!)))
+  })

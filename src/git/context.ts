@@ -1,4 +1,5 @@
 import type { LRUCache } from 'lru-cache'
+import type { KeptGraph } from './dag/commit-graph.ts'
 import type { HelperPool } from './helper-pool.ts'
 import type { Runner } from './runner/client.ts'
 
@@ -11,6 +12,8 @@ export type GitContext = {
   readonly helpers: HelperPool
   readonly helperTimeoutMs: number
   readonly cache: Cache
+  /** Commit-graphs by the directory of their repository. */
+  readonly graphs: LRUCache<string, KeptGraph>
   /** An empty repository that stands in for those that do not exist, so that every read has git's own answer for them. */
   emptyDir(): Promise<string>
 }

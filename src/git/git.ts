@@ -6,6 +6,7 @@ import { LRUCache } from 'lru-cache'
 import { Failure } from '../kernel/failure.ts'
 import { createBareRepository } from './bare-repository.ts'
 import type { Cache, GitContext } from './context.ts'
+import type { KeptGraph } from './dag/commit-graph.ts'
 import { HelperPool } from './helper-pool.ts'
 import { branchRef } from './ref-name.ts'
 import { Repository } from './repository.ts'
@@ -14,6 +15,11 @@ import type { Runner } from './runner/client.ts'
 export type GitOptions = {
   /** Memory for parsed objects of all repositories. Default 64 MiB. */
   cacheBytes?: number
+  /**
+   * Memory for commit-graphs of all repositories, about 80 bytes a commit; what is larger is left to git. Default 64
+   * MiB.
+   */
+  graphBytes?: number
   /** Long-lived git processes of this server process, over all repositories. Default 64. */
   maxHelpers?: number
   /** After how long without a question a helper ends. Default 30 s. */
@@ -28,6 +34,7 @@ export class Git implements GitContext {
   readonly helpers: HelperPool
   readonly helperTimeoutMs: number
   readonly cache: Cache
+  readonly graphs: LRUCache<string, KeptGraph>
   readonly #open = new LRUCache<string, Repository>({ max: 10_000 })
   #emptyDir: Promise<string> | undefined
 
@@ -36,6 +43,7 @@ export class Git implements GitContext {
     this.helpers = new HelperPool({ max: options.maxHelpers ?? 64, idleMs: options.helperIdleMs ?? 30_000 })
     this.helperTimeoutMs = options.helperTimeoutMs ?? 30_000
     this.cache = new LRUCache({ maxSize: options.cacheBytes ?? 64 * 1024 * 1024 })
+    this.graphs = new LRUCache({ maxSize: options.graphBytes ?? 64 * 1024 * 1024 })
   }
 
   /**
@@ -70,6 +78,7 @@ export class Git implements GitContext {
     const path = resolve(gitDir)
     const doomed = `${path}.${randomUUID()}.removed`
     this.#open.delete(path)
+    this.graphs.delete(path)
     await rename(path, doomed).catch((error: NodeJS.ErrnoException) => {
       if (error.code !== 'ENOENT') throw error
     })
@@ -89,6 +98,7 @@ export class Git implements GitContext {
   async [Symbol.asyncDispose](): Promise<void> {
     await this.helpers[Symbol.asyncDispose]()
     this.cache.clear()
+    this.graphs.clear()
     this.#open.clear()
     const empty = await this.#emptyDir?.catch(() => undefined)
     if (empty !== undefined) await rm(join(empty, '..'), { recursive: true, force: true })

@@ -42,26 +42,25 @@ export async function patchesBetweenTrees(repo: Repository, from: Oid, to: Oid, 
   const key = `patches ${from} ${to} ${Object.values(limits).join(' ')}`
   const known = repo.git.cache.get(repo.cacheKey + key)
   if (known) return known as Patches
-  const { files } = await changesBetweenTrees(repo, from, to)
-  const patches =
-    files.length === 0 ? { files: [], overflow: false } : await read(repo, from, to, files.flatMap(inParts), limits)
+  const patches = from === to ? { files: [], overflow: false } : await read(repo, from, to, limits)
   return sizeOf(patches) > rememberedBytes ? patches : remember(repo, key, async () => patches, sizeOf)
 }
 
 const sizeOf = ({ files }: Patches): number => files.reduce((size, { text }) => size + 500 + 2 * text.length, 0)
 
-async function read(
-  repo: Repository,
-  from: Oid,
-  to: Oid,
-  changes: readonly FileChange[],
-  limits: PatchLimits,
-): Promise<Patches> {
+async function read(repo: Repository, from: Oid, to: Oid, limits: PatchLimits): Promise<Patches> {
+  // Both processes compare the same files: side by side they take little more time than one.
+  const changes = changesBetweenTrees(repo, from, to)
+  changes.catch(() => {})
   const child = await repo.start('diff-tree', {
     flags: ['-r', '-p', '-M', '-U3', '--no-color', '--no-ext-diff', '--no-textconv'],
     args: [from, to],
   })
-  const reader = new PatchReader(changes, limits)
+  const { files } = await changes.catch((error: Error) => {
+    child.kill('SIGKILL')
+    throw error
+  })
+  const reader = new PatchReader(files.flatMap(inParts), limits)
   let size = 0
   for await (const chunk of child as AsyncIterable<Buffer>) {
     size += chunk.length

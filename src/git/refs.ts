@@ -3,7 +3,9 @@ import { Failure } from '../kernel/failure.ts'
 import { type ObjectType, objectInfo } from './cat-file.ts'
 import { HelperDeath, type Question } from './helper.ts'
 import { nullOid, type Oid } from './oid.ts'
+import { readRefFile, readRefFiles } from './ref-files.ts'
 import type { RefName } from './ref-name.ts'
+import { creationTimes } from './ref-objects.ts'
 import type { Repository } from './repository.ts'
 import { removeStaleLocks } from './stale-locks.ts'
 
@@ -63,9 +65,10 @@ function transaction(updates: readonly RefUpdate[]): Question<true> {
   }
 }
 
-/** Where a ref points, an annotated tag not followed; `undefined` when there is none. One round trip, no process. */
+/** Where a ref points, an annotated tag not followed; `undefined` when there is none. Reads its file, no process. */
 export async function readRef(repo: Repository, name: RefName): Promise<Oid | undefined> {
-  return (await objectInfo(await repo.objects(), name))?.oid
+  const target = readRefFile(repo, name)
+  return target === 'ask' ? (await objectInfo(await repo.objects(), name))?.oid : target
 }
 
 /** As `readRef`, for several in one round trip; answers in the order of `names`. */
@@ -122,17 +125,63 @@ export async function listRefs(
 /** A ref and what it points to, whatever that is. */
 export type RefTip = Pick<Ref, 'name' | 'oid'>
 
-/** As `listRefs`, without a look at the objects: for 2,000 refs by name a fifth of the time. */
+/**
+ * As `listRefs`, without a look at the objects. All branches, or all tags, by name or time are read from files: no
+ * process, and for as long as no ref moves no work. Do not change the array.
+ */
 export async function listRefTips(
   repo: Repository,
   prefixes: string | readonly string[],
   filters: RefFilters = {},
-): Promise<RefTip[]> {
+): Promise<readonly RefTip[]> {
+  const { order = 'name', limit, containing, mergedInto } = filters
+  if (containing === undefined && mergedInto === undefined) {
+    const known = await listHere(repo, prefixes, order)
+    if (known) return limit === undefined ? known : known.slice(0, Math.max(1, Math.trunc(limit)))
+  }
   const lines = await forEachRef(repo, prefixes, filters, '%(refname) %(objectname)')
   return lines.map((line) => {
     const [name, oid] = line.split(' ') as [RefName, Oid]
     return { name, oid }
   })
+}
+
+const folders: Record<string, 'refs/heads' | 'refs/tags'> = { 'refs/heads/': 'refs/heads', 'refs/tags/': 'refs/tags' }
+
+/** Lists in other orders, by the list they were made of. */
+const ordered = new WeakMap<readonly RefTip[], Map<RefOrder, readonly RefTip[]>>()
+
+/** `undefined` when only git knows. */
+async function listHere(
+  repo: Repository,
+  prefixes: string | readonly string[],
+  order: RefOrder,
+): Promise<readonly RefTip[] | undefined> {
+  const folder = folders[String(prefixes)]
+  if (!folder || order === 'version' || order === '-version') return undefined
+  const byName = await readRefFiles(repo, folder)
+  if (byName === 'ask') return undefined
+  if (order === 'name') return byName
+  const known = ordered.get(byName)?.get(order)
+  if (known) return known
+  const made = order === '-name' ? byName.toReversed() : await byTime(repo, byName, order === 'updated' ? 1 : -1)
+  if (made) ordered.set(byName, (ordered.get(byName) ?? new Map()).set(order, made))
+  return made
+}
+
+/** The first by name comes first of those of one time. */
+async function byTime(repo: Repository, refs: readonly RefTip[], direction: 1 | -1) {
+  const times = await creationTimes(
+    repo,
+    refs.map(({ oid }) => oid),
+  )
+  return (
+    times &&
+    refs
+      .map((ref, index) => ({ ref, time: times[index]! }))
+      .sort((one, other) => direction * (one.time - other.time))
+      .map(({ ref }) => ref)
+  )
 }
 
 async function forEachRef(

@@ -18,3 +18,7 @@ export async function remember<Fact extends object | undefined>(
   if (fact !== undefined) cache.set(name, fact, { size: Math.ceil(sizeBytes(fact)) + name.length + 100 })
   return fact
 }
+
+/** What is remembered under `key`, if it still is. */
+export const recall = <Fact extends object>(repo: Repository, key: string): Fact | undefined =>
+  repo.git.cache.get(repo.cacheKey + key) as Fact | undefined

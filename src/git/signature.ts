@@ -25,8 +25,19 @@ export function parseSignature(line: string): Signature {
 /** No zone is farther from UTC; clients refuse what no clock can say. */
 const farthestMinutes = 24 * 60 - 1
 
+/** Commits are remembered, and shown again and again. */
+const formatted = new WeakMap<Signature, string>()
+
 /** `2026-01-31T09:30:00.000+01:00`: the instant in the writer's own zone, or in UTC when there can be no such zone. */
-export function formatSignatureTime({ seconds, offsetMinutes: written }: Signature): string {
+export function formatSignatureTime(signature: Signature): string {
+  const known = formatted.get(signature)
+  if (known !== undefined) return known
+  const text = format(signature)
+  formatted.set(signature, text)
+  return text
+}
+
+function format({ seconds, offsetMinutes: written }: Signature): string {
   const offsetMinutes = Math.abs(written) > farthestMinutes ? 0 : written
   const local = new Date((seconds + offsetMinutes * 60) * 1000)
   const pad = (value: number) => String(value).padStart(2, '0')

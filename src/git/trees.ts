@@ -18,7 +18,7 @@ export type TreeEntry = {
 export type PathEntry = TreeEntry & { readonly path: string }
 
 /** A directory of 500,000 files. */
-const maxTreeBytes = 64 * 1024 * 1024
+export const maxTreeBytes = 64 * 1024 * 1024
 
 /**
  * The entries of a tree in git's order, remembered; one round trip without a process when they are not. `treeish` may be

@@ -3,16 +3,24 @@ import { entity } from '../../api/entity.ts'
 import type { Commit as GitCommit } from '../../git/commits.ts'
 import { Commit } from '../commits/entity.ts'
 import type { ProjectSubject } from '../projects/subject.ts'
-import { loadProtections } from '../protected-refs/protections.ts'
-import { canPushToBranch } from '../pushes/can-push.ts'
 
-/** A branch, the commit it is at, and the project; those of a page are of one project. */
+/** A branch, the commit it is at, and how it stands: nothing else is shown of it. */
 export type BranchRow = {
   readonly name: string
   readonly commit: GitCommit
+  readonly standing: BranchStanding
+  readonly project: ProjectSubject
+}
+
+export type BranchStanding = {
   /** Its commit is in the history of the default branch, and is not where that is. */
   readonly merged: boolean
-  readonly project: ProjectSubject
+  readonly protected: boolean
+  readonly default: boolean
+  readonly developers_can_push: boolean
+  readonly developers_can_merge: boolean
+  /** The caller may. */
+  readonly can_push: boolean
 }
 
 export const Branch = entity({
@@ -28,16 +36,14 @@ export const Branch = entity({
     can_push: Type.Boolean({ description: 'The caller may' }),
     web_url: Type.String(),
   }),
-  gather: (rows: readonly BranchRow[], ctx) => loadProtections(ctx, rows[0]!.project),
-  present: ({ name, commit, merged, project }, ctx, protections) => ({
+  present: ({ name, commit, standing, project }: BranchRow, ctx) => ({
     name,
     commit: Commit.present({ commit, project }, ctx, undefined),
-    merged,
-    protected: protections.isProtected('branch', name),
-    default: name === project.default_branch,
-    developers_can_push: protections.grantsDevelopers('push', name),
-    developers_can_merge: protections.grantsDevelopers('merge', name),
-    can_push: canPushToBranch(ctx, project, protections, name),
+    ...standing,
     web_url: `${ctx.site.url}/${project.full_path}/-/tree/${name.split('/').map(encodeURIComponent).join('/')}`,
   }),
 })
+
+/** Names all that the record shows. */
+export const branchKey = ({ name, commit, standing, project }: BranchRow): string =>
+  JSON.stringify([project.id, project.full_path, name, commit.oid, ...Object.values(standing).map(Number)])

@@ -10,7 +10,7 @@ import { deleteMergedBranches } from './jobs.ts'
 import { pageTokenParam, refPage } from './ref-page.ts'
 import {
   branchChangedAt,
-  branchRows,
+  branchTexts,
   createBranch,
   deleteBranch,
   findBranches,
@@ -22,7 +22,6 @@ const branch = Text({ description: 'Name of the branch, as one segment' })
 const orders = { name_asc: 'name', updated_asc: 'updated', updated_desc: '-updated' } as const
 
 export const branchRoutes = [
-  /** Two processes: all names, and what of the page is merged. */
   endpoint({
     method: 'GET',
     path: '/projects/:id/repository/branches',
@@ -44,7 +43,7 @@ export const branchRoutes = [
         query: { search: params.search, sort: params.sort },
         reply,
       })
-      return { ...found, rows: await branchRows(repo, subject, found.rows) }
+      return { ...found, rows: await branchTexts(ctx, subject, found.rows) }
     },
   }),
 
@@ -114,12 +113,12 @@ export const branchRoutes = [
     }),
     returns: Branch,
     async handle({ subject, params, ctx }) {
-      const found = await getBranch(ctx, subject, params.branch)
+      await getBranch(ctx, subject, params.branch)
       await protectOneBranch(ctx, subject, params.branch, {
         push: params.developers_can_push,
         merge: params.developers_can_merge,
       })
-      return found
+      return getBranch(ctx, subject, params.branch)
     },
   }),
 
@@ -133,9 +132,9 @@ export const branchRoutes = [
     params: Params({ branch }),
     returns: Branch,
     async handle({ subject, params, ctx }) {
-      const found = await getBranch(ctx, subject, params.branch)
+      await getBranch(ctx, subject, params.branch)
       await unprotectOneBranch(ctx, subject, params.branch)
-      return found
+      return getBranch(ctx, subject, params.branch)
     },
   }),
 ]

@@ -1,5 +1,7 @@
 import type { Ctx } from '../../api/ctx.ts'
-import { isAncestor, mergedInto } from '../../git/ancestry.ts'
+import { textOf } from '../../api/kept.ts'
+import type { RecordText } from '../../api/record-texts.ts'
+import { mergedInto } from '../../git/ancestry.ts'
 import { readCommit, readCommits } from '../../git/commits.ts'
 import type { Oid } from '../../git/oid.ts'
 import { branchName, branchRef } from '../../git/ref-name.ts'
@@ -9,54 +11,75 @@ import { resolve } from '../../git/resolve.ts'
 import { formatSignatureTime } from '../../git/signature.ts'
 import { conflict, invalid, notFound } from '../../kernel/failure.ts'
 import type { ProjectSubject } from '../projects/subject.ts'
+import { loadProtections } from '../protected-refs/protections.ts'
+import { canPushToBranch } from '../pushes/can-push.ts'
 import { moveRefs } from '../pushes/move-refs.ts'
 import { openRepository } from '../repositories/open.ts'
-import type { BranchRow } from './entity.ts'
+import { Branch, type BranchRow, branchKey } from './entity.ts'
 import { searchNames } from './ref-search.ts'
 
 export const nameOfBranch = ({ name }: RefTip): string => branchName(name) ?? name
 
-/** Where the default branch is; `undefined` without one. One round trip. */
+/** Where the default branch is; `undefined` without one. */
 export async function defaultTip(repo: Repository, project: ProjectSubject): Promise<Oid | undefined> {
   const ref = project.default_branch === null ? undefined : branchRef(project.default_branch)
   return ref && readRef(repo, ref)
 }
 
-/** All branches that a search finds. One process. */
-export async function findBranches(repo: Repository, search: string | undefined, order: RefOrder): Promise<RefTip[]> {
+/** All branches that a search finds; do not change the array. Reads files of refs: no process. */
+export async function findBranches(
+  repo: Repository,
+  search: string | undefined,
+  order: RefOrder,
+): Promise<readonly RefTip[]> {
   const all = await listRefTips(repo, 'refs/heads/', { order })
   return search ? searchNames(all, search, nameOfBranch) : all
 }
 
-/** The branches of a page with their commits: one round trip, and one process for what is merged. */
-export async function branchRows(
-  repo: Repository,
-  project: ProjectSubject,
-  refs: readonly RefTip[],
-): Promise<BranchRow[]> {
-  const [tip, commits] = await Promise.all([
+/**
+ * The branches of a page with their commits: one statement, at most one round trip to git, and one look at the history
+ * for what was not asked about before.
+ */
+export async function branchRows(ctx: Ctx, project: ProjectSubject, refs: readonly RefTip[]): Promise<BranchRow[]> {
+  const repo = openRepository(ctx, project)
+  const oids = refs.map(({ oid }) => oid)
+  const [protections, tip, commits] = await Promise.all([
+    loadProtections(ctx, project),
     defaultTip(repo, project),
-    readCommits(
-      repo,
-      refs.map(({ oid }) => oid),
-    ),
+    readCommits(repo, oids),
   ])
   const merged = tip ? await mergedInto(repo, tip, refs) : new Set()
   return refs.flatMap((ref, index) => {
+    const name = nameOfBranch(ref)
     const commit = commits[index]
-    return commit ? [{ name: nameOfBranch(ref), commit, merged: merged.has(ref.name), project }] : []
+    const standing = {
+      merged: merged.has(ref.name),
+      protected: protections.isProtected('branch', name),
+      default: name === project.default_branch,
+      developers_can_push: protections.grantsDevelopers('push', name),
+      developers_can_merge: protections.grantsDevelopers('merge', name),
+      can_push: canPushToBranch(ctx, project, protections, name),
+    }
+    return commit ? [{ name, commit, standing, project }] : []
   })
 }
 
-/** One branch. Fails when there is none of this name. A round trip; one process the first time for its commit. */
+/** The records of a page, kept as text. */
+export async function branchTexts(ctx: Ctx, project: ProjectSubject, refs: readonly RefTip[]): Promise<RecordText[]> {
+  const rows = await branchRows(ctx, project, refs)
+  return Promise.all(rows.map((row) => textOf(ctx, Branch, branchKey(row), async () => row)))
+}
+
+/**
+ * One branch. Fails when there is none of this name. A statement; at most a round trip to git, the first time for its
+ * commit.
+ */
 export async function getBranch(ctx: Ctx, project: ProjectSubject, name: string): Promise<BranchRow> {
-  const repo = openRepository(ctx, project)
   const ref = branchRef(name)
-  const [oid, tip] = await Promise.all([ref && readRef(repo, ref), defaultTip(repo, project)])
-  const commit = oid && (await readCommit(repo, oid))
-  if (!commit) throw notFound('Branch')
-  const merged = tip !== undefined && tip !== commit.oid && (await isAncestor(repo, commit.oid, tip))
-  return { name, commit, merged, project }
+  const oid = ref && (await readRef(openRepository(ctx, project), ref))
+  const [row] = ref && oid ? await branchRows(ctx, project, [{ name: ref, oid }]) : []
+  if (!row) throw notFound('Branch')
+  return row
 }
 
 /** When its commit was made; `undefined` for no branch. */

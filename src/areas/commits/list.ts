@@ -29,8 +29,8 @@ const nothing: Paged<Commit> = { rows: [], total: 0, hasNext: false }
 
 /**
  * A page of commits. A path that is a file is followed through its renames. For a page that was asked for before: one
- * round trip to git, whatever moved in between. Otherwise a `rev-list` for the page, and one for the total unless this is
- * the last page; with `all` they run each time.
+ * round trip to git, whatever moved in between. Otherwise a walk of the history for the page, and one for the total
+ * unless this is the last page; with `all` these are processes, and run each time.
  */
 export async function commitsPage(
   repo: Repository,

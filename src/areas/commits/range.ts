@@ -8,7 +8,7 @@ export type Range = { readonly from: readonly Oid[]; readonly excluding: readonl
 
 /**
  * Reads `a`, `a..b` (of b, not of a) and `a...b` (of either, not of both); a side left empty is `unnamed`. `undefined` when
- * some name stands for nothing. One round trip; `a...b` takes a process the first time.
+ * some name stands for nothing. One round trip.
  */
 export async function findRange(repo: Repository, text: string, unnamed: string): Promise<Range | undefined> {
   // No ref holds two dots, so there is nothing to mistake.

@@ -103,7 +103,7 @@ export const commitRoutes = [
     },
   }),
 
-  /** One `for-each-ref`, whose time grows with refs and history. */
+  /** Time grows with refs, and with the history since the commit. */
   endpoint({
     method: 'GET',
     path: '/projects/:id/repository/commits/:sha/refs',
@@ -117,10 +117,10 @@ export const commitRoutes = [
       const repo = openRepository(ctx, subject)
       const { oid } = await getCommit(repo, params.sha)
       const prefixes = [
-        ...(params.type === 'tag' ? [] : ['refs/heads/']),
-        ...(params.type === 'branch' ? [] : ['refs/tags/']),
+        ...(params.type === 'tag' ? [] : (['refs/heads/'] as const)),
+        ...(params.type === 'branch' ? [] : (['refs/tags/'] as const)),
       ]
-      return slicePage(await refsContaining(repo, oid, { prefixes }), page)
+      return slicePage(await refsContaining(repo, oid, prefixes), page)
     },
   }),
 

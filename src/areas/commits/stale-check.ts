@@ -6,7 +6,7 @@ import { type FileAction, pathBefore } from './file-actions.ts'
 
 /**
  * Fails when a file was changed by another commit than the one its action names as the last. A path that was never
- * committed has none. One process for each path that is named so.
+ * committed has none. One walk of the history for each path that is named so.
  */
 export async function requireFresh(
   repo: Repository,

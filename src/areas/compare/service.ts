@@ -25,7 +25,7 @@ type Difference = { readonly files: readonly FilePatch[]; readonly overflow: boo
 
 /**
  * The commits of `to` that `from` lacks, oldest first, and what changed: since the merge base, or `straight` from `from`.
- * Histories with nothing in common are compared with nothing. Three processes the first time, remembered but for what is
+ * Histories with nothing in common are compared with nothing. One process the first time, remembered but for what is
  * larger than the cache.
  */
 export async function compare(repo: Repository, from: Oid, to: Oid, { straight }: { straight: boolean }) {

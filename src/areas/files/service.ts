@@ -37,6 +37,6 @@ export async function findFile(repo: Repository, ref: string, path: string): Pro
   }
 }
 
-/** The newest commit that touched the file. One process the first time, remembered. */
+/** The newest commit that touched the file. A walk of the history the first time, remembered. */
 export const lastCommitOf = async (repo: Repository, { commit, path }: FoundFile): Promise<Oid> =>
   (await lastCommitOfPath(repo, commit, path))?.oid ?? commit

@@ -61,7 +61,7 @@ function update(name: string, { protections, way }: PushFacts): string | undefin
     : 'You are not allowed to merge code into protected branches on this project.'
 }
 
-/** Something would be lost, or is no commit at all. One process; none when both are the same. */
+/** Something would be lost, or is no commit at all. */
 async function isForced(objects: Repository, from: NonNullable<RefChange['from']>, to: Oid): Promise<boolean> {
   const [before, after] = await Promise.all([readCommit(objects, from), readCommit(objects, to)])
   return !before || !after || !(await isAncestor(objects, before.oid, after.oid))

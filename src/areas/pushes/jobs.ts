@@ -2,8 +2,9 @@ import { Type } from 'typebox'
 import { readBlob } from '../../git/blobs.ts'
 import { readCommit } from '../../git/commits.ts'
 import { countCommits } from '../../git/history.ts'
-import { countObjects, repack, repositorySize, writeCommitGraph } from '../../git/maintenance.ts'
+import { countObjects, packRefs, repack, repositorySize, writeCommitGraph } from '../../git/maintenance.ts'
 import type { Oid } from '../../git/oid.ts'
+import { countLooseRefs } from '../../git/ref-files.ts'
 import { branchRef } from '../../git/ref-name.ts'
 import { readRef } from '../../git/refs.ts'
 import type { Repository } from '../../git/repository.ts'
@@ -14,9 +15,10 @@ import { findProject } from '../projects/queries.ts'
 import { openRepository } from '../repositories/open.ts'
 import { type RepositoryFacts, saveRepositoryFacts } from './queries.ts'
 
-/** More of either than this makes reads slow. */
+/** More of any than this makes reads slow. */
 const looseObjects = 2000
 const packs = 20
+const looseRefs = 500
 const licenseBytes = 200 * 1024
 
 /** After pushes: keeps the commit-graph fresh, packs what has become scattered, and counts what records show. */
@@ -33,6 +35,7 @@ export const refreshRepository = job({
     if (!(await repo.exists())) return
     const counted = await countObjects(repo)
     if (counted.looseObjects > looseObjects || counted.packs > packs) await repack(repo, 'incremental')
+    if ((await countLooseRefs(repo)) > looseRefs) await packRefs(repo)
     await writeCommitGraph(repo)
     const ref = project.default_branch === null ? undefined : branchRef(project.default_branch)
     const head = ref && (await readRef(repo, ref))

@@ -18,8 +18,12 @@ import { deleteRelease, insertRelease, type ReleaseRow, updateRelease } from './
 
 export const nameOfTag = ({ name }: RefTip): string => tagName(name) ?? name
 
-/** All tags that a search finds. One process. */
-export async function findTags(repo: Repository, search: string | undefined, order: RefOrder): Promise<RefTip[]> {
+/** All tags that a search finds; do not change the array. */
+export async function findTags(
+  repo: Repository,
+  search: string | undefined,
+  order: RefOrder,
+): Promise<readonly RefTip[]> {
   const all = await listRefTips(repo, 'refs/tags/', { order })
   return search ? searchNames(all, search, nameOfTag) : all
 }

@@ -229,8 +229,9 @@ async function answer(
     const url = doors.siteUrl + exchange.req.url!.split('?', 1)[0]
     Object.assign(headers, pageHeaders(url, query, paged, page))
   }
-  if ('load' in shape) {
-    const texts = await textsOf(shape, rows as { id: number }[], ctx)
+  const isText = rows.length > 0 && rows.every((row) => row instanceof RecordText)
+  if (isText || 'load' in shape) {
+    const texts = 'load' in shape ? await textsOf(shape, rows as { id: number }[], ctx) : (rows as RecordText[])
     if (!paged && texts.length === 0) throw notFound(e.subject.what)
     if (doors.onAnswer)
       doors.onAnswer(e.method, e.path, status, JSON.parse(bytesOf(texts, e.paged === true).toString()))

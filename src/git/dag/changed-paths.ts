@@ -1,0 +1,49 @@
+/** A path as git's changed-path filters know it: two hashes of it, and of each folder above. */
+export type ChangedPaths = readonly (readonly [number, number])[]
+
+/**
+ * What to look for in filters; `undefined` for a path that is not ASCII: git hashed those differently on different
+ * machines, and differently since its version 2 of filters.
+ */
+export function changedPathsOf(path: string): ChangedPaths | undefined {
+  if (!/^[\x01-\x7f]+$/.test(path)) return undefined
+  const bytes = Buffer.from(path, 'latin1')
+  const keys: [number, number][] = []
+  for (let end = bytes.length; end > 0; end = bytes.lastIndexOf(0x2f, end - 1)) {
+    const name = bytes.subarray(0, end)
+    keys.push([murmur3(0x293ae76f, name), murmur3(0x7e646e2c, name)])
+  }
+  return keys
+}
+
+/** Whether the Bloom filter from `start` to `end` may hold the path and all folders above: false is sure. */
+export function isMaybeIn(bits: Buffer, start: number, end: number, hashes: number, paths: ChangedPaths): boolean {
+  const size = (end - start) * 8
+  for (const [first, second] of paths) {
+    for (let index = 0; index < hashes; index++) {
+      const bit = ((first + Math.imul(index, second)) >>> 0) % size
+      if ((bits[start + (bit >>> 3)]! & (1 << (bit & 7))) === 0) return false
+    }
+  }
+  return true
+}
+
+/** MurmurHash3, 32 bits. */
+function murmur3(seed: number, data: Buffer): number {
+  let hash = seed
+  const whole = data.length & ~3
+  for (let at = 0; at < whole; at += 4) {
+    hash ^= scrambled(data.readUInt32LE(at))
+    hash = (Math.imul((hash << 13) | (hash >>> 19), 5) + 0xe6546b64) | 0
+  }
+  if (whole < data.length) hash ^= scrambled(data.readUIntLE(whole, data.length - whole))
+  hash ^= data.length
+  hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b)
+  hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35)
+  return (hash ^ (hash >>> 16)) >>> 0
+}
+
+function scrambled(word: number): number {
+  const mixed = Math.imul(word, 0xcc9e2d51)
+  return Math.imul((mixed << 15) | (mixed >>> 17), 0x1b873593)
+}
