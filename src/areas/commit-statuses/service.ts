@@ -52,7 +52,7 @@ async function firstRef(repo: Repository, sha: Oid, named: string | undefined): 
     if (ref === undefined || ref === 'HEAD') throw missing
     return { ref: shortName(ref), tag: tagName(ref) !== undefined }
   }
-  const [branch] = await refsContaining(repo, sha, { prefixes: ['refs/heads/'], limit: 1 })
+  const [branch] = await refsContaining(repo, sha, ['refs/heads/'])
   if (!branch) throw missing
   return { ref: shortName(branch.name), tag: false }
 }
