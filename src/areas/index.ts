@@ -20,6 +20,7 @@ import { removeMarkedGroups } from './groups/due-jobs.ts'
 import { removeGroup } from './groups/jobs.ts'
 import { groupRoutes } from './groups/routes.ts'
 import { purgeExpiredMembers } from './members/jobs.ts'
+import { membershipRoutes } from './members/membership-routes.ts'
 import { groupMemberRoutes, projectMemberRoutes } from './members/routes.ts'
 import { namespaceRoutes } from './namespaces/routes.ts'
 import { pipelineRoutes } from './pipelines/routes.ts'
@@ -52,7 +53,7 @@ export const areas: Readonly<Record<string, readonly Endpoint[]>> = {
   'custom-attributes': customAttributeRoutes,
   files: [...fileRoutes, ...fileWriteRoutes],
   groups: groupRoutes,
-  members: [...groupMemberRoutes, ...projectMemberRoutes],
+  members: [...groupMemberRoutes, ...projectMemberRoutes, ...membershipRoutes],
   namespaces: namespaceRoutes,
   pipelines: pipelineRoutes,
   'project-creation': projectCreationRoutes,

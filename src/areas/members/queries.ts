@@ -107,7 +107,7 @@ export const inheritedLevel = (
 export async function insertMember(
   tx: Tx,
   source: MemberSource,
-  member: { userId: number; level: number; expiresAt: DateOnly | null; createdBy: number },
+  member: { userId: number; level: number; expiresAt: DateOnly | null; createdBy: number | null },
 ): Promise<boolean> {
   await tx.run(sql`delete from members m where ${direct(source)} and m.user_id = ${member.userId} and not ${alive}`)
   const inserted = await tx.run(sql`
@@ -173,3 +173,28 @@ export const placeOfProject = async (
   namespaceId: number,
 ): Promise<{ kind: 'user' | 'group'; traversal_ids: number[]; membership_lock: boolean; owner_id: number | null }> =>
   (await db.row(sql`select kind, traversal_ids, membership_lock, owner_id from namespaces where id = ${namespaceId}`))!
+
+export type MembershipRow = {
+  source_id: number
+  source_name: string
+  source_type: 'Namespace' | 'Project'
+  access_level: number
+}
+
+/** What somebody is a direct member of, in the order he came to it. */
+export const membershipsOf = (userId: number, type: MembershipRow['source_type'] | undefined): List => ({
+  type: 'Member',
+  select: sql`select coalesce(m.project_id, m.namespace_id) as source_id, coalesce(p.name, n.name) as source_name,
+      case when m.project_id is null then 'Namespace' else 'Project' end as source_type, m.access_level
+    from members m left join projects p on p.id = m.project_id left join namespaces n on n.id = m.namespace_id`,
+  from: sql`from members m left join projects p on p.id = m.project_id left join namespaces n on n.id = m.namespace_id`,
+  where: [
+    sql`m.user_id = ${userId}`,
+    alive,
+    raw('not coalesce(p.deleting, n.deleting)'),
+    ...(type === undefined
+      ? []
+      : [type === 'Project' ? raw('m.project_id is not null') : raw('m.namespace_id is not null')]),
+  ],
+  order: [{ by: raw('m.id'), direction: 'asc' }],
+})
