@@ -1,5 +1,6 @@
 import type { Endpoint } from '../api/endpoint.ts'
 import type { Job } from '../jobs/job.ts'
+import { accessRequestRoutes } from './access-requests/routes.ts'
 import { archiveRoutes } from './archive/routes.ts'
 import { archivingRoutes } from './archiving/routes.ts'
 import { blameRoutes } from './blame/routes.ts'
@@ -42,6 +43,7 @@ import { versionRoutes } from './version/routes.ts'
 
 /** Every endpoint of the product, by the folder of its area; the documentation is ordered so, too. */
 export const areas: Readonly<Record<string, readonly Endpoint[]>> = {
+  'access-requests': accessRequestRoutes,
   archive: archiveRoutes,
   archiving: archivingRoutes,
   blame: blameRoutes,
