@@ -20,6 +20,8 @@ import { fileWriteRoutes } from './files/write-routes.ts'
 import { removeMarkedGroups } from './groups/due-jobs.ts'
 import { removeGroup } from './groups/jobs.ts'
 import { groupRoutes } from './groups/routes.ts'
+import { acceptInvitationsLater } from './invitations/jobs.ts'
+import { invitationRoutes } from './invitations/routes.ts'
 import { purgeExpiredMembers } from './members/jobs.ts'
 import { membershipRoutes } from './members/membership-routes.ts'
 import { groupMemberRoutes, projectMemberRoutes } from './members/routes.ts'
@@ -55,6 +57,7 @@ export const areas: Readonly<Record<string, readonly Endpoint[]>> = {
   'custom-attributes': customAttributeRoutes,
   files: [...fileRoutes, ...fileWriteRoutes],
   groups: groupRoutes,
+  invitations: invitationRoutes,
   members: [...groupMemberRoutes, ...projectMemberRoutes, ...membershipRoutes],
   namespaces: namespaceRoutes,
   pipelines: pipelineRoutes,
@@ -76,6 +79,7 @@ export const endpoints: readonly Endpoint[] = Object.values(areas).flat()
 
 /** Everything that happens later. */
 export const jobs: readonly Job<any>[] = [
+  acceptInvitationsLater,
   collectUnusedBlobs,
   deleteMergedBranches,
   purgeExpiredMembers,
