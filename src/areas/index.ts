@@ -16,6 +16,7 @@ import { commitRoutes } from './commits/routes.ts'
 import { commitWriteRoutes } from './commits/write-routes.ts'
 import { compareRoutes } from './compare/routes.ts'
 import { customAttributeRoutes } from './custom-attributes/routes.ts'
+import { deployTokenRoutes } from './deploy-tokens/routes.ts'
 import { fileRoutes } from './files/routes.ts'
 import { fileWriteRoutes } from './files/write-routes.ts'
 import { removeMarkedGroups } from './groups/due-jobs.ts'
@@ -57,6 +58,7 @@ export const areas: Readonly<Record<string, readonly Endpoint[]>> = {
   commits: [...commitRoutes, ...commitWriteRoutes, ...pickRoutes],
   compare: compareRoutes,
   'custom-attributes': customAttributeRoutes,
+  'deploy-tokens': deployTokenRoutes,
   files: [...fileRoutes, ...fileWriteRoutes],
   groups: groupRoutes,
   invitations: invitationRoutes,
