@@ -43,6 +43,7 @@ import { tokenRoutes } from './tokens/routes.ts'
 import { transferRoutes } from './transfers/routes.ts'
 import { treeRoutes } from './trees/routes.ts'
 import { userRoutes } from './users/routes.ts'
+import { variableRoutes } from './variables/routes.ts'
 import { versionRoutes } from './version/routes.ts'
 
 /** Every endpoint of the product, by the folder of its area; the documentation is ordered so, too. */
@@ -76,6 +77,7 @@ export const areas: Readonly<Record<string, readonly Endpoint[]>> = {
   transfers: transferRoutes,
   trees: treeRoutes,
   users: userRoutes,
+  variables: variableRoutes,
   version: versionRoutes,
 }
 

@@ -34,6 +34,7 @@ export const Settings = Type.Object({
   user_default_external: flag(false, 'New users are external'),
   minimum_password_length: Type.Integer({ minimum: 8, maximum: 128, default: 8, description: 'Characters' }),
   password_authentication_enabled_for_git: flag(true, 'Account passwords are accepted by git over HTTP'),
+  protected_ci_variables: flag(false, 'New variables of pipelines are protected'),
   deletion_adjourned_period: count(7, 'Days that deleted projects of groups are kept (premium and higher)'),
   limit_projects_in_groups_api: flag(true, 'A group shows at most 100 of its projects and 100 shared with it'),
   receive_max_input_size: count(0, 'Largest push in MB; 0 is no limit'),
