@@ -40,6 +40,7 @@ import { shareRoutes } from './shares/routes.ts'
 import { starRoutes } from './stars/routes.ts'
 import { tagRoutes } from './tags/routes.ts'
 import { tokenRoutes } from './tokens/routes.ts'
+import { topicRoutes } from './topics/routes.ts'
 import { transferRoutes } from './transfers/routes.ts'
 import { treeRoutes } from './trees/routes.ts'
 import { userRoutes } from './users/routes.ts'
@@ -74,6 +75,7 @@ export const areas: Readonly<Record<string, readonly Endpoint[]>> = {
   stars: starRoutes,
   tags: tagRoutes,
   tokens: tokenRoutes,
+  topics: topicRoutes,
   transfers: transferRoutes,
   trees: treeRoutes,
   users: userRoutes,
