@@ -28,6 +28,7 @@ import { purgeExpiredMembers } from './members/jobs.ts'
 import { membershipRoutes } from './members/membership-routes.ts'
 import { groupMemberRoutes, projectMemberRoutes } from './members/routes.ts'
 import { namespaceRoutes } from './namespaces/routes.ts'
+import { notificationSettingRoutes } from './notification-settings/routes.ts'
 import { pipelineRoutes } from './pipelines/routes.ts'
 import { projectCreationRoutes } from './project-creation/routes.ts'
 import { removeMarkedProjects, removeProject } from './projects/jobs.ts'
@@ -67,6 +68,7 @@ export const areas: Readonly<Record<string, readonly Endpoint[]>> = {
   members: [...groupMemberRoutes, ...projectMemberRoutes, ...membershipRoutes],
   namespaces: namespaceRoutes,
   pipelines: pipelineRoutes,
+  'notification-settings': notificationSettingRoutes,
   'project-creation': projectCreationRoutes,
   projects: projectRoutes,
   'protected-branches': protectedBranchRoutes,
