@@ -44,6 +44,14 @@ describe('who may do what on a project', () => {
     ['force_unlock', 'maintainer', 'maintainer'],
     ['admin_member', 'maintainer', 'maintainer'],
     ['admin_project', 'maintainer', 'maintainer'],
+    ['request_access', 'guest', 'stranger'],
+    ['set_notifications', 'guest', 'stranger'],
+    ['read_badge', 'guest', 'nobody'],
+    ['admin_badge', 'maintainer', 'maintainer'],
+    ['read_deploy_token', 'maintainer', 'maintainer'],
+    ['admin_deploy_token', 'maintainer', 'maintainer'],
+    ['admin_variable', 'maintainer', 'maintainer'],
+    ['admin_custom_attribute', 'administrator', 'administrator'],
     ['rename_project', 'owner', 'owner'],
     ['change_visibility', 'owner', 'owner'],
     ['remove_project', 'owner', 'owner'],
@@ -57,9 +65,10 @@ describe('who may do what on a project', () => {
     expect(least(projectPolicy.read_code, 10)).toBe('stranger')
   })
 
-  test('what is archived takes no pushes and no statuses', () => {
+  test('what is archived takes no pushes and no requests for access and no statuses', () => {
     for (const rule of [projectPolicy.push_code, projectPolicy.create_commit_status])
       expect(least(rule, 20, { flags: { archived: true } })).toBe('never')
+    expect(least(projectPolicy.request_access, 20, { flags: { archived: true } })).toBe('never')
     expect(least(projectPolicy.admin_project, 20, { flags: { archived: true } })).toBe('maintainer')
   })
 
@@ -92,6 +101,14 @@ describe('who may do what on a group', () => {
     ['admin_group', 'owner', 'owner'],
     ['admin_member', 'owner', 'owner'],
     ['remove_group', 'owner', 'owner'],
+    ['request_access', 'guest', 'stranger'],
+    ['set_notifications', 'guest', 'stranger'],
+    ['read_badge', 'guest', 'nobody'],
+    ['admin_badge', 'owner', 'owner'],
+    ['read_deploy_token', 'maintainer', 'maintainer'],
+    ['admin_deploy_token', 'owner', 'owner'],
+    ['admin_variable', 'owner', 'owner'],
+    ['admin_custom_attribute', 'administrator', 'administrator'],
   ] as const)('%s: a private one from %s, a public one from %s', ([ability, onPrivate, onPublic]) => {
     expect(least(groupPolicy[ability], 0)).toBe(onPrivate)
     expect(least(groupPolicy[ability], 20)).toBe(onPublic)

@@ -4,6 +4,7 @@ import { raw, sql } from '../../db/sql.ts'
 import type { Timestamp } from '../../db/types.ts'
 import type { Holder } from '../holders/holder.ts'
 import { heldBy, holderIds } from '../holders/queries.ts'
+import { settingDefaults } from '../projects/settings.ts'
 import { type UserReferenceRow, userReference } from '../users/queries.ts'
 
 /** Somebody who asks for access. */
@@ -39,7 +40,7 @@ export async function insertAccessRequest(tx: Tx, holder: Holder, userId: number
 export const deleteAccessRequest = async (tx: Tx, holder: Holder, userId: number): Promise<boolean> =>
   (await tx.run(sql`delete from access_requests r where ${heldBy('r', holder)} and r.user_id = ${userId}`)) > 0
 
-/** Whether a project or group says that people may ask. Absent, it does not. */
+/** Whether people may ask for access to a project or group. */
 export const takesRequests = async (db: Db, { of, id }: Holder): Promise<boolean> =>
   (
     await db.row<{ takes: boolean | null }>(
@@ -47,4 +48,4 @@ export const takesRequests = async (db: Db, { of, id }: Holder): Promise<boolean
         ? sql`select (settings->>'request_access_enabled')::boolean as takes from projects where id = ${id}`
         : sql`select request_access_enabled as takes from namespaces where id = ${id}`,
     )
-  )?.takes === true
+  )?.takes ?? settingDefaults.request_access_enabled

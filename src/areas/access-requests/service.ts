@@ -4,7 +4,7 @@ import { forbidden, invalidFields, rowNotFound } from '../../kernel/failure.ts'
 import { lockAccess } from '../access-index/service.ts'
 import { type Holder, placeOf } from '../holders/holder.ts'
 import { findMember, type MemberRow } from '../members/queries.ts'
-import { addMember, type Membership } from '../members/service.ts'
+import { admitMember, type Membership } from '../members/service.ts'
 import {
   type AccessRequestRow,
   deleteAccessRequest,
@@ -40,10 +40,14 @@ export async function approveRequest(
   ctx: Ctx,
   { holder }: Asked,
   membership: Membership,
-  member: { userId: number; level: number },
+  { userId, level }: { userId: number; level: number },
 ): Promise<MemberRow> {
-  if (!(await findAccessRequest(ctx.db, holder, member.userId))) throw rowNotFound()
-  return addMember(ctx, membership, { ...member, expiresAt: null })
+  return ctx.transaction(async (tx) => {
+    await lockAccess(tx)
+    if (!(await findAccessRequest(tx, holder, userId))) throw rowNotFound()
+    await admitMember(tx, membership, { userId, level, expiresAt: null, actorId: ctx.actor!.id })
+    return (await findMember(tx, membership, userId))!
+  })
 }
 
 /** Takes a request back, or denies somebody else's. Who may do neither is not told whether there is one. */
@@ -51,6 +55,8 @@ export async function endRequest(ctx: Ctx, { holder }: Asked, userId: number, ma
   const own = ctx.actor!.id === userId
   if (!own && !mayManage) throw forbidden()
   await ctx.transaction(async (tx) => {
+    // What is being approved is no longer there to be taken back.
+    await lockAccess(tx)
     if (!(await deleteAccessRequest(tx, holder, userId))) throw rowNotFound()
     await emit(tx, {
       kind: own ? 'access_request_withdrawn' : 'access_request_denied',

@@ -2,6 +2,7 @@ import type { Caller } from '../../access/actor.ts'
 import type { List } from '../../api/page.ts'
 import type { Db, Tx } from '../../db/db.ts'
 import { raw, type Sql, sql } from '../../db/sql.ts'
+import { within } from '../access-index/queries.ts'
 import type { Holder } from '../holders/holder.ts'
 import { heldBy, holderIds } from '../holders/queries.ts'
 import { visibleProjects } from '../projects/queries.ts'
@@ -67,7 +68,7 @@ export const deleteBadge = async (tx: Tx, holder: Holder, id: number): Promise<b
 export const firstProjectIn = async (db: Db, caller: Caller, groupId: number): Promise<number | undefined> =>
   (
     await db.row<{ id: number }>(sql`
-      select p.id from namespaces n join projects p on p.namespace_id = n.id
-      where n.traversal_ids @> array[${groupId}]::bigint[] and not p.deleting and ${visibleProjects(caller)}
+      select p.id from namespaces g join namespaces n on ${within(raw('n.traversal_ids'), raw('g.traversal_ids'))}
+      join projects p on p.namespace_id = n.id where g.id = ${groupId} and not p.deleting and ${visibleProjects(caller)}
       order by p.created_at, p.id limit 1`)
   )?.id
