@@ -15,6 +15,8 @@ export type Actor = {
   readonly scopes: ReadonlySet<Scope> | undefined
   /** The access token that was shown, if one was. */
   readonly tokenId: number | undefined
+  /** Set when it is no person but a deploy token. Then `id` is 0, which is nobody's, so that no query takes it for one. */
+  readonly deployToken?: { readonly id: number; readonly creatorId: number | null }
 }
 
 /** Whoever calls: somebody, or nobody known. */

@@ -1,6 +1,7 @@
 import type { Actor } from '../../access/actor.ts'
+import { levels } from '../../access/levels.ts'
 import type { Db, Tx } from '../../db/db.ts'
-import { empty, type Sql, sql } from '../../db/sql.ts'
+import { empty, literal, type Sql, sql } from '../../db/sql.ts'
 
 /** Any constant of ours. */
 const lock = 7_180_340
@@ -23,6 +24,14 @@ export const groupLevel = (userId: number, groupId: Sql): Sql =>
 export const projectLevel = (userId: number, projectId: Sql, namespaceId: Sql): Sql => sql`greatest(
     ${groupLevel(userId, namespaceId)},
     (select max(level) from project_access where user_id = ${userId} and project_id = ${projectId} and expires_on > current_date))`
+
+/**
+ * The level a deploy token has in its project, or in those below its group: a reporter's, since it only reads. Null elsewhere,
+ * and when it is no longer good.
+ */
+export const deployTokenLevel = (tokenId: number, projectId: Sql, namespaceId: Sql): Sql => sql`(
+    select ${literal(levels.reporter)}::smallint from deploy_tokens t where t.id = ${tokenId} and not t.revoked and (t.expires_at is null or t.expires_at > now())
+    and (t.project_id = ${projectId} or t.namespace_id = any((select traversal_ids from namespaces where id = ${namespaceId})::bigint[])))`
 
 /** True for projects in which somebody has at least this level: SQL twin of `facts.level >= level`. */
 export const projectWhere = (actor: Actor, level: number, projectId: Sql, namespaceId: Sql): Sql => sql`(

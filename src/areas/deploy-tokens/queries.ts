@@ -70,3 +70,6 @@ export const findDeployTokenCredential = (
   shown: { username: string; digest: Buffer },
 ): Promise<DeployTokenCredentialRow | undefined> =>
   db.row(sql`${credential} where t.digest = ${shown.digest} and ${username} = ${shown.username}`)
+
+export const findDeployTokenById = (db: Db, id: number): Promise<DeployTokenCredentialRow | undefined> =>
+  db.row(sql`${credential} where t.id = ${id}`)

@@ -9,7 +9,9 @@ export type Operation = 'download' | 'upload'
 
 /** What a credential of ours says: who may do what with the large files of which project. `upload` includes `download`. */
 export type Grant = {
+  /** 0, which is nobody's, for a deploy token. */
   readonly userId: number
+  readonly deployTokenId: number | undefined
   /** The token it was made for; `undefined` when that was the account itself. */
   readonly tokenId: number | undefined
   readonly projectId: number
@@ -21,11 +23,12 @@ const lifetimeSeconds = 30 * 60
 
 const signed = (key: Buffer, text: string): Buffer => createHmac('sha256', key).update(text).digest()
 
-const form = /^((\d{1,15})\.(\d{0,15})\.(\d{1,15})\.(download|upload)\.(\d{1,12}))\.([\w-]{43})$/
+const form = /^((d?)(\d{1,15})\.(\d{0,15})\.(\d{1,15})\.(download|upload)\.(\d{1,12}))\.([\w-]{43})$/
 
 async function issue(ctx: Ctx, actor: Actor, projectId: number, operation: Operation): Promise<string> {
   const expiresAt = Math.floor(Date.now() / 1000) + lifetimeSeconds
-  const text = [actor.id, actor.tokenId ?? '', projectId, operation, expiresAt].join('.')
+  const holder = actor.deployToken ? `d${actor.deployToken.id}` : actor.id
+  const text = [holder, actor.tokenId ?? '', projectId, operation, expiresAt].join('.')
   return `${text}.${signed(await signingKey(ctx.db, 'large_files'), text).toString('base64url')}`
 }
 
@@ -33,12 +36,13 @@ async function issue(ctx: Ctx, actor: Actor, projectId: number, operation: Opera
 export async function readCredential(db: Db, credential: string): Promise<Grant | undefined> {
   const parts = form.exec(credential)
   if (!parts) return undefined
-  const [, text, userId, tokenId, projectId, operation, expiresAt, mac] = parts as unknown as string[]
+  const [, text, machine, holder, tokenId, projectId, operation, expiresAt, mac] = parts as unknown as string[]
   const expected = signed(await signingKey(db, 'large_files'), text!)
   if (!timingSafeEqual(expected, Buffer.from(mac!, 'base64url')) || Number(expiresAt) * 1000 <= Date.now())
     return undefined
   return {
-    userId: Number(userId),
+    userId: machine ? 0 : Number(holder),
+    deployTokenId: machine ? Number(holder) : undefined,
     tokenId: tokenId === '' ? undefined : Number(tokenId),
     projectId: Number(projectId),
     operation: operation as Operation,

@@ -1,4 +1,5 @@
 import type { Caller } from '../../access/actor.ts'
+import { authenticateForDeployToken } from '../../areas/deploy-tokens/authenticate.ts'
 import { type Grant, readCredential } from '../../areas/large-files/credentials.ts'
 import { authenticateDerived } from '../../areas/tokens/authenticate.ts'
 import { authenticateGit, type Shown } from '../http/authenticate-git.ts'
@@ -18,6 +19,9 @@ export async function authenticateLfs(
   }
   const grant = await readCredential(doors.db, credential)
   if (!grant) return { denied: 'wrong' }
-  const found = await authenticateDerived(doors.db, grant)
+  const found =
+    grant.deployTokenId === undefined
+      ? await authenticateDerived(doors.db, grant)
+      : await authenticateForDeployToken(doors.db, grant.deployTokenId)
   return 'refused' in found ? { denied: found.refused } : { caller: found.actor, grant }
 }
