@@ -16,6 +16,7 @@ export const projectPolicy = {
   delete_protected_branch: { from: 'maintainer', feature: 'repository', unless: ['archived'] },
   admin_protected_ref: { from: 'maintainer' },
   admin_member: { from: 'maintainer' },
+  admin_deploy_key: { from: 'maintainer' },
   admin_project: { from: 'maintainer' },
   rename_project: { from: 'owner' },
   change_visibility: { from: 'owner' },

@@ -9,6 +9,7 @@ import { pickRoutes } from './commits/pick-routes.ts'
 import { commitRoutes } from './commits/routes.ts'
 import { commitWriteRoutes } from './commits/write-routes.ts'
 import { compareRoutes } from './compare/routes.ts'
+import { deployKeyRoutes } from './deploy-keys/routes.ts'
 import { fileRoutes } from './files/routes.ts'
 import { fileWriteRoutes } from './files/write-routes.ts'
 import { removeGroup } from './groups/jobs.ts'
@@ -23,6 +24,7 @@ import { protectedBranchRoutes } from './protected-branches/routes.ts'
 import { protectedTagRoutes } from './protected-tags/routes.ts'
 import { refreshRepository } from './pushes/jobs.ts'
 import { settleCutOffPushes } from './pushes/recovery.ts'
+import { sshKeyRoutes } from './ssh-keys/routes.ts'
 import { tagRoutes } from './tags/routes.ts'
 import { tokenRoutes } from './tokens/routes.ts'
 import { treeRoutes } from './trees/routes.ts'
@@ -37,6 +39,7 @@ export const areas: Readonly<Record<string, readonly Endpoint[]>> = {
   'commit-comments': commitCommentRoutes,
   commits: [...commitRoutes, ...commitWriteRoutes, ...pickRoutes],
   compare: compareRoutes,
+  'deploy-keys': deployKeyRoutes,
   files: [...fileRoutes, ...fileWriteRoutes],
   groups: groupRoutes,
   members: [...groupMemberRoutes, ...projectMemberRoutes],
@@ -45,6 +48,7 @@ export const areas: Readonly<Record<string, readonly Endpoint[]>> = {
   projects: projectRoutes,
   'protected-branches': protectedBranchRoutes,
   'protected-tags': protectedTagRoutes,
+  'ssh-keys': sshKeyRoutes,
   tags: tagRoutes,
   tokens: tokenRoutes,
   trees: treeRoutes,
