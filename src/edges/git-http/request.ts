@@ -1,4 +1,4 @@
-export type Service = 'git-upload-pack' | 'git-receive-pack'
+import { repositoryPath, type Service } from '../../areas/git-transport/address.ts'
 
 /** What a URL asks of git over HTTP. */
 export type GitRequest =
@@ -10,8 +10,6 @@ export type GitRequest =
 const services = new Set<string>(['git-upload-pack', 'git-receive-pack'])
 export const isService = (text: string | null): text is Service => text !== null && services.has(text)
 
-/** The letters of full paths, and nothing else: no escape, no dot segment reaches further. */
-const repositoryPath = String.raw`((?:[A-Za-z0-9_.-]+/)+[A-Za-z0-9_.-]+?)`
 const refs = new RegExp(`^/${repositoryPath}(\\.git)?/info/refs$`)
 const service = new RegExp(`^/${repositoryPath}\\.git/(git-upload-pack|git-receive-pack)$`)
 
