@@ -49,11 +49,18 @@ const options = (world: World, key: KeyPair | undefined): string[] => [
   ].flatMap((option) => ['-o', option]),
 ]
 
+/** The words after `ssh`: of the options, the host and the command. */
+export const sshWords = (world: World, key: KeyPair, ...words: string[]): string[] => [
+  ...options(world, key),
+  'git@127.0.0.1',
+  ...words,
+]
+
 export type Outcome = { code: number; out: string; err: string }
 
 /** Runs `ssh` with words of its own and of the command; never rejects. */
 export async function ssh(world: World, key: KeyPair, ...words: string[]): Promise<Outcome> {
-  return outcome(run('ssh', [...options(world, key), 'git@127.0.0.1', ...words], { timeout: 20_000 }))
+  return outcome(run('ssh', sshWords(world, key, ...words), { timeout: 20_000 }))
 }
 
 /** The same with options before the host, or another name than `git`. */

@@ -48,7 +48,7 @@ export class SignedIn {
   /** Takes no more commands, and ends when those that run have. */
   close(): void {
     this.#closing = true
-    if (this.#channels.size === 0) this.#connection.end()
+    this.#endIfDone()
   }
 
   #open(session: Session): void {
@@ -58,6 +58,7 @@ export class SignedIn {
     session.on('close', () => {
       this.#sessions--
       gone.abort()
+      this.#endIfDone()
     })
     session.on('env', (accept, reject, { key, val }) => {
       if (key !== 'GIT_PROTOCOL') return reject?.()
@@ -90,9 +91,12 @@ export class SignedIn {
     // Nobody reads the rest, and it must not stand in the way of the end.
     channel.resume()
     this.#channels.delete(channel)
-    if (this.#channels.size > 0) return
-    if (this.#closing) this.#connection.end()
-    else this.#rest()
+    if (this.#channels.size === 0) this.#rest()
+  }
+
+  /** Only when the client has heard how the last of its commands ended. */
+  #endIfDone(): void {
+    if (this.#closing && this.#sessions === 0) this.#connection.end()
   }
 
   /** The exit status. Whose key it is is asked anew: he may have been blocked, or the key removed, since he signed in. */

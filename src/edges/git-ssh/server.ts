@@ -4,6 +4,7 @@ import ssh2 from 'ssh2'
 import { signIn } from './authenticate.ts'
 import { SignedIn } from './connection.ts'
 import type { SshDoors } from './doors.ts'
+import { gatherWrites } from './gather.ts'
 import { type SshLimits, sshLimits } from './limits.ts'
 import { Lobby } from './lobby.ts'
 
@@ -47,6 +48,7 @@ export class SshServer implements AsyncDisposable {
         this.#open.delete(socket)
         if (this.#arriving.get(name) === socket) this.#arriving.delete(name)
       })
+      gatherWrites(socket)
       this.#lobby.enter(socket)
       protocol.injectSocket(socket)
     })
