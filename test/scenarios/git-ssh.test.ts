@@ -1,11 +1,13 @@
+import { spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
 import { copyFile, writeFile } from 'node:fs/promises'
 import { connect, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect } from 'vitest'
 import type { Level, Visibility } from '../../src/access/levels.ts'
-import { gitSsh, hasSsh, type KeyPair, keyPair, ssh, sshUrl, sshWith, withKey } from '../ssh.ts'
+import { gitSsh, hasSsh, type KeyPair, keyPair, ssh, sshUrl, sshWith, sshWords, withKey } from '../ssh.ts'
 import { type Client, git, temporaryFolder, test, World } from '../world.ts'
 
 /** A clone with one commit on `main`. */
@@ -392,7 +394,7 @@ describe.skipIf(!hasSsh)('those who stall (needs OpenSSH)', () => {
   beforeAll(async () => {
     strict = await World.start(
       {},
-      { sshLimits: { strangers: 5, signInMs: 1_000, attempts: 3, sessions: 2, idleMs: 1_000 } },
+      { sshLimits: { strangers: 5, signInMs: 1_000, attempts: 3, sessions: 2, idleMs: 1_000, stalledMs: 1_000 } },
     )
   })
   afterAll(() => strict?.[Symbol.asyncDispose]())
@@ -430,6 +432,36 @@ describe.skipIf(!hasSsh)('those who stall (needs OpenSSH)', () => {
     const offered = [...keys, good].flatMap(({ file }) => ['-i', file])
     expect((await sshWith(strict, keys[0]!, offered, 'git')).code).toBe(255)
     expect((await sshWith(strict, good, [], 'git')).code).toBe(0)
+  })
+
+  test('in the middle of a push lose it', async () => {
+    await using folder = await temporaryFolder()
+    const key = await withKey(folder.path, strict.root)
+    const project = await strict.project()
+    const began = performance.now()
+    // One to a repository that is there, one to where the push would make it.
+    for (const path of [project.full_path, 'root/not-there-yet']) {
+      const silent = spawn('ssh', sshWords(strict, key, `git-receive-pack '${path}.git'`))
+      await once(silent, 'close')
+    }
+    expect(performance.now() - began).toBeLessThan(8_000)
+    expect((await strict.root.get('/projects/root%2Fnot-there-yet')).status).toBe(404)
+  })
+
+  test('have two commands at a time and no more', async () => {
+    await using folder = await temporaryFolder()
+    const key = await withKey(folder.path, strict.root)
+    const project = await strict.project()
+    const shared = ['-o', `ControlPath=${join(folder.path, 'master')}`]
+    await sshWith(strict, key, [...shared, '-o', 'ControlMaster=auto', '-o', 'ControlPersist=30'], 'git')
+    const command = `git-receive-pack '${project.full_path}.git'`
+    const running = [0, 1].map(() => spawn('ssh', [...shared, ...sshWords(strict, key, command)]))
+    await Promise.all(running.map(({ stdout }) => once(stdout, 'data')))
+    // It then goes on to try a connection of its own.
+    expect((await sshWith(strict, key, shared, 'git')).err).toContain('refused')
+    for (const { stdin } of running) stdin.end('0000')
+    await Promise.all(running.map((each) => once(each, 'close')))
+    expect((await sshWith(strict, key, shared, 'git')).err).toBe('')
   })
 
   test('on a connection that is signed in are cut off, too', async () => {

@@ -13,21 +13,25 @@ export type Call = {
   readonly gone: AbortSignal
   /** `GIT_PROTOCOL` as the client sent it. */
   readonly protocol: string | undefined
+  /** A client that neither speaks nor listens for so long is cut off. */
+  readonly stalledMs: number
 }
 
 const hungUp = () => new Error('the client has hung up')
 
 /** Resolves when there is room for more: in the client's window, and in the connection, which has none of its own. */
-export async function send({ channel, socket, gone }: Call, chunk: Buffer | string): Promise<void> {
+export async function send({ channel, socket, gone, stalledMs }: Call, chunk: Buffer | string): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>()
   const onGone = () => reject(hungUp())
   if (gone.aborted) throw hungUp()
   gone.addEventListener('abort', onGone)
+  const stalled = setTimeout(() => socket.destroy(), stalledMs)
   channel.write(chunk, () => resolve())
   try {
     await promise
     if (socket.writableNeedDrain) await once(socket, 'drain', { signal: gone })
   } finally {
+    clearTimeout(stalled)
     gone.removeEventListener('abort', onGone)
   }
 }

@@ -70,6 +70,7 @@ export class SignedIn {
       socket: this.#socket,
       gone: AbortSignal.any([gone.signal, this.#gone.signal]),
       protocol,
+      stalledMs: this.#limits.stalledMs,
     })
     session.on('exec', (accept, _reject, { command }) => void this.#run(call(accept()), command))
     session.on('shell', (accept) => void this.#run(call(accept()), undefined))
@@ -112,7 +113,7 @@ export class SignedIn {
       else if ('refused' in holder) say(call, holder.refused)
       else {
         const ctx = await open(holder.actor, this.#remoteAddress)
-        status = await serve(call, command, holder, ctx, this.#limits.stalledMs)
+        status = await serve(call, command, holder, ctx)
       }
     } catch (error) {
       if (error instanceof Failure) say(call, error.message)

@@ -13,13 +13,7 @@ import type { Command } from './command.ts'
 const failed = 1
 
 /** Runs one command for somebody who may act. Resolves with its exit status. */
-export async function serve(
-  call: Call,
-  command: Command,
-  { name }: KeyHolder,
-  ctx: Ctx,
-  idleMs: number,
-): Promise<number> {
+export async function serve(call: Call, command: Command, { name }: KeyHolder, ctx: Ctx): Promise<number> {
   switch (command.kind) {
     case 'welcome':
       await send(call, `Welcome to Stithy, ${name}!\n`)
@@ -34,7 +28,7 @@ export async function serve(
       say(call, "The command you're trying to execute is not allowed.")
       return failed
     case 'transfer':
-      return transfer(call, command, ctx, idleMs)
+      return transfer(call, command, ctx)
   }
 }
 
@@ -42,7 +36,6 @@ async function transfer(
   call: Call,
   { service, path }: Extract<Command, { kind: 'transfer' }>,
   ctx: Ctx,
-  idleMs: number,
 ): Promise<number> {
   // Whoever may fetch may have it as an archive.
   const access = await gitAccess(ctx, path, service === 'git-upload-archive' ? 'git-upload-pack' : service, 'ssh')
@@ -51,7 +44,7 @@ async function transfer(
     say(call, refusal)
     return failed
   }
-  const options = { idleMs, protocol: call.protocol }
+  const options = { idleMs: call.stalledMs, protocol: call.protocol }
   if ('plan' in access) return pushToNothing(call, access.plan, ctx, options)
   const { project } = access as { project: ProjectSubject }
   if (service === 'git-receive-pack') return push(call, project, ctx, options)
@@ -104,7 +97,7 @@ async function pushToNothing(call: Call, plan: Plan, ctx: Ctx, options: Options)
 const flush = '0000'
 
 /** Whether the client sends more than the line that says there is nothing. Takes none of it away. */
-async function saysSomething({ channel, gone }: Call): Promise<boolean> {
+async function saysSomething({ channel, gone, stalledMs }: Call): Promise<boolean> {
   const { promise, resolve } = Promise.withResolvers<boolean>()
   const look = () => {
     const head = channel.read(flush.length) as Buffer | null
@@ -115,9 +108,11 @@ async function saysSomething({ channel, gone }: Call): Promise<boolean> {
   const nothing = () => resolve(false)
   channel.on('readable', look).once('end', nothing)
   gone.addEventListener('abort', nothing)
+  const stalled = setTimeout(nothing, stalledMs)
   try {
     return await promise
   } finally {
+    clearTimeout(stalled)
     channel.off('readable', look).off('end', nothing)
     gone.removeEventListener('abort', nothing)
   }
