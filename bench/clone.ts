@@ -1,8 +1,9 @@
-import { execFileSync, spawn, spawnSync } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
+import ssh2 from 'ssh2'
 import { median } from './figures.ts'
 import { gitEnv } from './repository.ts'
 import { freePort, type Service } from './service.ts'
@@ -77,8 +78,10 @@ const sshOptions = (port: number, key: string): string[] => [
 
 function newKey(folder: string, name: string): string {
   const file = join(folder, `ssh-${name}`)
-  for (const old of [file, `${file}.pub`]) rmSync(old, { force: true })
-  execFileSync('ssh-keygen', ['-q', '-N', '', '-t', 'ed25519', '-f', file])
+  const pair = ssh2.utils.generateKeyPairSync('ed25519')
+  rmSync(file, { force: true })
+  writeFileSync(file, pair.private, { mode: 0o600 })
+  writeFileSync(`${file}.pub`, pair.public)
   return file
 }
 
