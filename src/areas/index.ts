@@ -13,6 +13,7 @@ import { pickRoutes } from './commits/pick-routes.ts'
 import { commitRoutes } from './commits/routes.ts'
 import { commitWriteRoutes } from './commits/write-routes.ts'
 import { compareRoutes } from './compare/routes.ts'
+import { deployKeyRoutes } from './deploy-keys/routes.ts'
 import { fileRoutes } from './files/routes.ts'
 import { fileWriteRoutes } from './files/write-routes.ts'
 import { removeMarkedGroups } from './groups/due-jobs.ts'
@@ -30,6 +31,7 @@ import { protectedTagRoutes } from './protected-tags/routes.ts'
 import { refreshRepository } from './pushes/jobs.ts'
 import { settleCutOffPushes } from './pushes/recovery.ts'
 import { shareRoutes } from './shares/routes.ts'
+import { sshKeyRoutes } from './ssh-keys/routes.ts'
 import { starRoutes } from './stars/routes.ts'
 import { tagRoutes } from './tags/routes.ts'
 import { tokenRoutes } from './tokens/routes.ts'
@@ -48,6 +50,7 @@ export const areas: Readonly<Record<string, readonly Endpoint[]>> = {
   'commit-statuses': [...commitStatusRoutes, ...jobRoutes],
   commits: [...commitRoutes, ...commitWriteRoutes, ...pickRoutes],
   compare: compareRoutes,
+  'deploy-keys': deployKeyRoutes,
   files: [...fileRoutes, ...fileWriteRoutes],
   groups: groupRoutes,
   members: [...groupMemberRoutes, ...projectMemberRoutes],
@@ -58,6 +61,7 @@ export const areas: Readonly<Record<string, readonly Endpoint[]>> = {
   'protected-branches': protectedBranchRoutes,
   'protected-tags': protectedTagRoutes,
   shares: shareRoutes,
+  'ssh-keys': sshKeyRoutes,
   stars: starRoutes,
   tags: tagRoutes,
   tokens: tokenRoutes,
