@@ -41,6 +41,7 @@ export const projectPolicy = {
   admin_deploy_token: { from: 'maintainer' },
   admin_variable: { from: 'maintainer', feature: 'builds' },
   share_project: { from: 'maintainer' },
+  admin_deploy_key: { from: 'maintainer' },
   admin_project: { from: 'maintainer' },
   rename_project: { from: 'owner' },
   change_visibility: { from: 'owner' },

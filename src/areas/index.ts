@@ -16,6 +16,7 @@ import { commitRoutes } from './commits/routes.ts'
 import { commitWriteRoutes } from './commits/write-routes.ts'
 import { compareRoutes } from './compare/routes.ts'
 import { customAttributeRoutes } from './custom-attributes/routes.ts'
+import { deployKeyRoutes } from './deploy-keys/routes.ts'
 import { deployTokenRoutes } from './deploy-tokens/routes.ts'
 import { fileRoutes } from './files/routes.ts'
 import { fileWriteRoutes } from './files/write-routes.ts'
@@ -38,6 +39,7 @@ import { protectedTagRoutes } from './protected-tags/routes.ts'
 import { refreshRepository } from './pushes/jobs.ts'
 import { settleCutOffPushes } from './pushes/recovery.ts'
 import { shareRoutes } from './shares/routes.ts'
+import { sshKeyRoutes } from './ssh-keys/routes.ts'
 import { starRoutes } from './stars/routes.ts'
 import { tagRoutes } from './tags/routes.ts'
 import { tokenRoutes } from './tokens/routes.ts'
@@ -61,6 +63,7 @@ export const areas: Readonly<Record<string, readonly Endpoint[]>> = {
   commits: [...commitRoutes, ...commitWriteRoutes, ...pickRoutes],
   compare: compareRoutes,
   'custom-attributes': customAttributeRoutes,
+  'deploy-keys': deployKeyRoutes,
   'deploy-tokens': deployTokenRoutes,
   files: [...fileRoutes, ...fileWriteRoutes],
   groups: groupRoutes,
@@ -74,6 +77,7 @@ export const areas: Readonly<Record<string, readonly Endpoint[]>> = {
   'protected-branches': protectedBranchRoutes,
   'protected-tags': protectedTagRoutes,
   shares: shareRoutes,
+  'ssh-keys': sshKeyRoutes,
   stars: starRoutes,
   tags: tagRoutes,
   tokens: tokenRoutes,

@@ -26,6 +26,14 @@ export const projectLevel = (userId: number, projectId: Sql, namespaceId: Sql): 
     (select max(level) from project_access where user_id = ${userId} and project_id = ${projectId} and expires_on > current_date))`
 
 /**
+ * The level a deploy key has in a project where it is enabled: a reporter's, or a maintainer's if it may push, since only
+ * a maintainer lets it. Null elsewhere.
+ */
+export const deployKeyLevel = (keyId: number, projectId: Sql): Sql => sql`(
+    select case when can_push then ${literal(levels.maintainer)} else ${literal(levels.reporter)} end::smallint from deploy_key_projects
+    where deploy_key_id = ${keyId} and project_id = ${projectId})`
+
+/**
  * The level a deploy token has in its project, or in those below its group: a reporter's, since it only reads. Null elsewhere,
  * and when it is no longer good.
  */

@@ -7,13 +7,19 @@ import { signingKey } from './queries.ts'
 
 export type Operation = 'download' | 'upload'
 
+/** For whom a credential was made. */
+export type Holder =
+  | {
+      readonly userId: number
+      /** The token that was shown; `undefined` when it was the account itself. */
+      readonly tokenId: number | undefined
+    }
+  | { readonly deployKeyId: number }
+  | { readonly deployTokenId: number }
+
 /** What a credential of ours says: who may do what with the large files of which project. `upload` includes `download`. */
 export type Grant = {
-  /** 0, which is nobody's, for a deploy token. */
-  readonly userId: number
-  readonly deployTokenId: number | undefined
-  /** The token it was made for; `undefined` when that was the account itself. */
-  readonly tokenId: number | undefined
+  readonly holder: Holder
   readonly projectId: number
   readonly operation: Operation
 }
@@ -23,12 +29,23 @@ const lifetimeSeconds = 30 * 60
 
 const signed = (key: Buffer, text: string): Buffer => createHmac('sha256', key).update(text).digest()
 
-const form = /^((d?)(\d{1,15})\.(\d{0,15})\.(\d{1,15})\.(download|upload)\.(\d{1,12}))\.([\w-]{43})$/
+const form = /^(([kt]?)(\d{1,15})\.(\d{0,15})\.(\d{1,15})\.(download|upload)\.(\d{1,12}))\.([\w-]{43})$/
+
+/** `7.31` is token 31 of account 7, `7.` the account itself, `k7.` a deploy key and `t7.` a deploy token. */
+function holderParts({ id, tokenId, deployKey, deployToken }: Actor): readonly (string | number)[] {
+  if (deployKey) return [`k${deployKey.id}`, '']
+  return deployToken ? [`t${deployToken.id}`, ''] : [id, tokenId ?? '']
+}
+
+function parseHolder(kind: string, id: string, tokenId: string): Holder {
+  if (kind === 'k') return { deployKeyId: Number(id) }
+  if (kind === 't') return { deployTokenId: Number(id) }
+  return { userId: Number(id), tokenId: tokenId === '' ? undefined : Number(tokenId) }
+}
 
 async function issue(ctx: Ctx, actor: Actor, projectId: number, operation: Operation): Promise<string> {
   const expiresAt = Math.floor(Date.now() / 1000) + lifetimeSeconds
-  const holder = actor.deployToken ? `d${actor.deployToken.id}` : actor.id
-  const text = [holder, actor.tokenId ?? '', projectId, operation, expiresAt].join('.')
+  const text = [...holderParts(actor), projectId, operation, expiresAt].join('.')
   return `${text}.${signed(await signingKey(ctx.db, 'large_files'), text).toString('base64url')}`
 }
 
@@ -36,14 +53,12 @@ async function issue(ctx: Ctx, actor: Actor, projectId: number, operation: Opera
 export async function readCredential(db: Db, credential: string): Promise<Grant | undefined> {
   const parts = form.exec(credential)
   if (!parts) return undefined
-  const [, text, machine, holder, tokenId, projectId, operation, expiresAt, mac] = parts as unknown as string[]
+  const [, text, kind, id, tokenId, projectId, operation, expiresAt, mac] = parts as unknown as string[]
   const expected = signed(await signingKey(db, 'large_files'), text!)
   if (!timingSafeEqual(expected, Buffer.from(mac!, 'base64url')) || Number(expiresAt) * 1000 <= Date.now())
     return undefined
   return {
-    userId: machine ? 0 : Number(holder),
-    deployTokenId: machine ? Number(holder) : undefined,
-    tokenId: tokenId === '' ? undefined : Number(tokenId),
+    holder: parseHolder(kind!, id!, tokenId!),
     projectId: Number(projectId),
     operation: operation as Operation,
   }

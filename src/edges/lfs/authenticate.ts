@@ -1,6 +1,7 @@
 import type { Caller } from '../../access/actor.ts'
 import { authenticateForDeployToken } from '../../areas/deploy-tokens/authenticate.ts'
 import { type Grant, readCredential } from '../../areas/large-files/credentials.ts'
+import { findDeployKey } from '../../areas/ssh-keys/authenticate.ts'
 import { authenticateDerived } from '../../areas/tokens/authenticate.ts'
 import { authenticateGit, type Shown } from '../http/authenticate-git.ts'
 import type { Doors } from '../http/doors.ts'
@@ -19,9 +20,13 @@ export async function authenticateLfs(
   }
   const grant = await readCredential(doors.db, credential)
   if (!grant) return { denied: 'wrong' }
+  if ('deployKeyId' in grant.holder) {
+    const actor = await findDeployKey(doors.db, grant.holder.deployKeyId)
+    return actor ? { caller: actor, grant } : { denied: 'wrong' }
+  }
   const found =
-    grant.deployTokenId === undefined
-      ? await authenticateDerived(doors.db, grant)
-      : await authenticateForDeployToken(doors.db, grant.deployTokenId)
+    'deployTokenId' in grant.holder
+      ? await authenticateForDeployToken(doors.db, grant.holder.deployTokenId)
+      : await authenticateDerived(doors.db, grant.holder)
   return 'refused' in found ? { denied: found.refused } : { caller: found.actor, grant }
 }
