@@ -23,7 +23,7 @@ import { fileWriteRoutes } from './files/write-routes.ts'
 import { removeMarkedGroups } from './groups/due-jobs.ts'
 import { removeGroup } from './groups/jobs.ts'
 import { groupRoutes } from './groups/routes.ts'
-import { acceptInvitationsLater } from './invitations/jobs.ts'
+import { acceptInvitationsLater, purgeEndedInvitations } from './invitations/jobs.ts'
 import { invitationRoutes } from './invitations/routes.ts'
 import { purgeExpiredMembers } from './members/jobs.ts'
 import { membershipRoutes } from './members/membership-routes.ts'
@@ -96,6 +96,7 @@ export const jobs: readonly Job<any>[] = [
   acceptInvitationsLater,
   collectUnusedBlobs,
   deleteMergedBranches,
+  purgeEndedInvitations,
   purgeExpiredMembers,
   refreshRepository,
   removeGroup,

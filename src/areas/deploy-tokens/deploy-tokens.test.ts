@@ -74,8 +74,8 @@ describe.for(bases)('deploy tokens of %s', (base) => {
 
   test('are all listed for administrators', async ({ world }) => {
     const { id } = (await world.root.post(await placeIn(world, base), wish)).json
-    const all = await world.root.get('/deploy_tokens?per_page=100&active=true')
-    expect(all.json.map((token: { id: number }) => token.id)).toContain(id)
+    const all = await world.root.get(`/deploy_tokens?active=true&pagination=keyset&id_after=${id - 1}`)
+    expect(all.json[0]).toMatchObject({ id })
     expect((await (await world.user()).get('/deploy_tokens')).status).toBe(403)
     expect((await world.anonymous.get('/deploy_tokens')).status).toBe(401)
   })

@@ -1,7 +1,7 @@
 import { describe, expect } from 'vitest'
 import { contextFor } from '../../../test/contexts.ts'
 import { test, unique, type World } from '../../../test/world.ts'
-import { acceptInvitationsLater } from './jobs.ts'
+import { acceptInvitationsLater, purgeEndedInvitations } from './jobs.ts'
 
 const day = (offset: number): string => new Date(Date.now() + offset * 86_400_000).toISOString().slice(0, 10)
 const bases = ['groups', 'projects'] as const
@@ -139,7 +139,7 @@ describe.for(bases)('invitations to %s', (base) => {
     expect((await send({ email: address(), access_level: 50 })).status).toBe(base === 'groups' ? 201 : 400)
   })
 
-  test('that have run out make no member, and give way', async ({ world }) => {
+  test('that have run out make no member, and are cleared away', async ({ world }) => {
     const place = await placeIn(world, base)
     const email = address()
     await world.root.post(`${place}/invitations`, { email, access_level: 30, expires_at: day(0) })
@@ -147,6 +147,12 @@ describe.for(bases)('invitations to %s', (base) => {
     const ann = await world.user({ email })
     await accept(world, ann.id)
     expect((await ann.get(place)).status).toBe(404)
+    expect((await world.root.post(`${place}/invitations`, { email: address(), access_level: 30 })).status).toBe(201)
+    const rows = () => world.rows('select email from invitations where lower(email) = lower($1)', [email])
+    expect(await rows()).toHaveLength(1)
+    await purgeEndedInvitations.run({}, await contextFor(world, null))
+    expect(await rows()).toEqual([])
+    expect((await world.root.get(`${place}/invitations`)).json).toHaveLength(1)
   })
 
   test('are told as events, for the mail', async ({ world }) => {

@@ -92,5 +92,9 @@ export const takeInvitationsFor = (tx: Tx, userId: number): Promise<PlacedInvita
     left join projects p on p.id = i.project_id join namespaces n on n.id = coalesce(i.namespace_id, p.namespace_id)
     where u.id = ${userId} and u.confirmed_at is not null and u.kind <> 'ghost' and ${alive} order by i.id for update of i`)
 
+/** Those that have run out. */
+export const deleteEndedInvitations = (db: Db): Promise<number> =>
+  db.run(sql`delete from invitations where expires_at <= current_date`)
+
 export const deleteInvitationRow = (tx: Tx, id: number): Promise<number> =>
   tx.run(sql`delete from invitations where id = ${id}`)

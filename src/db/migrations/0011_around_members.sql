@@ -38,6 +38,7 @@ create table invitations (
 create unique index invitations_namespace on invitations (namespace_id, lower(email)) where namespace_id is not null;
 create unique index invitations_project on invitations (project_id, lower(email)) where project_id is not null;
 create index invitations_email on invitations (lower(email));
+create index invitations_expiry on invitations (expires_at) where expires_at is not null;
 create index invitations_created_by on invitations (created_by_id) where created_by_id is not null;
 
 -- What somebody wants to be told: of a group, of a project or, without either, in general.
