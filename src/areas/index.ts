@@ -18,6 +18,7 @@ import { removeGroup } from './groups/jobs.ts'
 import { groupRoutes } from './groups/routes.ts'
 import { purgeExpiredMembers } from './members/jobs.ts'
 import { groupMemberRoutes, projectMemberRoutes } from './members/routes.ts'
+import { projectUserRoutes } from './members/user-routes.ts'
 import { namespaceRoutes } from './namespaces/routes.ts'
 import { projectCreationRoutes } from './project-creation/routes.ts'
 import { removeMarkedProjects, removeProject } from './projects/jobs.ts'
@@ -26,6 +27,7 @@ import { protectedBranchRoutes } from './protected-branches/routes.ts'
 import { protectedTagRoutes } from './protected-tags/routes.ts'
 import { refreshRepository } from './pushes/jobs.ts'
 import { settleCutOffPushes } from './pushes/recovery.ts'
+import { projectGroupRoutes } from './shares/group-routes.ts'
 import { shareRoutes } from './shares/routes.ts'
 import { starRoutes } from './stars/routes.ts'
 import { tagRoutes } from './tags/routes.ts'
@@ -46,13 +48,13 @@ export const areas: Readonly<Record<string, readonly Endpoint[]>> = {
   compare: compareRoutes,
   files: [...fileRoutes, ...fileWriteRoutes],
   groups: groupRoutes,
-  members: [...groupMemberRoutes, ...projectMemberRoutes],
+  members: [...groupMemberRoutes, ...projectMemberRoutes, ...projectUserRoutes],
   namespaces: namespaceRoutes,
   'project-creation': projectCreationRoutes,
   projects: projectRoutes,
   'protected-branches': protectedBranchRoutes,
   'protected-tags': protectedTagRoutes,
-  shares: shareRoutes,
+  shares: [...shareRoutes, ...projectGroupRoutes],
   stars: starRoutes,
   tags: tagRoutes,
   tokens: tokenRoutes,
