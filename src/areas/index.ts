@@ -16,6 +16,10 @@ import { fileWriteRoutes } from './files/write-routes.ts'
 import { removeMarkedGroups } from './groups/due-jobs.ts'
 import { removeGroup } from './groups/jobs.ts'
 import { groupRoutes } from './groups/routes.ts'
+import { housekeepRepository } from './housekeeping/jobs.ts'
+import { housekeepingRoutes } from './housekeeping/routes.ts'
+import { refreshLanguages } from './languages/jobs.ts'
+import { languageRoutes } from './languages/routes.ts'
 import { purgeExpiredMembers } from './members/jobs.ts'
 import { groupMemberRoutes, projectMemberRoutes } from './members/routes.ts'
 import { projectUserRoutes } from './members/user-routes.ts'
@@ -48,6 +52,8 @@ export const areas: Readonly<Record<string, readonly Endpoint[]>> = {
   compare: compareRoutes,
   files: [...fileRoutes, ...fileWriteRoutes],
   groups: groupRoutes,
+  housekeeping: housekeepingRoutes,
+  languages: languageRoutes,
   members: [...groupMemberRoutes, ...projectMemberRoutes, ...projectUserRoutes],
   namespaces: namespaceRoutes,
   'project-creation': projectCreationRoutes,
@@ -70,7 +76,9 @@ export const endpoints: readonly Endpoint[] = Object.values(areas).flat()
 export const jobs: readonly Job<any>[] = [
   collectUnusedBlobs,
   deleteMergedBranches,
+  housekeepRepository,
   purgeExpiredMembers,
+  refreshLanguages,
   refreshRepository,
   removeGroup,
   removeMarkedGroups,
