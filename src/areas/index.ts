@@ -13,11 +13,14 @@ import { commitWriteRoutes } from './commits/write-routes.ts'
 import { compareRoutes } from './compare/routes.ts'
 import { fileRoutes } from './files/routes.ts'
 import { fileWriteRoutes } from './files/write-routes.ts'
+import { copySource } from './forks/jobs.ts'
+import { forkRoutes } from './forks/routes.ts'
 import { removeMarkedGroups } from './groups/due-jobs.ts'
 import { removeGroup } from './groups/jobs.ts'
 import { groupRoutes } from './groups/routes.ts'
 import { housekeepRepository } from './housekeeping/jobs.ts'
 import { housekeepingRoutes } from './housekeeping/routes.ts'
+import { failStuckImports, importFromUrl } from './imports/jobs.ts'
 import { refreshLanguages } from './languages/jobs.ts'
 import { languageRoutes } from './languages/routes.ts'
 import { purgeExpiredMembers } from './members/jobs.ts'
@@ -51,6 +54,7 @@ export const areas: Readonly<Record<string, readonly Endpoint[]>> = {
   commits: [...commitRoutes, ...commitWriteRoutes, ...pickRoutes],
   compare: compareRoutes,
   files: [...fileRoutes, ...fileWriteRoutes],
+  forks: forkRoutes,
   groups: groupRoutes,
   housekeeping: housekeepingRoutes,
   languages: languageRoutes,
@@ -75,8 +79,11 @@ export const endpoints: readonly Endpoint[] = Object.values(areas).flat()
 /** Everything that happens later. */
 export const jobs: readonly Job<any>[] = [
   collectUnusedBlobs,
+  copySource,
   deleteMergedBranches,
+  failStuckImports,
   housekeepRepository,
+  importFromUrl,
   purgeExpiredMembers,
   refreshLanguages,
   refreshRepository,
