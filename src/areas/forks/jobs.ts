@@ -34,17 +34,23 @@ export const copySource = job({
     ),
 })
 
+/** A source that is packed anew at this moment may take a pack away from under git. */
+const copyAttempts = 3
+
 async function copy(ctx: Ctx, target: Repository, sourceId: number, { actor_id }: ImportRow): Promise<Filling> {
   const source = await readableSource(ctx, sourceId, actor_id)
   if (!source) throw new ImportRefusal('The source project is not there any more.')
-  try {
-    const refs = await copyRefs(target, openRepository(ctx, source))
-    return { refs, defaultBranch: source.default_branch }
-  } catch (error) {
-    // A signal ended us as well, and an answer of git would be the same the next time.
-    if (!(error instanceof GitError) || error.signal !== null) throw error
-    ctx.log.error({ err: error, source: sourceId }, 'a source could not be copied')
-    throw new ImportRefusal('The repository of the source project could not be read.')
+  for (let attempt = 1; ; attempt++) {
+    try {
+      const refs = await copyRefs(target, openRepository(ctx, source))
+      return { refs, defaultBranch: source.default_branch }
+    } catch (error) {
+      // A signal ended us as well: that is for the next run.
+      if (!(error instanceof GitError) || error.signal !== null) throw error
+      if (attempt < copyAttempts) continue
+      ctx.log.error({ err: error, source: sourceId }, 'a source could not be copied')
+      throw new ImportRefusal('The repository of the source project could not be read.')
+    }
   }
 }
 
