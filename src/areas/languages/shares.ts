@@ -9,7 +9,9 @@ import { Linguist } from './linguist.ts'
 
 export type Share = { readonly name: string; readonly share: number }
 
-const maxFiles = 50_000
+/** Of so many files the largest are named: each costs the better part of a millisecond, and the small ones weigh little. */
+const maxListed = 100_000
+const maxNamed = 20_000
 /** Files that are looked into because their names do not tell, the largest first, and how much of each. */
 const maxRead = 1000
 const maxReadBytes = 512 * 1024
@@ -23,10 +25,11 @@ const shown = 5
  * generated, documentation or binary do not count, nor do data and prose; `linguist-*` attributes of the root say otherwise.
  */
 export async function languageShares(repo: Repository, commit: Oid): Promise<Share[]> {
-  // Names that every object knows would confuse the lists that linguist keeps.
-  const files = (await listSizedFiles(repo, commit, maxFiles)).filter(
-    ({ path, sizeBytes }) => sizeBytes > 0 && !(path in {}),
-  )
+  const files = (await listSizedFiles(repo, commit, maxListed))
+    // Names that every object knows would confuse the lists that linguist keeps.
+    .filter(({ path, sizeBytes }) => sizeBytes > 0 && !(path in {}))
+    .sort((a, b) => b.sizeBytes - a.sizeBytes)
+    .slice(0, maxNamed)
   if (files.length === 0) return []
   await using linguist = new Linguist({ timeoutMs })
   const bytes = new Map<string, number>()
