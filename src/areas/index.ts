@@ -20,14 +20,22 @@ import { deployKeyRoutes } from './deploy-keys/routes.ts'
 import { deployTokenRoutes } from './deploy-tokens/routes.ts'
 import { fileRoutes } from './files/routes.ts'
 import { fileWriteRoutes } from './files/write-routes.ts'
+import { copySource } from './forks/jobs.ts'
+import { forkRoutes } from './forks/routes.ts'
 import { removeMarkedGroups } from './groups/due-jobs.ts'
 import { removeGroup } from './groups/jobs.ts'
 import { groupRoutes } from './groups/routes.ts'
+import { housekeepRepository } from './housekeeping/jobs.ts'
+import { housekeepingRoutes } from './housekeeping/routes.ts'
+import { failStuckImports, importFromUrl } from './imports/jobs.ts'
 import { acceptInvitationsLater, purgeEndedInvitations } from './invitations/jobs.ts'
 import { invitationRoutes } from './invitations/routes.ts'
+import { refreshLanguages } from './languages/jobs.ts'
+import { languageRoutes } from './languages/routes.ts'
 import { purgeExpiredMembers } from './members/jobs.ts'
 import { membershipRoutes } from './members/membership-routes.ts'
 import { groupMemberRoutes, projectMemberRoutes } from './members/routes.ts'
+import { projectUserRoutes } from './members/user-routes.ts'
 import { namespaceRoutes } from './namespaces/routes.ts'
 import { notificationSettingRoutes } from './notification-settings/routes.ts'
 import { pipelineRoutes } from './pipelines/routes.ts'
@@ -38,6 +46,7 @@ import { protectedBranchRoutes } from './protected-branches/routes.ts'
 import { protectedTagRoutes } from './protected-tags/routes.ts'
 import { refreshRepository } from './pushes/jobs.ts'
 import { settleCutOffPushes } from './pushes/recovery.ts'
+import { projectGroupRoutes } from './shares/group-routes.ts'
 import { shareRoutes } from './shares/routes.ts'
 import { sshKeyRoutes } from './ssh-keys/routes.ts'
 import { starRoutes } from './stars/routes.ts'
@@ -66,9 +75,12 @@ export const areas: Readonly<Record<string, readonly Endpoint[]>> = {
   'deploy-keys': deployKeyRoutes,
   'deploy-tokens': deployTokenRoutes,
   files: [...fileRoutes, ...fileWriteRoutes],
+  forks: forkRoutes,
   groups: groupRoutes,
+  housekeeping: housekeepingRoutes,
   invitations: invitationRoutes,
-  members: [...groupMemberRoutes, ...projectMemberRoutes, ...membershipRoutes],
+  languages: languageRoutes,
+  members: [...groupMemberRoutes, ...projectMemberRoutes, ...membershipRoutes, ...projectUserRoutes],
   namespaces: namespaceRoutes,
   pipelines: pipelineRoutes,
   'notification-settings': notificationSettingRoutes,
@@ -76,7 +88,7 @@ export const areas: Readonly<Record<string, readonly Endpoint[]>> = {
   projects: projectRoutes,
   'protected-branches': protectedBranchRoutes,
   'protected-tags': protectedTagRoutes,
-  shares: shareRoutes,
+  shares: [...shareRoutes, ...projectGroupRoutes],
   'ssh-keys': sshKeyRoutes,
   stars: starRoutes,
   tags: tagRoutes,
@@ -95,9 +107,14 @@ export const endpoints: readonly Endpoint[] = Object.values(areas).flat()
 export const jobs: readonly Job<any>[] = [
   acceptInvitationsLater,
   collectUnusedBlobs,
+  copySource,
   deleteMergedBranches,
+  failStuckImports,
+  housekeepRepository,
+  importFromUrl,
   purgeEndedInvitations,
   purgeExpiredMembers,
+  refreshLanguages,
   refreshRepository,
   removeGroup,
   removeMarkedGroups,

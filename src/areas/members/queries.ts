@@ -25,13 +25,14 @@ const alive = raw('(m.expires_at is null or m.expires_at > current_date)')
 
 const select = sql`select ${userReference}, m.access_level, m.expires_at, m.updated_at from members m join users u on u.id = m.user_id`
 
-export type MemberFilters = { query?: string; user_ids?: number[] }
+export type MemberFilters = { query?: string; user_ids?: number[]; skip_users?: number[] }
 
-const filtered = ({ query, user_ids }: MemberFilters): Sql[] => [
+const filtered = ({ query, user_ids, skip_users }: MemberFilters): Sql[] => [
   ...(query?.trim()
     ? [sql`(${fuzzy(query, ['u.name', 'u.username'])} or lower(u.email) = lower(${query.trim()}))`]
     : []),
   ...(user_ids?.length ? [sql`u.id = any(${user_ids}::bigint[])`] : []),
+  ...(skip_users?.length ? [sql`u.id <> all(${skip_users}::bigint[])`] : []),
 ]
 
 /** Direct members, in the order they came. */

@@ -392,6 +392,14 @@ export const lockProject = (tx: Tx, id: number): Promise<ProjectRow | undefined>
     sql`select ${columns}, null as level from projects p where p.id = ${id} and not p.deleting for update`,
   )
 
+/** The visibility of what a project was forked from, which stays until the transaction ends. Undefined without a source. */
+export const lockForkSource = async (tx: Tx, projectId: number): Promise<number | undefined> =>
+  (
+    await tx.row<{ visibility: number }>(sql`
+      select s.visibility from projects p join projects s on s.id = p.forked_from_project_id
+      where p.id = ${projectId} and not s.deleting for share of s`)
+  )?.visibility
+
 /** From here on nobody finds it; a job removes it for good. */
 export const markDeleting = (tx: Tx, id: number): Promise<number> =>
   tx.run(sql`update projects set deleting = true, updated_at = now() where id = ${id} and not deleting`)
