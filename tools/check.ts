@@ -14,6 +14,7 @@ const steps: readonly { name: string; command: readonly string[] }[] = [
   { name: 'boundaries', command: ['tools/boundaries.ts'] },
   { name: 'unused code', command: ['node_modules/knip/bin/knip.js', '--no-progress', '--no-config-hints'] },
   { name: 'generated files', command: ['tools/openapi.ts', '--check'] },
+  { name: 'generated pages', command: ['tools/settings.ts', '--check'] },
 ]
 
 type Outcome = { ok: boolean; output: string; seconds: number }

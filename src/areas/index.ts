@@ -1,6 +1,7 @@
 import type { Endpoint } from '../api/endpoint.ts'
 import type { Job } from '../jobs/job.ts'
 import { accessRequestRoutes } from './access-requests/routes.ts'
+import { applicationSettingRoutes } from './application-settings/routes.ts'
 import { archiveRoutes } from './archive/routes.ts'
 import { archivingRoutes } from './archiving/routes.ts'
 import { badgeRoutes } from './badges/routes.ts'
@@ -62,6 +63,7 @@ import { versionRoutes } from './version/routes.ts'
 /** Every endpoint of the product, by the folder of its area; the documentation is ordered so, too. */
 export const areas: Readonly<Record<string, readonly Endpoint[]>> = {
   'access-requests': accessRequestRoutes,
+  'application-settings': applicationSettingRoutes,
   archive: archiveRoutes,
   archiving: archivingRoutes,
   badges: badgeRoutes,

@@ -1,5 +1,7 @@
-import type { Db } from '../db/db.ts'
+import type { Db, Tx } from '../db/db.ts'
 import { sql } from '../db/sql.ts'
+import type { Timestamp } from '../db/types.ts'
+import type { Settings } from './settings.ts'
 
 /** Counts one hit in the current period of `seconds`; returns how many there are. */
 export const countHit = async (db: Db, key: string, seconds: number): Promise<number> =>
@@ -7,3 +9,14 @@ export const countHit = async (db: Db, key: string, seconds: number): Promise<nu
     insert into rate_counters as c (key, period, hits) values (${key}, floor(extract(epoch from now()) / ${seconds}::integer), 1)
     on conflict (key) do update set hits = case when c.period = excluded.period then c.hits + 1 else 1 end, period = excluded.period
     returning hits`))!.hits
+
+/** The settings that somebody changed, and when. */
+export type StoredSettings = { values: Partial<Settings>; created_at: Timestamp; updated_at: Timestamp }
+
+/** As they are now, whatever this process remembers. */
+export const storedSettings = async (db: Db): Promise<StoredSettings> =>
+  (await db.row<StoredSettings>(sql`select values, created_at, updated_at from application_settings`))!
+
+/** As `storedSettings`, and nobody changes them until the transaction ends. */
+export const lockSettings = async (tx: Tx): Promise<StoredSettings> =>
+  (await tx.row<StoredSettings>(sql`select values, created_at, updated_at from application_settings for update`))!

@@ -1,10 +1,17 @@
 import { type Static, Type } from 'typebox'
 import { accounts } from './declared/accounts.ts'
 import { creation } from './declared/creation.ts'
+import { display } from './declared/display.ts'
 import { git } from './declared/git.ts'
 import { housekeeping } from './declared/housekeeping.ts'
+import { integrations } from './declared/integrations.ts'
 import { outbound } from './declared/outbound.ts'
+import { sizes } from './declared/sizes.ts'
 import { throttles } from './declared/throttles.ts'
+import type { SettingSchema } from './schema.ts'
+
+/** Settings by topic, as the documentation tells them. */
+export const topics = { creation, accounts, git, housekeeping, outbound, sizes, throttles, display, integrations }
 
 /** Every setting of the installation with its default. Stored are only those that somebody changed. */
 export const Settings = Type.Object({
@@ -13,16 +20,20 @@ export const Settings = Type.Object({
   ...git,
   ...housekeeping,
   ...outbound,
+  ...sizes,
   ...throttles,
+  ...display,
+  ...integrations,
 })
 export type Settings = Static<typeof Settings>
+export type SettingName = keyof Settings & string
 
-const defaults = Object.fromEntries(
-  Object.entries(Settings.properties).map(([name, schema]) => [
-    name,
-    (schema as unknown as { default: unknown }).default,
-  ]),
-) as Settings
+/** What each says of itself, in the order of names. */
+export const declared = Object.entries(Settings.properties).sort(([a], [b]) =>
+  a < b ? -1 : 1,
+) as unknown as readonly (readonly [name: SettingName, schema: SettingSchema])[]
+
+export const defaults = Object.fromEntries(declared.map(([name, schema]) => [name, schema.default])) as Settings
 
 /** The stored values over the defaults. */
 export const withDefaults = (stored: Partial<Settings>): Settings => Object.freeze({ ...defaults, ...stored })

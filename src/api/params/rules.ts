@@ -23,7 +23,7 @@ export function ruleChecks(rules: ParamRules, isOffered: (name: string) => boole
 }
 
 const neededWhen =
-  (is: string) =>
+  (is: string | boolean) =>
   ([name, needs]: readonly string[]): RuleCheck =>
   (isGiven, label, read) =>
     needs !== undefined && read(name!) === is && !isGiven(needs) ? `${label(needs)} is missing` : undefined

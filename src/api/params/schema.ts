@@ -51,7 +51,7 @@ export type ParamRules<Name extends string = string> = {
   mutuallyExclusive?: readonly (readonly Name[])[]
   allOrNone?: readonly Name[]
   /** A parameter that is required when another has this value. */
-  needed?: readonly { readonly name: Name; readonly is: string; readonly needs: Name }[]
+  needed?: readonly { readonly name: Name; readonly is: string | boolean; readonly needs: Name }[]
 }
 
 export const isOptional = (schema: ParamSchema): boolean => schema['~optional'] === true

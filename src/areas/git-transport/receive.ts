@@ -26,7 +26,7 @@ export async function receivePush(
   project: ProjectSubject,
   { door, created = false, ...transfer }: TransferOptions & { door: GitDoorName; created?: boolean },
 ): Promise<Push> {
-  const limit = ctx.settings.receive_max_input_size
+  const limit = ctx.settings.receive_max_input_size ?? 0
   let pushId: number | undefined
   const repo = await openForWriting(ctx, project)
   const { stream, done } = await receivePack(repo, {

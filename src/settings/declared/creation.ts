@@ -1,12 +1,16 @@
-import { choice, count, flag, words } from '../schema.ts'
+import { type About, choice, choices, count, countOrNone, flag, text } from '../schema.ts'
 
-const visibility = (description: string) => choice(['private', 'internal', 'public'], 'private', description)
+const levels = ['private', 'internal', 'public'] as const
 
-/** What groups, projects and what lies in them are when they are made. */
+const visibility = (description: string, about: About = {}) => choice(levels, 'private', description, about)
+
+/** What groups, projects and what lies in them are when they are made, and when they go. */
 export const creation = {
   default_project_visibility: visibility('Visibility of new projects'),
   default_group_visibility: visibility('Visibility of new groups'),
-  restricted_visibility_levels: words(
+  default_snippet_visibility: visibility('Visibility of new snippets', { without: 'snippets' }),
+  restricted_visibility_levels: choices(
+    levels,
     'Visibilities that only administrators may choose; with `public`, accounts are hidden from anonymous callers',
   ),
   default_projects_limit: count(100_000, 'Personal projects a new user may have'),
@@ -20,7 +24,24 @@ export const creation = {
     2,
     'Protection of first branches: 0 none, 1 developers push, 2 maintainers push and merge, 3 maintainers push and developers merge. With 2 and 3 only maintainers push to empty repositories',
   ),
-  deletion_adjourned_period: count(7, 'Days that deleted projects of groups are kept (premium and higher)'),
+  default_project_deletion_protection: flag(false, 'Only administrators delete projects', { tier: 'premium' }),
+  deletion_adjourned_period: count(7, 'Days that deleted projects of groups are kept; 0 deletes them at once', {
+    maximum: 90,
+    tier: 'premium',
+  }),
   limit_projects_in_groups_api: flag(true, 'A group shows at most 100 of its projects and 100 shared with it'),
   protected_ci_variables: flag(false, 'New variables of pipelines are protected'),
+  shared_runners_enabled: flag(true, 'Shared runners serve new projects', { sentWith: ['shared_runners_text'] }),
+  auto_devops_enabled: flag(true, 'Projects without a pipeline configuration have one made for them', {
+    without: 'runners of pipelines',
+  }),
+  default_ci_config_path: text('Path of the pipeline configuration of new projects'),
+  custom_project_templates_group_id: countOrNone('Group whose projects are templates of new ones', {
+    tier: 'premium',
+    without: 'templates of projects',
+  }),
+  file_template_project_id: countOrNone('Project whose files are templates of new ones', {
+    tier: 'premium',
+    without: 'templates of files',
+  }),
 }

@@ -1,27 +1,64 @@
 import { Type } from 'typebox'
-import { choice, count, flag } from '../schema.ts'
+import { keySizes, notLessThan, notMoreThan, present, shortEntries, webAddress } from '../rules.ts'
+import { choice, count, countOrNone, flag, text, words } from '../schema.ts'
 
 /** What SSH keys of a type must have: 0 nothing, -1 forbids them, else the fewest bits. */
 const keyRestriction = (type: string, sizes: readonly number[]) =>
-  Type.Unsafe<number>({
-    type: 'integer',
-    enum: [0, -1, ...sizes],
+  Type.Integer({
     default: 0,
-    description: `Fewest bits of ${type} keys; 0 for any, -1 for none`,
+    description: `Fewest bits of ${type} keys (${sizes.join(', ')}); 0 for any, -1 for none`,
+    rules: [keySizes(sizes)],
   })
 
-/** How git is spoken, and how much may be sent. */
+const storageTimeout = (seconds: number, description: string, name: string, rules = {}) =>
+  count(seconds, description, { alias: `gitaly_timeout_${name}`, ...rules })
+
+/** How git is spoken, where repositories lie, and how much may be sent. */
 export const git = {
   enabled_git_access_protocol: choice(
     ['ssh', 'http', null],
     null,
-    'The only protocol by which git reaches repositories; null for both',
+    'The only protocol by which git reaches repositories; null (or `nil`) for both',
   ),
   rsa_key_restriction: keyRestriction('RSA', [1024, 2048, 3072, 4096]),
   dsa_key_restriction: keyRestriction('DSA', [1024, 2048, 3072]),
   ecdsa_key_restriction: keyRestriction('ECDSA', [256, 384, 521]),
   ed25519_key_restriction: keyRestriction('ED25519', [256]),
-  receive_max_input_size: count(0, 'Largest push in MB; 0 is no limit'),
+  authorized_keys_enabled: flag(true, 'Keys are written to the file of the SSH server', {
+    without: 'such a file, since keys are looked up in the database',
+  }),
+  custom_http_clone_url_root: text('What addresses of repositories over HTTP begin with, instead of our own address', {
+    longest: 511,
+    rules: [webAddress],
+  }),
+  receive_max_input_size: countOrNone('Largest push in MB; null or 0 is no limit'),
+  repository_size_limit: count(0, 'Largest repository in MB; 0 is no limit. Projects of groups with one keep theirs', {
+    tier: 'premium',
+  }),
+  repository_storages: words('Storages of which new projects get one at random', {
+    value: ['default'],
+    rules: [present, shortEntries],
+  }),
+  hashed_storage_enabled: flag(true, 'Folders of new repositories do not follow the names of their projects', {
+    without: 'another way: they follow the ids of projects',
+  }),
+  repository_checks_enabled: flag(true, 'Repositories are checked now and then', {
+    without: 'checks that begin by themselves: `stithy check` makes them',
+  }),
+  diff_max_patch_bytes: count(102_400, 'Bytes of the difference of one file that are shown', {
+    minimum: 102_400,
+    maximum: 512_000,
+  }),
+  repo_storage_timeout_default: storageTimeout(55, 'Seconds that git may take for a request; 0 for ever', 'default'),
+  repo_storage_timeout_medium: storageTimeout(30, 'Seconds that git may take for what should be quick', 'medium', {
+    rules: [notLessThan('repo_storage_timeout_fast'), notMoreThan('repo_storage_timeout_default')],
+  }),
+  repo_storage_timeout_fast: storageTimeout(10, 'Seconds that git may take for what is asked often', 'fast', {
+    rules: [notMoreThan('repo_storage_timeout_default')],
+  }),
   lfs_enabled: flag(true, 'Large files may be stored (git LFS)'),
   max_lfs_object_size: count(0, 'Largest large file in MB; 0 is no limit'),
+  push_event_hooks_limit: count(3, 'A push of more branches or tags than this is not told to hooks', {
+    without: 'hooks',
+  }),
 }

@@ -1,0 +1,47 @@
+import type { Chosen, SettingSchema } from './schema.ts'
+import { declared } from './settings.ts'
+
+const blank = "can't be blank"
+
+const isBlank = (value: unknown): boolean =>
+  value === null || value === undefined || (typeof value === 'string' && value.trim() === '')
+
+const isOn = (value: unknown): boolean => value === true || (typeof value === 'string' && !isBlank(value))
+
+const isNullable = ({ anyOf, enum: values }: SettingSchema): boolean =>
+  anyOf !== undefined || values?.includes(null) === true
+
+/** Messages about settings that break a rule, by name; nothing when all are well. Secrets are asked in clear. */
+export function complaintsAbout(all: Chosen): Record<string, string[]> | undefined {
+  const complaints: Record<string, string[]> = {}
+  const complain = (name: string, texts: readonly string[]) => {
+    if (texts.length > 0) complaints[name] = [...new Set([...(complaints[name] ?? []), ...texts])]
+  }
+  for (const [name, schema] of declared) {
+    const value = all[name]
+    if (value === null && !isNullable(schema)) complain(name, [blank])
+    if (!isBlank(value)) complain(name, aboutValue(value, schema, all))
+    if (isOn(value)) for (const other of schema.needs ?? []) if (isBlank(all[other])) complain(other, [needed(other)])
+  }
+  if (keyTypes.every((name) => all[name] === -1)) complain('allowed_key_types', [blank])
+  return Object.keys(complaints).length > 0 ? complaints : undefined
+}
+
+const keyTypes = ['rsa', 'dsa', 'ecdsa', 'ed25519'].map((type) => `${type}_key_restriction`)
+
+const needed = (name: string): string => (name === 'terms' ? 'You need to set terms to be enforced' : blank)
+
+function aboutValue(value: unknown, schema: SettingSchema, all: Chosen): string[] {
+  const { minimum, exclusiveMinimum, maximum, maxLength, rules = [] } = schema
+  const texts: string[] = []
+  if (typeof value === 'number') {
+    if (minimum !== undefined && value < minimum) texts.push(`must be greater than or equal to ${minimum}`)
+    if (exclusiveMinimum !== undefined && value <= exclusiveMinimum)
+      texts.push(`must be greater than ${exclusiveMinimum}`)
+    if (maximum !== undefined && value > maximum) texts.push(`must be less than or equal to ${maximum}`)
+  }
+  if (typeof value === 'string' && maxLength !== undefined && [...value].length > maxLength)
+    texts.push(`is too long (maximum is ${maxLength} characters)`)
+  // What is out of bounds has been told enough about.
+  return texts.length > 0 ? texts : rules.flatMap((rule) => rule(value, all))
+}

@@ -1,0 +1,123 @@
+import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto'
+import { isIP } from 'node:net'
+import { RE2JS } from 're2js'
+import { dayInSeconds, readDuration } from './durations.ts'
+import type { Chosen, Rule } from './schema.ts'
+
+/** A rule that holds or does not. */
+const rule =
+  <T>(holds: (value: T, all: Chosen) => boolean, complaint: string): Rule<T> =>
+  (value, all) =>
+    holds(value, all) ? [] : [complaint]
+
+/** Not less than another setting, unless that is 0 or not set. */
+export const notLessThan =
+  (other: string): Rule<number> =>
+  (value, all) =>
+    value >= Number(all[other]) ? [] : [`must be greater than or equal to ${all[other]}`]
+
+export const notMoreThan =
+  (other: string): Rule<number> =>
+  (value, all) =>
+    value <= Number(all[other]) ? [] : [`must be less than or equal to ${all[other]}`]
+
+/** An address of the web. */
+export const webAddress: Rule<string> = (value) => {
+  const url = URL.parse(value)
+  if (url === null || /\s/.test(value)) return ['is blocked: URI is invalid']
+  return url.protocol === 'http:' || url.protocol === 'https:'
+    ? []
+    : ['is blocked: Only allowed schemes are http, https']
+}
+
+export const emailAddress = rule<string>((value) => /^[^\s@]+@[^\s@]+$/.test(value), 'is invalid')
+
+export const withoutAt = rule<string>((value) => /^[^@\s]+$/.test(value), 'is invalid')
+
+const label = '[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?'
+const hostName = new RegExp(`^(${label}\\.)+[a-z][a-z0-9-]{0,61}[a-z0-9]$`, 'i')
+export const domainName = rule<string>((value) => hostName.test(value), 'is not a fully qualified domain name')
+
+export const duration = rule<string>((value) => readDuration(value) !== undefined, 'is not a correct duration')
+
+export const atLeastADay: Rule<string> = (value) => {
+  const seconds = readDuration(value)
+  if (seconds === undefined) return ['is not a correct duration']
+  return seconds >= dayInSeconds ? [] : ['must be at least 1 day.']
+}
+
+/** Of keys: forbidden (-1), any (0) or at least so many bits. */
+export const keySizes = (sizes: readonly number[]): Rule<number> =>
+  rule((value) => value === 0 || value === -1 || sizes.includes(value), sizesText(sizes))
+
+const sizesText = (sizes: readonly number[]): string =>
+  sizes.length === 1
+    ? `must be forbidden, allowed, or ${sizes[0]}`
+    : `must be forbidden, allowed, or one of these sizes: ${sizes.join(', ')}`
+
+/** A regular expression that no text makes slow. */
+export const expression: Rule<string> = (value) => {
+  try {
+    RE2JS.compile(value)
+    return []
+  } catch (error) {
+    return [`not valid RE2 syntax: ${error instanceof Error ? error.message : 'unreadable'}`]
+  }
+}
+
+/** Each a host name (with `*` for any), or an address or range of addresses. */
+export const shortEntries: Rule<readonly string[]> = (value) => [
+  ...(value.length > 1000 ? ['is too long (maximum is 1000 entries)'] : []),
+  ...(value.some((entry) => entry.length > 255) ? ['is too long (maximum is 255 characters an entry)'] : []),
+]
+
+/** Addresses and ranges of addresses, with commas between. */
+export const addressList: Rule<string> = (value) =>
+  value.split(',').every((entry) => isRange(entry.trim()))
+    ? []
+    : ['IP whitelist contains invalid IP addresses or ranges']
+
+function isRange(entry: string): boolean {
+  const [address = '', bits, ...rest] = entry.split('/')
+  const family = isIP(address)
+  if (family === 0 || rest.length > 0) return false
+  return bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (family === 4 ? 32 : 128))
+}
+
+export const notEmptyWhen = (flag: string, complaint: string): Rule<readonly unknown[]> =>
+  rule((value, all) => all[flag] !== true || value.length > 0, complaint)
+
+/** Not finer than a thousandth. */
+export const thousandths = rule<number>(
+  (value) => Number.isInteger(Number((value * 1000).toFixed(6))),
+  'must be a multiple of 0.001',
+)
+
+export const present = rule<readonly unknown[]>((value) => value.length > 0, "can't be blank")
+
+export const certificate: Rule<string> = (value) => (readCertificate(value) ? [] : ['is not a valid X509 certificate.'])
+
+/** The private key of `external_auth_client_cert`. */
+export const keyOfCertificate: Rule<string> = (value, all) => {
+  const key = readKey(value, all['external_auth_client_key_pass'])
+  if (!key) return ['could not read private key, is the passphrase correct?']
+  const held = all['external_auth_client_cert']
+  const shown = typeof held === 'string' ? readCertificate(held) : undefined
+  return shown && !shown.checkPrivateKey(key) ? ['private key does not match certificate.'] : []
+}
+
+function readCertificate(pem: string): X509Certificate | undefined {
+  try {
+    return new X509Certificate(pem)
+  } catch {
+    return undefined
+  }
+}
+
+function readKey(pem: string, passphrase: unknown): KeyObject | undefined {
+  try {
+    return createPrivateKey({ key: pem, format: 'pem', passphrase: typeof passphrase === 'string' ? passphrase : '' })
+  } catch {
+    return undefined
+  }
+}
