@@ -144,6 +144,7 @@ export async function createProject(
         projectId,
         actorId: actor.id,
         payload: { name, full_path: fullPath, visibility },
+        feed: [{ action: 'created' }],
       })
       return projectId
     })
