@@ -13,6 +13,7 @@ import { pickRoutes } from './commits/pick-routes.ts'
 import { commitRoutes } from './commits/routes.ts'
 import { commitWriteRoutes } from './commits/write-routes.ts'
 import { compareRoutes } from './compare/routes.ts'
+import { eventFeedRoutes } from './event-feed/routes.ts'
 import { fileRoutes } from './files/routes.ts'
 import { fileWriteRoutes } from './files/write-routes.ts'
 import { removeMarkedGroups } from './groups/due-jobs.ts'
@@ -29,12 +30,14 @@ import { protectedBranchRoutes } from './protected-branches/routes.ts'
 import { protectedTagRoutes } from './protected-tags/routes.ts'
 import { refreshRepository } from './pushes/jobs.ts'
 import { settleCutOffPushes } from './pushes/recovery.ts'
+import { searchRoutes } from './search/routes.ts'
 import { shareRoutes } from './shares/routes.ts'
 import { starRoutes } from './stars/routes.ts'
 import { tagRoutes } from './tags/routes.ts'
 import { tokenRoutes } from './tokens/routes.ts'
 import { transferRoutes } from './transfers/routes.ts'
 import { treeRoutes } from './trees/routes.ts'
+import { uploadRoutes } from './uploads/routes.ts'
 import { userRoutes } from './users/routes.ts'
 import { versionRoutes } from './version/routes.ts'
 
@@ -48,6 +51,7 @@ export const areas: Readonly<Record<string, readonly Endpoint[]>> = {
   'commit-statuses': [...commitStatusRoutes, ...jobRoutes],
   commits: [...commitRoutes, ...commitWriteRoutes, ...pickRoutes],
   compare: compareRoutes,
+  'event-feed': eventFeedRoutes,
   files: [...fileRoutes, ...fileWriteRoutes],
   groups: groupRoutes,
   members: [...groupMemberRoutes, ...projectMemberRoutes],
@@ -57,12 +61,14 @@ export const areas: Readonly<Record<string, readonly Endpoint[]>> = {
   projects: projectRoutes,
   'protected-branches': protectedBranchRoutes,
   'protected-tags': protectedTagRoutes,
+  search: searchRoutes,
   shares: shareRoutes,
   stars: starRoutes,
   tags: tagRoutes,
   tokens: tokenRoutes,
   transfers: transferRoutes,
   trees: treeRoutes,
+  uploads: uploadRoutes,
   users: userRoutes,
   version: versionRoutes,
 }
