@@ -22,7 +22,7 @@ const help = `npm run bench -- [options]
   --only PATTERN     only calls whose name matches
   --seconds N        seconds of load for each call (3), or for each test of the reference load (10)
   --reference        the reference load instead: constant rates
-  --clone            clones against git daemon instead
+  --clone            clones over HTTP, over SSH and from git daemon instead
   --start            start times and memory instead
   --processes N      HTTP workers, and floor workers (2)
 `
@@ -54,7 +54,7 @@ else {
     await using service = await startService(dataDir, processes)
     if (values.clone) {
       const gitDir = repositoryDir(join(dataDir, 'repositories'), 'default', repositoryProject)
-      print(...cloneLines(await cloneTimes(service.port, gitDir, benchFolder, 7)))
+      print(...cloneLines(await cloneTimes(service, gitDir, benchFolder, 7)))
     } else {
       const chosen = await answering(
         endpointsFor(size).filter(({ name }) => values.only === undefined || new RegExp(values.only).test(name)),

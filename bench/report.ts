@@ -63,12 +63,15 @@ export const referenceRow = ({ name, perSecond, figures, targetP90 }: Reference)
     verdict(targetP90 === undefined ? undefined : figures.p90 <= targetP90 && figures.errors === 0),
   )
 
-export const cloneLines = ({ serviceMs, daemonMs, ratio, rounds }: CloneTimes): string[] => [
+export const cloneLines = ({ serviceMs, sshMs, refusedMs, daemonMs, rounds }: CloneTimes): string[] => [
   row('Clone of 20,000 commits', `median of ${rounds} rounds in turns`, 'Target', 'Reached'),
   '|---|---|---|---|',
   row('over HTTP', `${ms(serviceMs)} ms`, '', ''),
+  row('over SSH', `${ms(sshMs)} ms`, '', ''),
   row('`git daemon`', `${ms(daemonMs)} ms`, '', ''),
-  row('ratio', ratio.toFixed(2), '≤ 1.15', verdict(ratio <= 1.15)),
+  row('HTTP to daemon', (serviceMs / daemonMs).toFixed(2), '≤ 1.15', verdict(serviceMs / daemonMs <= 1.15)),
+  row('SSH to HTTP', (sshMs / serviceMs).toFixed(2), '≤ 1.25', verdict(sshMs / serviceMs <= 1.25)),
+  row('SSH to a refused key, the client included', `${ms(refusedMs)} ms`, '< 30', verdict(refusedMs < 30)),
 ]
 
 export const startLines = ({ firstMs, warmMs, idleBytes }: StartTimes): string[] => [

@@ -12,6 +12,7 @@ const readyWithinMs = 60_000
 
 export type Service = {
   readonly port: number
+  readonly sshPort: number
   readonly databaseUrl: string
   /** From the command to the line that says it is ready. */
   readonly startMs: number
@@ -31,7 +32,7 @@ export async function freePort(): Promise<number> {
 /** Starts the service as a person would, on a folder of its own. Its log goes to a file there. */
 export async function startService(dataDir: string, processes: number): Promise<Service> {
   mkdirSync(dataDir, { recursive: true, mode: 0o755 })
-  const port = await freePort()
+  const [port, sshPort] = [await freePort(), await freePort()]
   const log = join(dataDir, 'bench.log')
   const began = performance.now()
   const child = spawn(process.execPath, [launcher, 'serve'], {
@@ -39,7 +40,7 @@ export async function startService(dataDir: string, processes: number): Promise<
       ...process.env,
       STITHY_DATA_DIR: dataDir,
       STITHY_HTTP_PORT: String(port),
-      STITHY_SSH_PORT: '0',
+      STITHY_SSH_PORT: String(sshPort),
       STITHY_PROCESSES: String(processes),
       STITHY_ROOT_TOKEN: rootToken,
     },
@@ -51,6 +52,7 @@ export async function startService(dataDir: string, processes: number): Promise<
   if (databaseUrl === undefined) throw new Error('the database of the service does not answer')
   return {
     port,
+    sshPort,
     databaseUrl,
     startMs,
     memory: () => processTree(child.pid!).reduce((sum, pid) => sum + proportionalSize(pid), 0),

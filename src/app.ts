@@ -14,6 +14,9 @@ import type { Config } from './config.ts'
 import { openDatabase } from './db/database.ts'
 import { Notifications } from './db/notifications.ts'
 import { gitClaim } from './edges/git-http/door.ts'
+import { ensureHostKey } from './edges/git-ssh/host-key.ts'
+import type { SshLimits } from './edges/git-ssh/limits.ts'
+import { SshServer } from './edges/git-ssh/server.ts'
 import { avatarDoor } from './edges/http/avatar-door.ts'
 import { docsPage } from './edges/http/docs-page.ts'
 import type { Doors } from './edges/http/doors.ts'
@@ -31,7 +34,7 @@ import type { App as ServedApp, Services } from './processes/app-module.ts'
 import { SettingsStore } from './settings/store.ts'
 
 /** Parts that tests replace. */
-export type Overrides = Pick<Doors, 'onAnswer'>
+export type Overrides = Pick<Doors, 'onAnswer'> & { readonly sshLimits?: Partial<SshLimits> }
 
 /** The service in one process. */
 export interface App extends ServedApp {
@@ -108,11 +111,16 @@ export async function createApp(config: Config, services: Services, overrides: O
   ])
   stack.defer(() => http.close())
 
+  let ssh: SshServer | undefined
   let stopJobs: (() => Promise<void>) | undefined
   const resources = stack.move()
   return {
     async listen() {
-      await http.listen({ host: config.http.host, port: config.http.port })
+      const { host, port } = config.http
+      await http.listen({ host, port })
+      if (config.sshPort === 0) return
+      ssh = new SshServer(ensureHostKey(config.dataDir), { db, log, open }, overrides.sshLimits)
+      await ssh.listen({ host, port: config.sshPort })
     },
     async runJobs() {
       const recovered = await recoverPushes(await open(null), 0)
@@ -125,7 +133,7 @@ export async function createApp(config: Config, services: Services, overrides: O
       const hurry = setTimeout(() => http.server.closeAllConnections(), graceMs)
       // Closing closes the connections that are idle now; those that become idle later must not hold us up.
       const idle = setInterval(() => http.server.closeIdleConnections(), 100)
-      await Promise.all([http.close(), stopJobs?.()])
+      await Promise.all([http.close(), ssh?.stop(graceMs), stopJobs?.()])
       stopJobs = undefined
       clearInterval(idle)
       clearTimeout(hurry)
@@ -133,6 +141,7 @@ export async function createApp(config: Config, services: Services, overrides: O
     },
     [Symbol.asyncDispose]: async () => {
       await stopJobs?.()
+      await ssh?.[Symbol.asyncDispose]()
       http.server.closeAllConnections()
       await resources.disposeAsync()
     },

@@ -10,7 +10,7 @@ import { Agent, type FormData, request } from 'undici'
 import { test as base, inject } from 'vitest'
 import { type Level, levels, type Visibility } from '../src/access/levels.ts'
 import { scopes as allScopes, type Scope } from '../src/access/scopes.ts'
-import { type App, createApp } from '../src/app.ts'
+import { type App, createApp, type Overrides } from '../src/app.ts'
 import { recoverPushes } from '../src/areas/pushes/recovery.ts'
 import { bootstrap } from '../src/areas/users/bootstrap.ts'
 import { type Config, parseConfig } from '../src/config.ts'
@@ -133,7 +133,7 @@ export class World {
     this.anonymous = new Client(parts.origin)
   }
 
-  static async start(env: Record<string, string> = {}): Promise<World> {
+  static async start(env: Record<string, string> = {}, overrides: Overrides = {}): Promise<World> {
     const { adminUrl, template } = inject('postgres')
     const name = `world_${process.pid}_${randomBytes(4).toString('hex')}`
     const admin = new pg.Client({ connectionString: adminUrl })
@@ -142,10 +142,11 @@ export class World {
     await admin.end()
     const databaseUrl = databaseAt(adminUrl, name)
     const dataDir = await mkdtemp(join(tmpdir(), 'stithy-world-'))
-    const port = await freePort()
+    const [port, sshPort] = await Promise.all([freePort(), freePort()])
     const config = parseConfig({
       STITHY_DATA_DIR: dataDir,
       STITHY_HTTP_PORT: String(port),
+      STITHY_SSH_PORT: String(sshPort),
       STITHY_DATABASE_URL: databaseUrl,
       STITHY_ROOT_TOKEN: 'root-token-for-tests',
       STITHY_ROOT_PASSWORD: 'root-password-for-tests',
@@ -156,7 +157,7 @@ export class World {
     const app = await createApp(
       config,
       { databaseUrl, runnerSocket: inject('runnerSocket') },
-      { onAnswer: checkAnswer },
+      { onAnswer: checkAnswer, ...overrides },
     )
     await app.listen()
     return new World({

@@ -15,7 +15,12 @@ export type Actor = {
   readonly scopes: ReadonlySet<Scope> | undefined
   /** The access token that was shown, if one was. */
   readonly tokenId: number | undefined
+  /** Set when it is no person but a deploy key. Then `id` is 0, which is nobody's, so that no query takes it for one. */
+  readonly deployKey?: { readonly id: number; readonly creatorId: number | null }
 }
+
+/** The account that what somebody does is written down for: of a deploy key, that of who made it. */
+export const accountOf = (actor: Actor): number | null => (actor.deployKey ? actor.deployKey.creatorId : actor.id)
 
 /** Whoever calls: somebody, or nobody known. */
 export type Caller = Actor | null

@@ -35,6 +35,7 @@ export const projectPolicy = {
   admin_protected_ref: { from: 'maintainer' },
   admin_member: { from: 'maintainer' },
   share_project: { from: 'maintainer' },
+  admin_deploy_key: { from: 'maintainer' },
   admin_project: { from: 'maintainer' },
   rename_project: { from: 'owner' },
   change_visibility: { from: 'owner' },

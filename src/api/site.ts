@@ -17,4 +17,6 @@ export function siteAt(externalUrl: string, sshPort: number): Site {
 export const httpUrlToRepo = (site: Site, fullPath: string): string => `${site.url}/${fullPath}.git`
 
 export const sshUrlToRepo = (site: Site, fullPath: string): string =>
-  site.sshPort === 22 ? `git@${site.host}:${fullPath}.git` : `ssh://git@${site.host}:${site.sshPort}/${fullPath}.git`
+  site.sshPort === 22 || site.sshPort === 0
+    ? `git@${site.host}:${fullPath}.git`
+    : `ssh://git@${site.host}:${site.sshPort}/${fullPath}.git`

@@ -13,6 +13,7 @@ import { pickRoutes } from './commits/pick-routes.ts'
 import { commitRoutes } from './commits/routes.ts'
 import { commitWriteRoutes } from './commits/write-routes.ts'
 import { compareRoutes } from './compare/routes.ts'
+import { deployKeyRoutes } from './deploy-keys/routes.ts'
 import { eventFeedRoutes } from './event-feed/routes.ts'
 import { fileRoutes } from './files/routes.ts'
 import { fileWriteRoutes } from './files/write-routes.ts'
@@ -32,6 +33,7 @@ import { refreshRepository } from './pushes/jobs.ts'
 import { settleCutOffPushes } from './pushes/recovery.ts'
 import { searchRoutes } from './search/routes.ts'
 import { shareRoutes } from './shares/routes.ts'
+import { sshKeyRoutes } from './ssh-keys/routes.ts'
 import { starRoutes } from './stars/routes.ts'
 import { tagRoutes } from './tags/routes.ts'
 import { tokenRoutes } from './tokens/routes.ts'
@@ -52,6 +54,7 @@ export const areas: Readonly<Record<string, readonly Endpoint[]>> = {
   commits: [...commitRoutes, ...commitWriteRoutes, ...pickRoutes],
   compare: compareRoutes,
   'event-feed': eventFeedRoutes,
+  'deploy-keys': deployKeyRoutes,
   files: [...fileRoutes, ...fileWriteRoutes],
   groups: groupRoutes,
   members: [...groupMemberRoutes, ...projectMemberRoutes],
@@ -63,6 +66,7 @@ export const areas: Readonly<Record<string, readonly Endpoint[]>> = {
   'protected-tags': protectedTagRoutes,
   search: searchRoutes,
   shares: shareRoutes,
+  'ssh-keys': sshKeyRoutes,
   stars: starRoutes,
   tags: tagRoutes,
   tokens: tokenRoutes,

@@ -43,6 +43,18 @@ export async function uploadPack(repo: Repository, options: TransferOptions = {}
   return { stream: child, done: watched(child, options.idleMs) }
 }
 
+/**
+ * Serves `git archive --remote`: what the refs reach, packed by git as the client asks. One process. A repository that
+ * does not exist has no refs.
+ */
+export async function uploadArchive(repo: Repository, { idleMs, ...options }: TransferOptions = {}): Promise<Transfer> {
+  const child = await repo.git.runner.start(['upload-archive', await repo.readDir()], {
+    owner: repo.gitDir,
+    ...runOptions(options),
+  })
+  return { stream: child, done: watched(child, idleMs) }
+}
+
 export type ReceiveOptions = TransferOptions & {
   /** Decides on the push while its objects are in quarantine. Not asked for an advertisement. */
   onVerdict(request: PushRequest): Promise<Verdict>

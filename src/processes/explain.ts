@@ -27,13 +27,13 @@ export function explain(error: unknown): Explanation {
   return { sentence: `Unexpected error: ${error.message}`, expected: false }
 }
 
-/** `where` is how the person wrote the address. */
-export function cannotListen(error: unknown, where: string): string {
+/** `where` is how the person wrote the address, `variable` by which setting. */
+export function cannotListen(error: unknown, where: string, variable = 'STITHY_HTTP_PORT'): string {
   switch ((error as NodeJS.ErrnoException).code) {
     case 'EADDRINUSE':
-      return `Another program listens on ${where} already: stop it, or set STITHY_HTTP_PORT.`
+      return `Another program listens on ${where} already: stop it, or set ${variable}.`
     case 'EACCES':
-      return `This user may not listen on ${where}: set STITHY_HTTP_PORT to 1024 or more.`
+      return `This user may not listen on ${where}: set ${variable} to 1024 or more.`
     case 'EADDRNOTAVAIL':
     case 'ENOTFOUND':
       return `${where} is not an address of this machine: set STITHY_HTTP_HOST.`

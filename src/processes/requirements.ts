@@ -27,15 +27,17 @@ export async function requireGit(command = 'git'): Promise<void> {
 }
 
 /** Tries the address before anything is started, because that is when the answer is quick and clear. */
-export async function requireFreeAddress({ host, port }: Config['http']): Promise<void> {
+export async function requireFreeAddress(
+  { host, port }: Config['http'],
+  variable: 'STITHY_HTTP_PORT' | 'STITHY_SSH_PORT' = 'STITHY_HTTP_PORT',
+): Promise<void> {
   const server = createServer()
   try {
     server.listen({ host, port, exclusive: true })
     await once(server, 'listening')
   } catch (cause) {
-    throw new Failure('unavailable', cannotListen(cause, `${host.includes(':') ? `[${host}]` : host}:${port}`), {
-      cause,
-    })
+    const where = `${host.includes(':') ? `[${host}]` : host}:${port}`
+    throw new Failure('unavailable', cannotListen(cause, where, variable), { cause })
   }
   server.close()
   await once(server, 'close')

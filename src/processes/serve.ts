@@ -1,4 +1,5 @@
 import { flushCompileCache } from 'node:module'
+import { siteAt, sshUrlToRepo } from '../api/site.ts'
 import type { Config } from '../config.ts'
 import { credentialsFile } from './credentials.ts'
 import { lockDataDir } from './data-dir.ts'
@@ -17,6 +18,7 @@ export async function serve(config: Config, parts: Parts, terminal: Terminal, st
   await Promise.all([
     requireGit(),
     requireFreeAddress(config.http),
+    config.sshPort > 0 && requireFreeAddress({ host: config.http.host, port: config.sshPort }, 'STITHY_SSH_PORT'),
     config.database.kind === 'external' && requireDatabase(config.database.url),
   ])
   const service = new Service(config, parts, terminal)
@@ -38,5 +40,7 @@ export async function serve(config: Config, parts: Parts, terminal: Terminal, st
   }
 }
 
-const readyLine = ({ externalUrl }: Config): string =>
-  `Stithy is ready at ${externalUrl} (to push: git push ${externalUrl}/root/hello.git main)`
+const readyLine = ({ externalUrl, sshPort }: Config): string => {
+  const address = sshPort === 0 ? '' : `; with an SSH key: ${sshUrlToRepo(siteAt(externalUrl, sshPort), 'root/hello')}`
+  return `Stithy is ready at ${externalUrl} (to push: git push ${externalUrl}/root/hello.git main${address})`
+}

@@ -8,6 +8,15 @@ const visibility = (description: string) =>
     description,
   })
 
+/** What SSH keys of a type must have: 0 nothing, -1 forbids them, else the fewest bits. */
+const keyRestriction = (type: string, sizes: readonly number[]) =>
+  Type.Unsafe<number>({
+    type: 'integer',
+    enum: [0, -1, ...sizes],
+    default: 0,
+    description: `Fewest bits of ${type} keys; 0 for any, -1 for none`,
+  })
+
 /** Every setting of the installation with its default. Stored are only those that somebody changed. */
 export const Settings = Type.Object({
   default_project_visibility: visibility('Visibility of new projects'),
@@ -36,6 +45,14 @@ export const Settings = Type.Object({
   password_authentication_enabled_for_git: flag(true, 'Account passwords are accepted by git over HTTP'),
   deletion_adjourned_period: count(7, 'Days that deleted projects of groups are kept (premium and higher)'),
   limit_projects_in_groups_api: flag(true, 'A group shows at most 100 of its projects and 100 shared with it'),
+  enabled_git_access_protocol: Type.Union([Type.Literal('ssh'), Type.Literal('http'), Type.Null()], {
+    default: null,
+    description: 'The only protocol by which git reaches repositories; null for both',
+  }),
+  rsa_key_restriction: keyRestriction('RSA', [1024, 2048, 3072, 4096]),
+  dsa_key_restriction: keyRestriction('DSA', [1024, 2048, 3072]),
+  ecdsa_key_restriction: keyRestriction('ECDSA', [256, 384, 521]),
+  ed25519_key_restriction: keyRestriction('ED25519', [256]),
   receive_max_input_size: count(0, 'Largest push in MB; 0 is no limit'),
   lfs_enabled: flag(true, 'Large files may be stored (git LFS)'),
   max_attachment_size: count(10, 'Largest upload in MB'),

@@ -118,7 +118,7 @@ describe('D1-AUTH-TOKEN', () => {
 
 test('D1-AUTH-TOKEN a revocation is known to every process within a second', async ({ world }) => {
   const port = await freePort()
-  const config = { ...world.config, http: { ...world.config.http, port } }
+  const config = { ...world.config, http: { ...world.config.http, port }, sshPort: 0 }
   await using other = await createApp(config, { databaseUrl: world.databaseUrl, runnerSocket: inject('runnerSocket') })
   await other.listen()
   const ann = await world.user()

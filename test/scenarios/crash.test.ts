@@ -26,6 +26,7 @@ async function serve(env: Record<string, string>): Promise<Service> {
 const freshEnv = async (): Promise<Record<string, string>> => ({
   STITHY_DATA_DIR: await temporaryFolder(),
   STITHY_HTTP_PORT: String(await freePort()),
+  STITHY_SSH_PORT: '0',
   STITHY_ROOT_TOKEN: 'root-token-for-tests',
   STITHY_LOG_LEVEL: 'fatal',
   STITHY_PROCESSES: '2',

@@ -70,6 +70,7 @@ describe('@gitbeaker/rest', () => {
       archived: true,
       marked_for_deletion_at: expect.any(String),
     })
+    await world.settings({ deletion_adjourned_period: 0 })
     await api.Groups.remove(group.id)
     await expect(api.Groups.show(group.id)).rejects.toMatchObject({
       message: expect.stringContaining('404 Group Not Found'),

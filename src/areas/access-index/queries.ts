@@ -1,6 +1,7 @@
 import type { Actor } from '../../access/actor.ts'
+import { levels } from '../../access/levels.ts'
 import type { Db, Tx } from '../../db/db.ts'
-import { empty, type Sql, sql } from '../../db/sql.ts'
+import { empty, literal, type Sql, sql } from '../../db/sql.ts'
 
 /** Any constant of ours. */
 const lock = 7_180_340
@@ -23,6 +24,14 @@ export const groupLevel = (userId: number, groupId: Sql): Sql =>
 export const projectLevel = (userId: number, projectId: Sql, namespaceId: Sql): Sql => sql`greatest(
     ${groupLevel(userId, namespaceId)},
     (select max(level) from project_access where user_id = ${userId} and project_id = ${projectId} and expires_on > current_date))`
+
+/**
+ * The level a deploy key has in a project where it is enabled: a reporter's, or a maintainer's if it may push, since only
+ * a maintainer lets it. Null elsewhere.
+ */
+export const deployKeyLevel = (keyId: number, projectId: Sql): Sql => sql`(
+    select case when can_push then ${literal(levels.maintainer)} else ${literal(levels.reporter)} end::smallint from deploy_key_projects
+    where deploy_key_id = ${keyId} and project_id = ${projectId})`
 
 /** True for projects in which somebody has at least this level: SQL twin of `facts.level >= level`. */
 export const projectWhere = (actor: Actor, level: number, projectId: Sql, namespaceId: Sql): Sql => sql`(

@@ -7,11 +7,18 @@ import { signingKey } from './queries.ts'
 
 export type Operation = 'download' | 'upload'
 
+/** For whom a credential was made. */
+export type Holder =
+  | {
+      readonly userId: number
+      /** The token that was shown; `undefined` when it was the account itself. */
+      readonly tokenId: number | undefined
+    }
+  | { readonly deployKeyId: number }
+
 /** What a credential of ours says: who may do what with the large files of which project. `upload` includes `download`. */
 export type Grant = {
-  readonly userId: number
-  /** The token it was made for; `undefined` when that was the account itself. */
-  readonly tokenId: number | undefined
+  readonly holder: Holder
   readonly projectId: number
   readonly operation: Operation
 }
@@ -21,11 +28,12 @@ const lifetimeSeconds = 30 * 60
 
 const signed = (key: Buffer, text: string): Buffer => createHmac('sha256', key).update(text).digest()
 
-const form = /^((\d{1,15})\.(\d{0,15})\.(\d{1,15})\.(download|upload)\.(\d{1,12}))\.([\w-]{43})$/
+const form = /^((k?)(\d{1,15})\.(\d{0,15})\.(\d{1,15})\.(download|upload)\.(\d{1,12}))\.([\w-]{43})$/
 
 async function issue(ctx: Ctx, actor: Actor, projectId: number, operation: Operation): Promise<string> {
   const expiresAt = Math.floor(Date.now() / 1000) + lifetimeSeconds
-  const text = [actor.id, actor.tokenId ?? '', projectId, operation, expiresAt].join('.')
+  const holder = actor.deployKey ? [`k${actor.deployKey.id}`, ''] : [actor.id, actor.tokenId ?? '']
+  const text = [...holder, projectId, operation, expiresAt].join('.')
   return `${text}.${signed(await signingKey(ctx.db, 'large_files'), text).toString('base64url')}`
 }
 
@@ -33,13 +41,15 @@ async function issue(ctx: Ctx, actor: Actor, projectId: number, operation: Opera
 export async function readCredential(db: Db, credential: string): Promise<Grant | undefined> {
   const parts = form.exec(credential)
   if (!parts) return undefined
-  const [, text, userId, tokenId, projectId, operation, expiresAt, mac] = parts as unknown as string[]
+  const [, text, kind, id, tokenId, projectId, operation, expiresAt, mac] = parts as unknown as string[]
   const expected = signed(await signingKey(db, 'large_files'), text!)
   if (!timingSafeEqual(expected, Buffer.from(mac!, 'base64url')) || Number(expiresAt) * 1000 <= Date.now())
     return undefined
   return {
-    userId: Number(userId),
-    tokenId: tokenId === '' ? undefined : Number(tokenId),
+    holder:
+      kind === 'k'
+        ? { deployKeyId: Number(id) }
+        : { userId: Number(id), tokenId: tokenId === '' ? undefined : Number(tokenId) },
     projectId: Number(projectId),
     operation: operation as Operation,
   }

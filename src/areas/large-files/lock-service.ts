@@ -1,3 +1,4 @@
+import { accountOf } from '../../access/actor.ts'
 import { allows } from '../../access/policy.ts'
 import { projectPolicy } from '../../access/project-policy.ts'
 import type { Ctx } from '../../api/ctx.ts'
@@ -17,6 +18,13 @@ import {
 
 const longestPathBytes = 2000
 
+/** Whose lock it is: of a deploy key, that of who made the key. */
+function ownerOf(ctx: Ctx): number {
+  const id = accountOf(ctx.actor!)
+  if (id === null) throw new Failure('forbidden', 'A lock needs an account that holds it')
+  return id
+}
+
 /** Locks a file for the caller. `made` is false, with the lock there is, when somebody has locked it. */
 export async function lockFile(
   ctx: Ctx,
@@ -25,8 +33,9 @@ export async function lockFile(
 ): Promise<{ lock: LockRow; made: boolean }> {
   if (!isTreePath(path) || !path.isWellFormed() || Buffer.byteLength(path) > longestPathBytes)
     throw new Failure('unprocessable', 'path is invalid')
+  const ownerId = ownerOf(ctx)
   return await ctx.transaction(async (tx) => {
-    const made = await insertLock(tx, { projectId: project.id, path, ownerId: ctx.actor!.id })
+    const made = await insertLock(tx, { projectId: project.id, path, ownerId })
     const lock = await findLockAt(tx, project.id, path)
     // It was taken away while we waited for it to be made.
     if (!lock) throw new Failure('conflict', 'The lock has changed, try again')
@@ -34,7 +43,7 @@ export async function lockFile(
       await emit(tx, {
         kind: 'file_locked',
         projectId: project.id,
-        actorId: ctx.actor!.id,
+        actorId: ownerId,
         payload: { lock_id: lock.id, path },
       })
     return { lock, made }
@@ -44,10 +53,11 @@ export async function lockFile(
 /** Takes a lock away: one's own, or with `force`, which is for maintainers, anybody's. */
 export async function unlockFile(ctx: Ctx, project: ProjectSubject, id: number, force: boolean): Promise<LockRow> {
   const actor = ctx.actor!
+  const accountId = ownerOf(ctx)
   return await ctx.transaction(async (tx) => {
     const lock = await holdLock(tx, project.id, id)
     if (!lock) throw new Failure('not_found', 'Lock not found')
-    if (lock.owner_id !== actor.id) {
+    if (lock.owner_id !== accountId) {
       if (!force) throw new Failure('forbidden', `${lock.path} is locked by ${lock.owner_name}`)
       if (!allows(projectPolicy.force_unlock, actor, project.facts))
         throw new Failure('forbidden', 'You must have maintainer access to force delete a lock')
@@ -56,7 +66,7 @@ export async function unlockFile(ctx: Ctx, project: ProjectSubject, id: number, 
     await emit(tx, {
       kind: 'file_unlocked',
       projectId: project.id,
-      actorId: actor.id,
+      actorId: accountId,
       payload: { lock_id: lock.id, path: lock.path, owner_id: lock.owner_id },
     })
     return lock

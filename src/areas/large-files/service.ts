@@ -1,4 +1,5 @@
 import type { Readable } from 'node:stream'
+import { accountOf } from '../../access/actor.ts'
 import type { Ctx } from '../../api/ctx.ts'
 import type { Digest } from '../../blobs/blob-store.ts'
 import { emit } from '../../events/log.ts'
@@ -42,7 +43,7 @@ export async function storeFile(ctx: Ctx, projectId: number, file: LargeFileRow,
       await emit(tx, {
         kind: 'large_file_stored',
         projectId,
-        actorId: ctx.actor!.id,
+        actorId: accountOf(ctx.actor!),
         payload: { oid, size },
       })
     // Sent again by somebody who did not wait for the answer, or a project that is gone.

@@ -238,7 +238,7 @@ describe('credentials of actions', () => {
     await upload(world.root, project, content)
     const { href, header } = await download(world.root, project, content)
     const port = await freePort()
-    const config = { ...world.config, http: { ...world.config.http, port } }
+    const config = { ...world.config, http: { ...world.config.http, port }, sshPort: 0 }
     const parts = { databaseUrl: world.databaseUrl, runnerSocket: inject('runnerSocket') }
     await using other = await createApp(config, parts)
     await other.listen()

@@ -25,7 +25,7 @@ describe('POST /projects', () => {
       web_url: `${world.origin}/${ann.username}/${path}`,
       http_url_to_repo: `${world.origin}/${ann.username}/${path}.git`,
       ssh_url_to_repo: expect.stringMatching(
-        new RegExp(`^ssh://git@127\\.0\\.0\\.1:2222/${ann.username}/${path}\\.git$`),
+        new RegExp(`^ssh://git@127\\.0\\.0\\.1:${world.config.sshPort}/${ann.username}/${path}\\.git$`),
       ),
       readme_url: null,
       tag_list: [],

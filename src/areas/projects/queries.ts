@@ -4,7 +4,7 @@ import type { Db, Tx } from '../../db/db.ts'
 import { empty, raw, type Sql, sql, wireTime } from '../../db/sql.ts'
 import type { DateOnly, Timestamp } from '../../db/types.ts'
 import { forCaller } from '../access-index/caller-queries.ts'
-import { projectLevel, projectWhere } from '../access-index/queries.ts'
+import { deployKeyLevel, projectLevel, projectWhere } from '../access-index/queries.ts'
 import { taken } from '../namespaces/names.ts'
 import { type UserReferenceRow, userReferenceJson } from '../users/queries.ts'
 import type { FeatureLevels } from './features.ts'
@@ -37,7 +37,11 @@ const columns = sql`p.id, p.namespace_id, p.full_path, p.path, p.name, p.visibil
   coalesce((p.settings->>'public_builds')::boolean, ${settingDefaults.public_builds}) as public_builds, ${featureColumns}`
 
 const levelOf = (caller: Caller): Sql =>
-  caller === null ? raw('null::smallint') : projectLevel(caller.id, raw('p.id'), raw('p.namespace_id'))
+  caller === null
+    ? raw('null::smallint')
+    : caller.deployKey
+      ? deployKeyLevel(caller.deployKey.id, raw('p.id'))
+      : projectLevel(caller.id, raw('p.id'), raw('p.namespace_id'))
 
 /** By number, or by full path in any case; an old path leads to what was renamed. */
 const named = (name: { number: number } | { path: string }): { join: Sql; condition: Sql } =>

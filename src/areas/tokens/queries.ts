@@ -60,7 +60,7 @@ export type CredentialRow = {
   projects_limit: number
 }
 
-const account = sql`u.id as user_id, u.username, u.name, u.email, u.state, u.kind, u.admin, u.external, u.can_create_group, u.projects_limit`
+export const accountColumns = sql`u.id as user_id, u.username, u.name, u.email, u.state, u.kind, u.admin, u.external, u.can_create_group, u.projects_limit`
 
 export type TokenCredentialRow = CredentialRow & {
   token_id: number
@@ -71,7 +71,7 @@ export type TokenCredentialRow = CredentialRow & {
 
 export const findTokenCredential = (db: Db, digest: Buffer): Promise<TokenCredentialRow | undefined> =>
   db.row<TokenCredentialRow>(sql`
-    select ${account}, t.id as token_id, t.scopes, t.revoked, coalesce(t.expires_at <= current_date, false) as expired
+    select ${accountColumns}, t.id as token_id, t.scopes, t.revoked, coalesce(t.expires_at <= current_date, false) as expired
     from access_tokens t join users u on u.id = t.user_id where t.digest = ${digest}`)
 
 /** The account and, if it is his, the token, as both are now. */
@@ -84,7 +84,7 @@ export const findDerivedCredential = (
   | undefined
 > =>
   db.row(sql`
-    select ${account}, t.id as token_id, t.scopes, t.revoked, coalesce(t.expires_at <= current_date, false) as expired
+    select ${accountColumns}, t.id as token_id, t.scopes, t.revoked, coalesce(t.expires_at <= current_date, false) as expired
     from users u left join access_tokens t on t.user_id = u.id and t.id = ${tokenId ?? null}::bigint where u.id = ${userId}`)
 
 export type PasswordCredentialRow = CredentialRow & { password_digest: string | null }
@@ -92,15 +92,15 @@ export type PasswordCredentialRow = CredentialRow & { password_digest: string | 
 /** By user name or e-mail address, in any case. */
 export const findPasswordCredential = (db: Db, login: string): Promise<PasswordCredentialRow | undefined> =>
   db.row<PasswordCredentialRow>(sql`
-    select ${account}, u.password_digest from users u
+    select ${accountColumns}, u.password_digest from users u
     where lower(u.username) = lower(${login}) or lower(u.email) = lower(${login}) order by lower(u.username) = lower(${login}) desc limit 1`)
 
 /** The account to act for with sudo: an id (digits only) or a user name. */
 export const findAccount = (db: Db, idOrUsername: string): Promise<CredentialRow | undefined> =>
   db.row<CredentialRow>(
     /^\d{1,15}$/.test(idOrUsername)
-      ? sql`select ${account} from users u where u.id = ${Number(idOrUsername)}`
-      : sql`select ${account} from users u where lower(u.username) = lower(${idOrUsername})`,
+      ? sql`select ${accountColumns} from users u where u.id = ${Number(idOrUsername)}`
+      : sql`select ${accountColumns} from users u where lower(u.username) = lower(${idOrUsername})`,
   )
 
 /** Notes the use of a token and the day of activity, at most once in ten minutes a token. */

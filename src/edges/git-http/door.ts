@@ -1,11 +1,11 @@
 import { pipeline } from 'node:stream/promises'
 import { createGunzip } from 'node:zlib'
 import type { Ctx } from '../../api/ctx.ts'
-import { httpUrlToRepo } from '../../api/site.ts'
+import { gitAccess } from '../../areas/git-transport/access.ts'
+import type { Service } from '../../areas/git-transport/address.ts'
+import { receivePush } from '../../areas/git-transport/receive.ts'
 import { createFromPush, type Plan } from '../../areas/project-creation/service.ts'
 import type { ProjectSubject } from '../../areas/projects/subject.ts'
-import { decide } from '../../areas/pushes/decide.ts'
-import { forgetStale, intend, settle } from '../../areas/pushes/journal.ts'
 import { openForWriting, openRepository } from '../../areas/repositories/open.ts'
 import type { Repository } from '../../git/repository.ts'
 import { receivePack, uploadPack } from '../../git/transfer.ts'
@@ -16,8 +16,7 @@ import type { Doors } from '../http/doors.ts'
 import { answerFor } from '../http/failures.ts'
 import { logAnswer } from '../http/request-log.ts'
 import type { Claim } from '../http/wildcard-door.ts'
-import { gitAccess } from './access.ts'
-import { type GitRequest, parseGitUrl, type Service } from './request.ts'
+import { type GitRequest, parseGitUrl } from './request.ts'
 
 const uncached: Headers = {
   'cache-control': 'no-cache, max-age=0, must-revalidate',
@@ -25,7 +24,6 @@ const uncached: Headers = {
   pragma: 'no-cache',
 }
 const plain: Headers = { 'content-type': 'text/plain; charset=utf-8' }
-const mebibyte = 1024 * 1024
 
 /** Git over smart HTTP: parse, authenticate, ask the policy, stream. */
 export const gitClaim =
@@ -49,9 +47,10 @@ async function serve(exchange: Exchange, asked: GitRequest, remoteAddress: strin
     const shown = await authenticateGit(req.headers.authorization, { ...doors, settings })
     if ('denied' in shown) return refuseCredentials(exchange, shown.denied)
     ctx = await doors.open(shown.caller, remoteAddress)
-    const access = await gitAccess(ctx, asked.path, service)
+    const access = await gitAccess(ctx, asked.path, service, 'http')
     if ('challenge' in access) return challenge(exchange)
-    if ('refused' in access) return sendText(exchange, access.refused, `${access.message}\n`, plain)
+    if ('refused' in access)
+      return sendText(exchange, access.refused === 'missing' ? 404 : 403, `${access.message}\n`, plain)
     if (asked.kind === 'refs') await advertise(exchange, await advertised(ctx, access, service), service)
     else if ('plan' in access) await push(exchange, ctx, await createFromPush(ctx, access.plan), true)
     else if (service === 'git-upload-pack') await fetch(exchange, ctx, access.project)
@@ -115,54 +114,23 @@ async function fetch(exchange: Exchange, ctx: Ctx, project: ProjectSubject): Pro
   await done
 }
 
-/**
- * Receives a push. Its verdict is given and its intent written down while the objects are in quarantine; the answer ends
- * only when what follows from the push is committed, so that whoever waits for git finds it done.
- */
+/** The answer ends only when what follows from the push is committed. */
 async function push(exchange: Exchange, ctx: Ctx, project: ProjectSubject, created = false): Promise<void> {
-  const limit = ctx.settings.receive_max_input_size
-  let pushId: number | undefined
-  const repo = await openForWriting(ctx, project)
-  const { stream, done } = await receivePack(repo, {
+  const { stream, done, settled } = await receivePush(ctx, project, {
+    door: 'http',
     statelessRpc: true,
     protocol: header(exchange, 'git-protocol'),
-    ...(limit > 0 && { maxInputBytes: limit * mebibyte }),
-    async onVerdict({ updates, pushOptions, quarantine }) {
-      const complaint = await decide(ctx, project.id, updates, quarantine, { door: 'http' })
-      if (complaint !== undefined) return { ok: false, messages: [complaint] }
-      pushId = await intend(ctx, {
-        projectId: project.id,
-        actorId: ctx.actor!.id,
-        door: 'http',
-        options: pushOptions,
-        changes: updates,
-      })
-      await forgetStale(ctx, repo, pushId, updates)
-      return { ok: true, messages: created ? createdMessage(ctx, project) : [] }
-    },
+    created,
   })
   exchange.res.writeHead(200, head(exchange, 'application/x-git-receive-pack-result'))
   try {
     await Promise.all([send(exchange, stream), pipeline(stream, exchange.res, { end: false })])
     await done
   } finally {
-    // The refs may have moved even if the client has gone.
-    if (pushId !== undefined) await settle(ctx, pushId)
+    await settled()
   }
   exchange.res.end()
 }
-
-const createdMessage = (ctx: Ctx, project: ProjectSubject): string[] => [
-  '',
-  `The private project ${project.full_path} was successfully created.`,
-  '',
-  'To configure the remote, run:',
-  `  git remote add origin ${httpUrlToRepo(ctx.site, project.full_path)}`,
-  '',
-  'To view the project, visit:',
-  `  ${ctx.site.url}/${project.full_path}`,
-  '',
-]
 
 /** The client's bytes to git, unpacked if need be, only as fast as git takes them. */
 async function send({ req }: Exchange, stream: NodeJS.WritableStream): Promise<void> {

@@ -1,6 +1,4 @@
-import { repositoryPath } from '../http/repository-path.ts'
-
-export type Service = 'git-upload-pack' | 'git-receive-pack'
+import { repositoryPath, type Service } from '../../areas/git-transport/address.ts'
 
 /** What a URL asks of git over HTTP. */
 export type GitRequest =

@@ -1,5 +1,6 @@
 import type { Caller } from '../../access/actor.ts'
 import { type Grant, readCredential } from '../../areas/large-files/credentials.ts'
+import { findDeployKey } from '../../areas/ssh-keys/authenticate.ts'
 import { authenticateDerived } from '../../areas/tokens/authenticate.ts'
 import { authenticateGit, type Shown } from '../http/authenticate-git.ts'
 import type { Doors } from '../http/doors.ts'
@@ -18,6 +19,10 @@ export async function authenticateLfs(
   }
   const grant = await readCredential(doors.db, credential)
   if (!grant) return { denied: 'wrong' }
-  const found = await authenticateDerived(doors.db, grant)
+  if ('deployKeyId' in grant.holder) {
+    const actor = await findDeployKey(doors.db, grant.holder.deployKeyId)
+    return actor ? { caller: actor, grant } : { denied: 'wrong' }
+  }
+  const found = await authenticateDerived(doors.db, grant.holder)
   return 'refused' in found ? { denied: found.refused } : { caller: found.actor, grant }
 }

@@ -1,3 +1,4 @@
+import { accountOf } from '../../access/actor.ts'
 import type { LockRow } from '../../areas/large-files/lock-queries.ts'
 import { type LockPage, lockFile, lockPage, unlockFile } from '../../areas/large-files/lock-service.ts'
 import type { Storage } from '../../areas/large-files/storage.ts'
@@ -48,7 +49,7 @@ export async function serveListLocks(
 export async function serveVerifyLocks({ exchange, ctx }: Visit, { project }: Storage, body: Body): Promise<void> {
   checkRef(body['ref'])
   const page = await lockPage(ctx, project, {}, pageAsked(body))
-  const own = ({ owner_id }: LockRow) => owner_id === ctx.actor!.id
+  const own = ({ owner_id }: LockRow) => owner_id === accountOf(ctx.actor!)
   sendLfs(exchange, 200, {
     ours: page.locks.filter(own).map(shown),
     theirs: page.locks.filter((lock) => !own(lock)).map(shown),

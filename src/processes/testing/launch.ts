@@ -37,7 +37,7 @@ export class Launched {
     options: { file?: string; node?: string; cleanUp?: false } = {},
   ) {
     this.process = spawn(options.node ?? process.execPath, [options.file ?? main, ...words], {
-      env: { PATH: process.env['PATH'], ...env },
+      env: { PATH: process.env['PATH'], STITHY_SSH_PORT: '0', ...env },
       stdio: ['ignore', 'pipe', 'pipe'],
     })
     this.process.stdout!.setEncoding('utf8').on('data', (text: string) => {

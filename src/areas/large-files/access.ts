@@ -3,9 +3,9 @@ import { projectPolicy } from '../../access/project-policy.ts'
 import { pullScopes, pushScopes, reaches } from '../../access/scopes.ts'
 import type { Ctx } from '../../api/ctx.ts'
 import { httpUrlToRepo } from '../../api/site.ts'
-import type { Grant, Operation } from '../../areas/large-files/credentials.ts'
-import { openStorage, type Storage } from '../../areas/large-files/storage.ts'
-import { loadProject } from '../../areas/projects/subject.ts'
+import { loadProject } from '../projects/subject.ts'
+import type { Grant, Operation } from './credentials.ts'
+import { openStorage, type Storage } from './storage.ts'
 
 export type Access =
   | { storage: Storage }

@@ -1,0 +1,75 @@
+import type { Ctx } from '../../api/ctx.ts'
+import { Failure, invalidFields, notFound, rowNotFound } from '../../kernel/failure.ts'
+import type { ProjectSubject } from '../projects/subject.ts'
+import { parsePublicKey } from '../ssh-keys/public-key.ts'
+import { updateTitle } from '../ssh-keys/queries.ts'
+import { addKey, type KeyInput, titleComplaints } from '../ssh-keys/service.ts'
+import {
+  type DeployKeyRow,
+  enableKey,
+  findDeployKey,
+  findMaintainedKey,
+  findMaintainedKeyBySha256,
+  setCanPush,
+} from './queries.ts'
+
+export async function getDeployKey(ctx: Ctx, project: ProjectSubject, keyId: number): Promise<DeployKeyRow> {
+  const row = await findDeployKey(ctx.db, project.id, keyId)
+  if (!row) throw rowNotFound()
+  return row
+}
+
+/**
+ * Gives a project a deploy key. One that the caller's other projects have is enabled here, too; what the project has
+ * already stays as it is.
+ */
+export async function addDeployKey(
+  ctx: Ctx,
+  project: ProjectSubject,
+  input: KeyInput & { can_push: boolean },
+): Promise<DeployKeyRow> {
+  const actor = ctx.actor!
+  const parsed = parsePublicKey(input.key)
+  const known = parsed && (await findMaintainedKeyBySha256(ctx.db, actor, parsed.sha256))
+  return ctx.transaction(async (tx) => {
+    let keyId = known?.id
+    if (keyId === undefined) {
+      const result = await addKey(tx, ctx.settings, input, { userId: null, creatorId: actor.id })
+      if ('refused' in result) throw invalidFields(ofDeployKey(result.refused))
+      keyId = result.added.id
+    }
+    if (!(await enableKey(tx, { projectId: project.id, keyId, canPush: input.can_push }))) throw goneMeanwhile()
+    return (await findDeployKey(tx, project.id, keyId))!
+  })
+}
+
+/** Complaints are about a key within the record that enables it. */
+const ofDeployKey = (fields: Readonly<Record<string, readonly string[]>>) =>
+  Object.fromEntries(Object.entries(fields).map(([name, complaints]) => [`deploy_key.${name}`, complaints]))
+
+const goneMeanwhile = () => new Failure('conflict', 'The key was removed meanwhile')
+
+/** Enables, without leave to push, a key that another project of the caller's has. */
+export async function enableDeployKey(ctx: Ctx, project: ProjectSubject, keyId: number): Promise<DeployKeyRow> {
+  const known = await findMaintainedKey(ctx.db, ctx.actor!, keyId)
+  if (!known || !(await enableKey(ctx.db, { projectId: project.id, keyId, canPush: false })))
+    throw notFound('Deploy Key')
+  return getDeployKey(ctx, project, keyId)
+}
+
+/** The name is the key's, wherever it is enabled; whether it may push is this project's. */
+export async function updateDeployKey(
+  ctx: Ctx,
+  project: ProjectSubject,
+  keyId: number,
+  { title, can_push }: { title?: string; can_push?: boolean },
+): Promise<DeployKeyRow> {
+  await getDeployKey(ctx, project, keyId)
+  const complaints = title === undefined ? [] : titleComplaints(title)
+  if (complaints.length > 0) throw invalidFields({ 'deploy_key.title': complaints })
+  await ctx.transaction(async (tx) => {
+    if (title !== undefined) await updateTitle(tx, keyId, title)
+    if (can_push !== undefined) await setCanPush(tx, project.id, keyId, can_push)
+  })
+  return getDeployKey(ctx, project, keyId)
+}

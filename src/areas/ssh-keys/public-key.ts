@@ -1,0 +1,144 @@
+import { createPublicKey, hash, type JsonWebKeyInput } from 'node:crypto'
+
+export type KeyType = 'rsa' | 'dsa' | 'ecdsa' | 'ed25519'
+
+/** A public key as somebody hands it over in `~/.ssh/id_….pub`. */
+export type PublicKey = {
+  readonly type: KeyType
+  readonly bits: number
+  /** One line: type, base64 and, if there is one, the comment. */
+  readonly text: string
+  /** Pairs of hex digits with colons. */
+  readonly md5: string
+  /** Base64 without padding, as `ssh-keygen -l` shows it after `SHA256:`. */
+  readonly sha256: string
+}
+
+/** The longest text that is a key: larger ones are not looked at. */
+export const maximumKeyLength = 5000
+
+/** How a key is looked up: SHA-256 of its blob in base64 without padding. */
+export const sha256Of = (blob: Buffer): string => hash('sha256', blob, 'base64').replace(/=+$/, '')
+
+const md5Of = (blob: Buffer): string => hash('md5', blob, 'hex').replace(/..(?!$)/g, '$&:')
+
+/**
+ * Reads `<type> <base64> [comment]`. Blanks and line breaks within the base64 are dropped, in the comment they become one
+ * blank. `undefined` for anything that is no whole, sound key of a type we know, or says two different types.
+ */
+export function parsePublicKey(text: string): PublicKey | undefined {
+  if (text.length > maximumKeyLength) return undefined
+  const [name, ...words] = text.trim().split(/\s+/)
+  let encoded = ''
+  for (const [index, word] of words.entries()) {
+    encoded += word
+    const blob = decodeBase64(encoded)
+    const shape = blob && blob.length >= shortestBlob ? readBlob(blob) : undefined
+    if (!blob || !shape || shape.name !== name) continue
+    const comment = words
+      .slice(index + 1)
+      .join(' ')
+      .replaceAll(/\p{Cc}/gu, '')
+    return {
+      type: shape.type,
+      bits: shape.bits,
+      text: [name, encoded, ...(comment === '' ? [] : [comment])].join(' '),
+      md5: md5Of(blob),
+      sha256: sha256Of(blob),
+    }
+  }
+  return undefined
+}
+
+/** That of Ed25519. */
+const shortestBlob = 51
+
+/** Strict: what decodes to the same bytes otherwise written is refused, so that a stored key is what clients compare. */
+function decodeBase64(text: string): Buffer | undefined {
+  const bytes = text.length % 4 === 0 ? Buffer.from(text, 'base64') : undefined
+  return bytes?.toString('base64') === text ? bytes : undefined
+}
+
+type Shape = { name: string; type: KeyType; bits: number }
+
+/** RFC 4253, 5656 and 8709: a name and numbers, each behind its length. Nothing may follow. */
+function readBlob(blob: Buffer): Shape | undefined {
+  const parts: Buffer[] = []
+  for (let at = 0; at < blob.length; ) {
+    if (at + 4 > blob.length || parts.length === mostParts) return undefined
+    const end = at + 4 + blob.readUInt32BE(at)
+    if (end > blob.length) return undefined
+    parts.push(blob.subarray(at + 4, end))
+    at = end
+  }
+  const [name = Buffer.alloc(0), ...numbers] = parts
+  const shape = shapeOf(name.toString('latin1'), numbers)
+  return shape && { name: name.toString('latin1'), ...shape }
+}
+
+/** A DSA key has a name and four numbers. */
+const mostParts = 5
+
+function shapeOf(name: string, numbers: readonly Buffer[]): Omit<Shape, 'name'> | undefined {
+  const [first, second] = numbers
+  switch (name) {
+    case 'ssh-rsa':
+      return first && second && numbers.length === 2 ? rsa(first, second) : undefined
+    case 'ssh-dss':
+      return numbers.length === 4 && numbers.every(isPositive) ? { type: 'dsa', bits: bitLength(first!) } : undefined
+    case 'ssh-ed25519':
+      return numbers.length === 1 && first!.length === 32 ? { type: 'ed25519', bits: 256 } : undefined
+    default: {
+      const curve = /^ecdsa-sha2-(nistp(?:256|384|521))$/.exec(name)?.[1]
+      const sound = curve !== undefined && numbers.length === 2 && first!.toString('latin1') === curve
+      return sound ? ecdsa(curve, second!) : undefined
+    }
+  }
+}
+
+/** OpenSSH takes no more, and to verify with more costs us rather than the caller. */
+const largestRsaBits = 16_384
+
+function rsa(exponent: Buffer, modulus: Buffer): Omit<Shape, 'name'> | undefined {
+  const bits = bitLength(modulus)
+  const sound = [exponent, modulus].every(isPositive) && isOdd(exponent) && isOdd(modulus) && bits <= largestRsaBits
+  if (!sound || bitLength(exponent) < 2) return undefined
+  return isKey({ kty: 'RSA', e: exponent.toString('base64url'), n: modulus.toString('base64url') })
+    ? { type: 'rsa', bits }
+    : undefined
+}
+
+const curves: Readonly<Record<string, { crv: string; bits: number }>> = {
+  nistp256: { crv: 'P-256', bits: 256 },
+  nistp384: { crv: 'P-384', bits: 384 },
+  nistp521: { crv: 'P-521', bits: 521 },
+}
+
+/** The point as X9.62 writes it uncompressed; whether it lies on the curve is for the library to say. */
+function ecdsa(curve: string, point: Buffer): Omit<Shape, 'name'> | undefined {
+  const { crv, bits } = curves[curve]!
+  const size = Math.ceil(bits / 8)
+  if (point.length !== 1 + 2 * size || point[0] !== 4) return undefined
+  const x = point.subarray(1, 1 + size).toString('base64url')
+  const y = point.subarray(1 + size).toString('base64url')
+  return isKey({ kty: 'EC', crv, x, y }) ? { type: 'ecdsa', bits } : undefined
+}
+
+function isKey(key: JsonWebKeyInput['key']): boolean {
+  try {
+    createPublicKey({ key, format: 'jwk' })
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** Numbers are signed: a leading one bit would make a negative one. */
+const isPositive = (number: Buffer): boolean => number.length > 0 && number[0]! < 0x80 && bitLength(number) > 0
+
+const isOdd = (number: Buffer): boolean => (number.at(-1)! & 1) === 1
+
+function bitLength(number: Buffer): number {
+  const first = number.findIndex((byte) => byte !== 0)
+  return first < 0 ? 0 : (number.length - first) * 8 - Math.clz32(number[first]!) + 24
+}

@@ -1,0 +1,147 @@
+import type { Socket } from 'node:net'
+import type { Connection, ServerChannel, Session } from 'ssh2'
+import { findKeyHolder } from '../../areas/ssh-keys/authenticate.ts'
+import { Failure } from '../../kernel/failure.ts'
+import { type Call, say } from './call.ts'
+import { parseCommand } from './command.ts'
+import type { SshDoors } from './doors.ts'
+import type { SshLimits } from './limits.ts'
+import { serve } from './serve.ts'
+
+/** A client that sends more than its window allows, or takes no answers, is cut off: it would fill our memory. */
+const mostUnreadBytes = 8 * 1024 * 1024
+const mostUnsentBytes = 64 * 1024 * 1024
+
+/** A client that has proved to hold a key: runs what it asks for, until it goes or is idle. */
+export class SignedIn {
+  readonly #connection: Connection
+  readonly #socket: Socket
+  readonly #sha256: string
+  readonly #doors: SshDoors
+  readonly #limits: SshLimits
+  readonly #remoteAddress: string | undefined
+  readonly #gone = new AbortController()
+  readonly #channels = new Set<ServerChannel>()
+  #sessions = 0
+  #idle: NodeJS.Timeout | undefined
+  #closing = false
+
+  constructor(connection: Connection, socket: Socket, sha256: string, doors: SshDoors, limits: SshLimits) {
+    this.#connection = connection
+    this.#socket = socket
+    this.#sha256 = sha256
+    this.#doors = doors
+    this.#limits = limits
+    this.#remoteAddress = socket.remoteAddress
+    connection.on('session', (accept, reject) => {
+      if (this.#closing || this.#sessions >= limits.sessions) return reject()
+      this.#open(accept())
+    })
+    socket.on('data', () => this.#isFlooded() && socket.destroy())
+    socket.once('close', () => {
+      clearTimeout(this.#idle)
+      this.#gone.abort()
+    })
+    this.#rest()
+  }
+
+  /** Takes no more commands, and ends when those that run have. */
+  close(): void {
+    this.#closing = true
+    this.#endIfDone()
+  }
+
+  #open(session: Session): void {
+    let protocol: string | undefined
+    const gone = new AbortController()
+    this.#sessions++
+    session.on('close', () => {
+      this.#sessions--
+      gone.abort()
+      this.#endIfDone()
+    })
+    session.on('env', (accept, reject, { key, val }) => {
+      if (key !== 'GIT_PROTOCOL') return reject?.()
+      protocol = val
+      accept?.()
+    })
+    const call = (channel: ServerChannel): Call => ({
+      channel,
+      socket: this.#socket,
+      gone: AbortSignal.any([gone.signal, this.#gone.signal]),
+      protocol,
+      stalledMs: this.#limits.stalledMs,
+    })
+    session.on('exec', (accept, _reject, { command }) => void this.#run(call(accept()), command))
+    session.on('shell', (accept) => void this.#run(call(accept()), undefined))
+  }
+
+  async #run(call: Call, text: string | undefined): Promise<void> {
+    const { channel } = call
+    const began = performance.now()
+    clearTimeout(this.#idle)
+    this.#channels.add(channel)
+    // What is wrong with a channel is told by its end.
+    channel.on('error', () => {})
+    channel.stderr.on('error', () => {})
+    const status = await this.#answer(call, text, began)
+    if (!call.gone.aborted) {
+      channel.exit(status)
+      channel.end()
+    }
+    // Nobody reads the rest, and it must not stand in the way of the end.
+    channel.resume()
+    this.#channels.delete(channel)
+    if (this.#channels.size === 0) this.#rest()
+  }
+
+  /** Only when the client has heard how the last of its commands ended. */
+  #endIfDone(): void {
+    if (this.#closing && this.#sessions === 0) this.#connection.end()
+  }
+
+  /** The exit status. Whose key it is is asked anew: he may have been blocked, or the key removed, since he signed in. */
+  async #answer(call: Call, text: string | undefined, began: number): Promise<number> {
+    const { db, log, open } = this.#doors
+    const command = parseCommand(text)
+    let keyId: number | undefined
+    let status = 1
+    try {
+      const holder = await findKeyHolder(db, this.#sha256)
+      keyId = holder?.keyId
+      if (!holder) say(call, 'Nobody has this key any more.')
+      else if ('refused' in holder) say(call, holder.refused)
+      else {
+        const ctx = await open(holder.actor, this.#remoteAddress)
+        status = await serve(call, command, holder, ctx)
+      }
+    } catch (error) {
+      if (error instanceof Failure) say(call, error.message)
+      else if (!call.gone.aborted) {
+        log.error({ err: error, command: command.kind }, 'git over SSH failed')
+        say(call, 'Something went wrong on our side.')
+      }
+    }
+    log.info(
+      {
+        command: command.kind === 'transfer' ? command.service : command.kind,
+        ...(command.kind === 'transfer' && { path: command.path }),
+        status,
+        duration_ms: Math.round((performance.now() - began) * 1e3) / 1e3,
+        ...(keyId !== undefined && { 'key.id': keyId }),
+      },
+      'ssh command',
+    )
+    return status
+  }
+
+  #rest(): void {
+    this.#idle = setTimeout(() => this.#connection.end(), this.#limits.idleMs)
+  }
+
+  #isFlooded(): boolean {
+    if (this.#socket.writableLength > mostUnsentBytes) return true
+    for (const channel of this.#channels) if (channel.readableLength > mostUnreadBytes) return true
+    return false
+  }
+}

@@ -1,0 +1,35 @@
+import { linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import ssh2 from 'ssh2'
+
+/**
+ * The private key by which clients know this installation again: `<data dir>/ssh/host_ed25519`, made when there is none.
+ * All processes get the same one, however many ask at once. OpenSSH's format, readable by us alone.
+ */
+export function ensureHostKey(dataDir: string): string {
+  const folder = join(dataDir, 'ssh')
+  const path = join(folder, 'host_ed25519')
+  const known = readKey(path)
+  if (known !== undefined) return known
+  mkdirSync(folder, { recursive: true, mode: 0o700 })
+  const unfinished = `${path}.${process.pid}`
+  writeFileSync(unfinished, ssh2.utils.generateKeyPairSync('ed25519').private, { mode: 0o600, flush: true })
+  try {
+    // Fails when somebody was quicker, and shows nobody a half-written file.
+    linkSync(unfinished, path)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+  } finally {
+    rmSync(unfinished, { force: true })
+  }
+  return readFileSync(path, 'utf8')
+}
+
+function readKey(path: string): string | undefined {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
+    throw error
+  }
+}

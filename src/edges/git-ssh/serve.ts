@@ -1,0 +1,139 @@
+import type { Ctx } from '../../api/ctx.ts'
+import { type Access, gitAccess } from '../../areas/git-transport/access.ts'
+import { receivePush } from '../../areas/git-transport/receive.ts'
+import { lfsAccess } from '../../areas/large-files/access.ts'
+import { largeFileCredentials } from '../../areas/large-files/credentials.ts'
+import { createFromPush, type Plan } from '../../areas/project-creation/service.ts'
+import type { ProjectSubject } from '../../areas/projects/subject.ts'
+import { openRepository } from '../../areas/repositories/open.ts'
+import type { KeyHolder } from '../../areas/ssh-keys/authenticate.ts'
+import type { Exit } from '../../git/runner/protocol.ts'
+import { receivePack, uploadArchive, uploadPack } from '../../git/transfer.ts'
+import { type Call, relay, say, send } from './call.ts'
+import type { Command } from './command.ts'
+
+const failed = 1
+
+/** Runs one command for somebody who may act. Resolves with its exit status. */
+export async function serve(call: Call, command: Command, { name }: KeyHolder, ctx: Ctx): Promise<number> {
+  switch (command.kind) {
+    case 'welcome':
+      await send(call, `Welcome to Stithy, ${name}!\n`)
+      return 0
+    case 'large-files':
+      return largeFiles(call, command, ctx)
+    case 'recovery-codes':
+      say(call, 'Two-factor authentication is not enabled for this user')
+      return failed
+    case 'unknown':
+      say(call, "The command you're trying to execute is not allowed.")
+      return failed
+    case 'transfer':
+      return transfer(call, command, ctx)
+  }
+}
+
+/** Tells a client where large files go over HTTP, and a credential for it. */
+async function largeFiles(
+  call: Call,
+  { path, operation }: Extract<Command, { kind: 'large-files' }>,
+  ctx: Ctx,
+): Promise<number> {
+  const access = ctx.settings.lfs_enabled ? await lfsAccess(ctx, path, operation, undefined) : switchedOff
+  if ('storage' in access) {
+    await send(call, `${JSON.stringify(await largeFileCredentials(ctx, access.storage.project, operation))}\n`)
+    return 0
+  }
+  say(call, 'message' in access ? access.message : 'Not found.')
+  return failed
+}
+
+const switchedOff = { message: 'Git LFS is not enabled on this Stithy server, contact your admin.' }
+
+async function transfer(
+  call: Call,
+  { service, path }: Extract<Command, { kind: 'transfer' }>,
+  ctx: Ctx,
+): Promise<number> {
+  // Whoever may fetch may have it as an archive.
+  const access = await gitAccess(ctx, path, service === 'git-upload-archive' ? 'git-upload-pack' : service, 'ssh')
+  const refusal = refusalOf(access)
+  if (refusal !== undefined) {
+    say(call, refusal)
+    return failed
+  }
+  const options = { idleMs: call.stalledMs, protocol: call.protocol }
+  if ('plan' in access) return pushToNothing(call, access.plan, ctx, options)
+  const { project } = access as { project: ProjectSubject }
+  if (service === 'git-receive-pack') return push(call, project, ctx, options)
+  const repo = openRepository(ctx, project)
+  const started = service === 'git-upload-pack' ? uploadPack(repo, options) : uploadArchive(repo, options)
+  return statusOf(await relay(call, await started))
+}
+
+/** Somebody who showed a key is never asked for another. */
+function refusalOf(access: Access): string | undefined {
+  if ('refused' in access) return access.message
+  return 'challenge' in access ? 'The project you were looking for could not be found.' : undefined
+}
+
+type Options = { readonly idleMs: number; readonly protocol: string | undefined }
+
+/** The client is told the end only when what follows from the push is committed. */
+async function push(
+  call: Call,
+  project: ProjectSubject,
+  ctx: Ctx,
+  options: Options & { statelessRpc?: boolean; created?: boolean },
+): Promise<number> {
+  const received = await receivePush(ctx, project, { door: 'ssh', ...options })
+  try {
+    return statusOf(await relay(call, received))
+  } finally {
+    await received.settled()
+  }
+}
+
+/**
+ * A push to where there is no project: shows an empty repository and makes the project when the client does say what to
+ * push. One who only looks, as with `--dry-run`, makes nothing.
+ */
+async function pushToNothing(call: Call, plan: Plan, ctx: Ctx, options: Options): Promise<number> {
+  const nothing = ctx.git.open(await ctx.git.emptyDir())
+  const { stream, done } = await receivePack(nothing, {
+    ...options,
+    advertise: true,
+    onVerdict: async () => ({ ok: false }),
+  })
+  for await (const chunk of stream) await send(call, chunk as Buffer)
+  await done
+  if (!(await saysSomething(call))) return 0
+  // What is left of the conversation is what smart HTTP has for one request.
+  return push(call, await createFromPush(ctx, plan), ctx, { ...options, statelessRpc: true, created: true })
+}
+
+const flush = '0000'
+
+/** Whether the client sends more than the line that says there is nothing. Takes none of it away. */
+async function saysSomething({ channel, gone, stalledMs }: Call): Promise<boolean> {
+  const { promise, resolve } = Promise.withResolvers<boolean>()
+  const look = () => {
+    const head = channel.read(flush.length) as Buffer | null
+    if (head === null) return
+    channel.unshift(head)
+    resolve(head.toString('latin1') !== flush)
+  }
+  const nothing = () => resolve(false)
+  channel.on('readable', look).once('end', nothing)
+  gone.addEventListener('abort', nothing)
+  const stalled = setTimeout(nothing, stalledMs)
+  try {
+    return await promise
+  } finally {
+    clearTimeout(stalled)
+    channel.off('readable', look).off('end', nothing)
+    gone.removeEventListener('abort', nothing)
+  }
+}
+
+const statusOf = ({ code }: Exit): number => code ?? failed

@@ -1,0 +1,95 @@
+import { once } from 'node:events'
+import { createServer, type Server, type Socket } from 'node:net'
+import ssh2 from 'ssh2'
+import { signIn } from './authenticate.ts'
+import { SignedIn } from './connection.ts'
+import type { SshDoors } from './doors.ts'
+import { gatherWrites } from './gather.ts'
+import { type SshLimits, sshLimits } from './limits.ts'
+import { Lobby } from './lobby.ts'
+
+/**
+ * Ciphers that Node runs in native code, the quickest first. Packing is git's work, so nothing is compressed. What is left
+ * of SHA-1 is left out.
+ */
+const algorithms: ssh2.Algorithms = {
+  cipher: ['aes128-gcm@openssh.com', 'aes256-gcm@openssh.com', 'aes128-ctr', 'aes256-ctr'],
+  hmac: ['hmac-sha2-256-etm@openssh.com', 'hmac-sha2-512-etm@openssh.com', 'hmac-sha2-256', 'hmac-sha2-512'],
+  compress: ['none'],
+}
+
+/** A client that is silent for three minutes, though we ask, is gone. */
+const keepalive = { keepaliveInterval: 30_000, keepaliveCountMax: 6 }
+
+/** Git over SSH: show a key, say a command, and the same policy and the same streams as over HTTP. */
+export class SshServer implements AsyncDisposable {
+  readonly #sockets: Server
+  readonly #lobby: Lobby
+  /** Those whose handshake is under way, by address and port, which is how the library names them. */
+  readonly #arriving = new Map<string, Socket>()
+  readonly #open = new Set<Socket>()
+  readonly #signedIn = new Set<SignedIn>()
+
+  constructor(hostKey: string, doors: SshDoors, limits: Partial<SshLimits> = {}) {
+    const all = { ...sshLimits, ...limits }
+    this.#lobby = new Lobby(all)
+    const protocol = new ssh2.Server(
+      { hostKeys: [hostKey], ident: 'Stithy', algorithms, ...keepalive },
+      (connection, { ip, port }) => this.#welcome(connection, this.#arriving.get(`${ip} ${port}`), doors, all),
+    )
+    this.#sockets = createServer({ noDelay: true }, (socket) => {
+      const { remoteAddress, remotePort } = socket
+      // Gone before we could look.
+      if (remoteAddress === undefined) return void socket.destroy()
+      const name = `${remoteAddress} ${remotePort}`
+      this.#open.add(socket)
+      this.#arriving.set(name, socket)
+      socket.once('close', () => {
+        this.#open.delete(socket)
+        if (this.#arriving.get(name) === socket) this.#arriving.delete(name)
+      })
+      gatherWrites(socket)
+      this.#lobby.enter(socket)
+      protocol.injectSocket(socket)
+    })
+  }
+
+  /** Rejects when the address is taken. Workers of one cluster share it. */
+  async listen(address: { host: string; port: number }): Promise<void> {
+    this.#sockets.listen(address)
+    await once(this.#sockets, 'listening')
+  }
+
+  /** Takes nothing new; commands that run may finish, for at most `graceMs`. */
+  async stop(graceMs: number): Promise<void> {
+    const closed = new Promise<void>((resolve) => this.#sockets.close(() => resolve()))
+    for (const client of this.#signedIn) client.close()
+    for (const socket of this.#arriving.values()) socket.destroy()
+    const hurry = setTimeout(() => this.#cutOff(), graceMs)
+    await closed
+    clearTimeout(hurry)
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    this.#cutOff()
+    return this.stop(0)
+  }
+
+  #cutOff(): void {
+    for (const socket of this.#open) socket.destroy()
+  }
+
+  #welcome(connection: ssh2.Connection, socket: Socket | undefined, doors: SshDoors, limits: SshLimits): void {
+    // Clients break off in many ways, none of which is ours to mend.
+    connection.on('error', () => socket?.destroySoon())
+    if (!socket) return void connection.end()
+    const holder = signIn(connection, doors, limits)
+    connection.once('ready', async () => {
+      this.#lobby.leave(socket)
+      this.#arriving.delete(`${socket.remoteAddress} ${socket.remotePort}`)
+      const client = new SignedIn(connection, socket, await holder, doors, limits)
+      this.#signedIn.add(client)
+      socket.once('close', () => this.#signedIn.delete(client))
+    })
+  }
+}

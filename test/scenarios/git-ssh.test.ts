@@ -1,0 +1,517 @@
+import { spawn } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
+import { copyFile, writeFile } from 'node:fs/promises'
+import { connect, type Socket } from 'node:net'
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { afterAll, beforeAll, describe, expect } from 'vitest'
+import type { Level, Visibility } from '../../src/access/levels.ts'
+import { gitSsh, hasSsh, type KeyPair, keyPair, ssh, sshUrl, sshWith, sshWords, withKey } from '../ssh.ts'
+import { type Client, git, temporaryFolder, test, World } from '../world.ts'
+
+/** A clone with one commit on `main`. */
+async function workTree(folder: string): Promise<string> {
+  await git(folder, 'init', '-q', '-b', 'main', 'work')
+  const work = join(folder, 'work')
+  await writeFile(join(work, 'README.md'), '# Hello\n')
+  await git(work, 'add', '.')
+  await git(work, 'commit', '-qm', 'First commit')
+  return work
+}
+
+const missing = 'Stithy: The project you were looking for could not be found.'
+const unreadable = 'Stithy: You are not allowed to download code from this project.'
+const unwritable = 'Stithy: You are not allowed to push code to this project.'
+
+/** A deploy key that is enabled in a project. */
+async function deployKey(world: World, folder: string, project: { id: number }, can_push: boolean): Promise<KeyPair> {
+  const key = await keyPair(folder)
+  const made = await world.root.post(`/projects/${project.id}/deploy_keys`, { title: 'robot', key: key.text, can_push })
+  expect(made.status).toBe(201)
+  return key
+}
+
+describe.skipIf(!hasSsh)('git over SSH (needs OpenSSH)', () => {
+  test('a first push is read back through a clone, a fetch and the API', async ({ world }) => {
+    await using folder = await temporaryFolder()
+    const ann = await world.user()
+    const key = await withKey(folder.path, ann)
+    const project = await world.project({ members: [[ann, 'maintainer']] })
+    const work = await workTree(folder.path)
+    const url = sshUrl(world, project)
+
+    expect(await gitSsh(world, key, work, 'push', '-o', 'ci.skip', url, 'main')).toMatchObject({ code: 0 })
+    expect((await ann.get(`/projects/${project.id}`)).json).toMatchObject({
+      default_branch: 'main',
+      ssh_url_to_repo: url,
+    })
+    expect(await gitSsh(world, key, folder.path, 'clone', '-q', url, 'copy')).toEqual({ code: 0, out: '', err: '' })
+    await git(work, 'commit', '-q', '--allow-empty', '-m', 'Second')
+    expect((await gitSsh(world, key, work, 'push', '-q', url, 'main')).code).toBe(0)
+    expect((await gitSsh(world, key, join(folder.path, 'copy'), 'pull', '-q')).code).toBe(0)
+    expect(await git(join(folder.path, 'copy'), 'log', '-1', '--format=%s')).toBe('Second')
+
+    const pushes = await world.rows(
+      'select state, door, options, actor_id from pushes where project_id = $1 order by id',
+      [project.id],
+    )
+    expect(pushes).toEqual([
+      { state: 'done', door: 'ssh', options: ['ci.skip'], actor_id: ann.id },
+      { state: 'done', door: 'ssh', options: [], actor_id: ann.id },
+    ])
+    expect(
+      await world.rows('select last_used_at is not null as used from ssh_keys where user_id = $1', [ann.id]),
+    ).toEqual([{ used: true }])
+  })
+
+  test('clients of protocol 0 and 2, shallow and partial ones and archives', async ({ world }) => {
+    await using folder = await temporaryFolder()
+    const ann = await world.user()
+    const key = await withKey(folder.path, ann)
+    const project = await world.project({ visibility: 'public' })
+    const work = await workTree(folder.path)
+    for (let n = 0; n < 5; n++) await git(work, 'commit', '-q', '--allow-empty', '-m', `more ${n}`)
+    await git(work, 'push', '-q', world.remote(project, world.root), 'main')
+    const url = sshUrl(world, project)
+    const cloned = async (name: string, ...words: string[]) => {
+      expect(await gitSsh(world, key, folder.path, ...words, '-q', url, name)).toMatchObject({ code: 0 })
+      return git(join(folder.path, name), 'rev-list', '--count', 'HEAD')
+    }
+    expect(await cloned('v0', '-c', 'protocol.version=0', 'clone')).toBe('6')
+    expect(await cloned('v2', '-c', 'protocol.version=2', 'clone')).toBe('6')
+    expect(await cloned('shallow', 'clone', '--depth=2')).toBe('2')
+    expect(await cloned('partial', 'clone', '--filter=blob:none', '--no-checkout')).toBe('6')
+    const archived = await gitSsh(world, key, folder.path, 'archive', `--remote=${url}`, '--format=tar', 'main')
+    expect(archived).toMatchObject({ code: 0, out: expect.stringContaining('# Hello') })
+  })
+
+  test('bare ssh says whose key it is, a shell and all the rest is refused', async ({ world }) => {
+    await using folder = await temporaryFolder()
+    const ann = await world.user()
+    const key = await withKey(folder.path, ann)
+    expect(await ssh(world, key)).toEqual({ code: 0, out: `Welcome to Stithy, @${ann.username}!\n`, err: '' })
+    expect((await sshWith(world, key, ['-s'], 'git', 'sftp')).code).not.toBe(0)
+    expect((await sshWith(world, key, ['-o', 'ExitOnForwardFailure=yes', '-R', '0:127.0.0.1:9'], 'git')).code).toBe(255)
+    expect((await sshWith(world, key, ['-W', `127.0.0.1:${world.config.http.port}`], 'git')).code).toBe(255)
+    expect(await ssh(world, key, '2fa_recovery_codes')).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('not enabled'),
+    })
+    for (const words of ['x/y.git download', 'x/y.git', 'x/y.git push', "'x/y.git' upload; id"])
+      expect(await ssh(world, key, `git-lfs-authenticate ${words}`)).toMatchObject({ code: 1 })
+  })
+
+  test('large files go over HTTP with a credential told over SSH, of people and of deploy keys', async ({ world }) => {
+    await using folder = await temporaryFolder()
+    const ann = await world.user()
+    const annsKey = await withKey(folder.path, ann)
+    const project = await world.project({ members: [[ann, 'reporter']] })
+    const robot = await deployKey(world, folder.path, project, true)
+    const told = async (key: KeyPair, operation: string) =>
+      ssh(world, key, `git-lfs-authenticate '/${project.full_path}.git' ${operation}`)
+    expect(await told(annsKey, 'upload')).toMatchObject({ code: 1, err: expect.stringContaining('Access forbidden') })
+    for (const [key, operation] of [
+      [annsKey, 'download'],
+      [robot, 'download'],
+      [robot, 'upload'],
+    ] as const) {
+      const { code, out } = await told(key, operation)
+      expect(code).toBe(0)
+      const { href, header } = JSON.parse(out)
+      const batch = (wanted: string) =>
+        fetch(`${href}/objects/batch`, {
+          method: 'POST',
+          headers: { ...header, 'content-type': 'application/vnd.git-lfs+json' },
+          body: JSON.stringify({ operation: wanted, objects: [{ oid: 'a'.repeat(64), size: 1 }] }),
+        })
+      expect((await batch('download')).status).toBe(200)
+      expect((await batch('upload')).status).toBe(operation === 'upload' ? 200 : 403)
+    }
+    // What the credential stands for is looked at with each use.
+    const { header, href } = JSON.parse((await told(robot, 'upload')).out)
+    const lock = await fetch(`${href}/locks`, {
+      method: 'POST',
+      headers: { ...header, 'content-type': 'application/vnd.git-lfs+json' },
+      body: JSON.stringify({ path: 'a.bin' }),
+    })
+    expect(lock.status).toBe(201)
+    const [{ id }] = (await world.root.get(`/projects/${project.id}/deploy_keys`)).json
+    await world.root.delete(`/projects/${project.id}/deploy_keys/${id}`)
+    const gone = await fetch(`${href}/locks`, { headers: header })
+    expect(gone.status).toBe(401)
+  })
+
+  test.for([
+    'ls -la',
+    'sh',
+    '',
+    'git-upload-pack',
+    'git-upload-pack ',
+    'git-upload-pack x',
+    "git-upload-pack '../../etc'",
+    "git-upload-pack '/etc/passwd' extra",
+    "git-upload-pack 'a/b.git'; id",
+    "git-upload-pack 'a/b.git' && id",
+    "git-upload-pack 'a/$(id).git'",
+    "git-upload-pack 'a/`id`.git'",
+    "git-upload-pack 'a/b.git\nid'",
+    "git-upload-pack --help 'a/b.git'",
+    "git-upload-pack --upload-pack=id 'a/b.git'",
+    'git-upload-pack "a/b.git"',
+    "git-upload-pack 'a'/'b.git'",
+    "git-upload-pack 'a/b.git",
+    "git-upload-pack '~/b.git'",
+    "git-upload-pack '-x/b.git'",
+    "git-receive-pack 'a//b.git'",
+    "git-shell -c 'git-upload-pack a/b.git'",
+    "GIT-UPLOAD-PACK 'a/b.git'",
+    "git  upload-pack 'a/b.git'",
+    `git-upload-pack '${'a/'.repeat(3000)}b.git'`,
+  ])('%j is refused with a sentence', async (command, { world }) => {
+    await using folder = await temporaryFolder()
+    const key = await withKey(folder.path, await world.user())
+    const { code, out, err } = await ssh(world, key, command)
+    if (command === '') return expect(out).toContain('Welcome')
+    expect(code).toBe(1)
+    expect(out).toBe('')
+    expect(err).toMatch(
+      /^Stithy: (The command you're trying to execute is not allowed|The project you were looking for could not be found)\.\n$/,
+    )
+  })
+
+  test.for([
+    "git-upload-pack '/PATH.git'",
+    "git-upload-pack 'PATH.git'",
+    'git-upload-pack /PATH.git',
+    "git upload-pack 'PATH'",
+    "git-upload-pack '/PATH.git/'",
+  ])('%j finds the project', async (command, { world }) => {
+    await using folder = await temporaryFolder()
+    const key = await withKey(folder.path, await world.user())
+    const project = await world.project({ visibility: 'public' })
+    const asked = await sshWith(world, key, ['-n'], 'git', command.replace('PATH', project.full_path))
+    // An empty list of refs, and a client that then hangs up.
+    expect(asked).toEqual({ code: 128, out: '0000', err: '' })
+  })
+
+  test('nobody gets in without a key that somebody has, nor by another name', async ({ world }) => {
+    await using folder = await temporaryFolder()
+    const [known, unknown] = [await withKey(folder.path, await world.user()), await keyPair(folder.path)]
+    expect(await ssh(world, unknown)).toMatchObject({
+      code: 255,
+      err: expect.stringContaining('Permission denied (publickey)'),
+    })
+    expect(await sshWith(world, known, [], 'root')).toMatchObject({ code: 255 })
+    // Somebody's public key without its private half.
+    await writeFile(join(folder.path, 'stolen.pub'), known.text)
+    await copyFile(unknown.file, join(folder.path, 'stolen'))
+    expect(await ssh(world, { ...known, file: join(folder.path, 'stolen') })).toMatchObject({ code: 255 })
+  })
+
+  test.for([
+    ['rsa', '2048'],
+    ['ecdsa', '256'],
+    ['ecdsa', '521'],
+    ['ed25519', '256'],
+  ] as const)('a key of type %s with %s bits is good', async ([type, bits], { world }) => {
+    await using folder = await temporaryFolder()
+    const ann = await world.user()
+    const key = await keyPair(folder.path, '-t', type, '-b', bits)
+    expect((await ann.post('/user/keys', { title: type, key: key.text })).status).toBe(201)
+    expect(await ssh(world, key)).toMatchObject({ code: 0, err: '' })
+  })
+
+  test('who is blocked, and a key that expired or is removed, is refused at once', async ({ world }) => {
+    await using folder = await temporaryFolder()
+    const ann = await world.user()
+    const key = await withKey(folder.path, ann)
+    const setState = (state: string) => world.rows('update users set state = $2 where id = $1', [ann.id, state])
+    for (const [state, text] of [
+      ['blocked', 'Your account has been blocked.'],
+      ['deactivated', 'Your account has been deactivated. Please sign in to activate it.'],
+    ] as const) {
+      await setState(state)
+      expect(await ssh(world, key)).toEqual({ code: 1, out: '', err: `Stithy: ${text}\n` })
+    }
+    await setState('active')
+    expect((await ssh(world, key)).code).toBe(0)
+    await world.rows(`update ssh_keys set expires_at = now() - interval '1 second' where user_id = $1`, [ann.id])
+    expect(await ssh(world, key)).toEqual({ code: 1, out: '', err: 'Stithy: Your SSH key has expired.\n' })
+    await world.rows('delete from ssh_keys where user_id = $1', [ann.id])
+    expect((await ssh(world, key)).code).toBe(255)
+  })
+
+  test('a connection that was there before the key was removed runs nothing any more', async ({ world }) => {
+    await using folder = await temporaryFolder()
+    const ann = await world.user()
+    const key = await withKey(folder.path, ann)
+    const shared = ['-o', `ControlPath=${join(folder.path, 'master')}`]
+    await sshWith(world, key, [...shared, '-o', 'ControlMaster=auto', '-o', 'ControlPersist=20'], 'git')
+    expect((await sshWith(world, key, shared, 'git')).code).toBe(0)
+    await world.rows('delete from ssh_keys where user_id = $1', [ann.id])
+    expect(await sshWith(world, key, shared, 'git')).toMatchObject({
+      code: 1,
+      err: 'Stithy: Nobody has this key any more.\n',
+    })
+    await sshWith(world, key, [...shared, '-O', 'exit'], 'git')
+  })
+
+  test('a deploy key reads where it is enabled, and writes where it may', async ({ world }) => {
+    await using folder = await temporaryFolder()
+    const [project, other, open] = [
+      await world.project(),
+      await world.project(),
+      await world.project({ visibility: 'public' }),
+    ]
+    const work = await workTree(folder.path)
+    for (const each of [project, other, open]) await git(work, 'push', '-q', world.remote(each, world.root), 'main')
+    const [reads, writes] = [
+      await deployKey(world, folder.path, project, false),
+      await deployKey(world, folder.path, project, true),
+    ]
+    const url = sshUrl(world, project)
+
+    expect(await ssh(world, reads)).toMatchObject({ code: 0, out: 'Welcome to Stithy, robot!\n' })
+    expect((await gitSsh(world, reads, folder.path, 'clone', '-q', url, 'copy')).code).toBe(0)
+    expect((await gitSsh(world, reads, work, 'push', url, 'main:x')).err).toContain(
+      'Stithy: This deploy key does not have write access to this project.\n',
+    )
+    expect((await gitSsh(world, writes, work, 'push', '-q', url, 'main:x')).code).toBe(0)
+    expect(
+      await world.rows(`select door, actor_id from pushes where project_id = $1 and door = 'ssh'`, [project.id]),
+    ).toEqual([{ door: 'ssh', actor_id: world.root.id }])
+    expect((await gitSsh(world, writes, work, 'push', url, ':main')).err).toContain(
+      'The default branch of a project cannot be deleted.',
+    )
+    for (const key of [reads, writes]) {
+      expect((await gitSsh(world, key, work, 'ls-remote', sshUrl(world, other))).err).toContain(missing)
+      expect((await gitSsh(world, key, work, 'push', sshUrl(world, open), 'main:x')).code).not.toBe(0)
+      expect(
+        (await gitSsh(world, key, work, 'push', sshUrl(world, { full_path: 'root/from-a-robot' }), 'main')).err,
+      ).toContain(missing)
+    }
+    expect((await gitSsh(world, reads, work, 'ls-remote', sshUrl(world, open))).code).toBe(0)
+    await world.archive(project)
+    expect((await gitSsh(world, writes, work, 'push', url, 'main:y')).err).toContain(unwritable)
+    expect((await gitSsh(world, reads, work, 'ls-remote', url)).code).toBe(0)
+  })
+
+  test('a push to where nothing is makes a private project, for those who may', async ({ world }) => {
+    await using folder = await temporaryFolder()
+    const [ann, bob] = [await world.user(), await world.user()]
+    const [key, other] = [await withKey(folder.path, ann), await withKey(folder.path, bob)]
+    const work = await workTree(folder.path)
+    const full_path = `${ann.username}/from-push`
+    const url = sshUrl(world, { full_path })
+    expect((await gitSsh(world, other, work, 'push', url, 'main')).err).toContain(missing)
+    expect((await gitSsh(world, key, work, 'push', '-q', '--dry-run', url, 'main')).code).toBe(0)
+    expect((await ann.get(`/projects/${encodeURIComponent(full_path)}`)).status).toBe(404)
+    const told = await gitSsh(world, key, work, 'push', url, 'main')
+    expect(told).toMatchObject({
+      code: 0,
+      err: expect.stringContaining(`The private project ${full_path} was successfully created.`),
+    })
+    expect(told.err).toContain(`git remote add origin ${url}`)
+    expect((await ann.get(`/projects/${encodeURIComponent(full_path)}`)).json).toMatchObject({
+      visibility: 'private',
+      default_branch: 'main',
+    })
+    expect(
+      (await gitSsh(world, key, work, 'push', sshUrl(world, { full_path: `${ann.username}/-x` }), 'main')).code,
+    ).not.toBe(0)
+  })
+
+  test('a push follows nobody to a new address, a fetch does', async ({ world }) => {
+    await using folder = await temporaryFolder()
+    const ann = await world.user()
+    const key = await withKey(folder.path, ann)
+    const project = await world.project({ members: [[ann, 'maintainer']] })
+    const work = await workTree(folder.path)
+    await gitSsh(world, key, work, 'push', '-q', sshUrl(world, project), 'main')
+    await world.root.put(`/projects/${project.id}`, { path: `${project.path}-new` })
+    expect((await gitSsh(world, key, work, 'fetch', '-q', sshUrl(world, project))).code).toBe(0)
+    expect((await gitSsh(world, key, work, 'push', sshUrl(world, project), 'main:other')).err).toContain(
+      `git remote set-url origin ${sshUrl(world, { full_path: `${project.full_path}-new` })}`,
+    )
+  })
+
+  test('D2-SETTINGS-GIT-PROTOCOL: one protocol may be the only one', async ({ world }) => {
+    await using folder = await temporaryFolder()
+    const ann = await world.user()
+    const key = await withKey(folder.path, ann)
+    const project = await world.project({ visibility: 'public' })
+    const overHttp = () => world.root.get(`//${project.full_path}.git/info/refs?service=git-upload-pack`)
+    const overSsh = () => gitSsh(world, key, folder.path, 'ls-remote', sshUrl(world, project))
+    try {
+      await world.settings({ enabled_git_access_protocol: 'http' })
+      expect((await overSsh()).err).toContain('Stithy: Git access over SSH is not allowed\n')
+      expect((await overHttp()).status).toBe(200)
+      await world.settings({ enabled_git_access_protocol: 'ssh' })
+      expect(await overHttp()).toMatchObject({ status: 403, text: 'Git access over HTTP is not allowed\n' })
+      expect((await overSsh()).code).toBe(0)
+    } finally {
+      await world.settings({ enabled_git_access_protocol: null })
+    }
+    expect([(await overHttp()).status, (await overSsh()).code]).toEqual([200, 0])
+  })
+
+  test('a push that is too large, or that a rule refuses, says so', async ({ world }) => {
+    await using folder = await temporaryFolder()
+    const ann = await world.user()
+    const key = await withKey(folder.path, ann)
+    const project = await world.project({ members: [[ann, 'developer']] })
+    const work = await workTree(folder.path)
+    await git(work, 'push', '-q', world.remote(project, world.root), 'main')
+    await git(work, 'commit', '-q', '--allow-empty', '-m', 'more')
+    expect(await gitSsh(world, key, work, 'push', sshUrl(world, project), 'main')).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('You are not allowed to push code to protected branches on this project.'),
+    })
+    await writeFile(join(work, 'large'), randomBytes(3_000_000))
+    await git(work, 'add', '.')
+    await git(work, 'commit', '-qm', 'Large')
+    await world.settings({ receive_max_input_size: 1 })
+    const refused = await gitSsh(world, key, work, 'push', sshUrl(world, project), 'main:large')
+    await world.settings({ receive_max_input_size: 0 })
+    expect(refused).toMatchObject({ code: 1, err: expect.stringContaining('pack exceeds maximum allowed size') })
+    expect((await gitSsh(world, key, work, 'push', '-q', sshUrl(world, project), 'main:large')).code).toBe(0)
+  })
+})
+
+type Row = {
+  who: string
+  visibility: Visibility
+  level: Level
+  archived?: boolean
+  pull: string | undefined
+  push: string | undefined
+}
+
+const decisions: readonly Row[] = [
+  { who: 'a stranger', visibility: 'private', level: 'none', pull: missing, push: missing },
+  { who: 'a stranger', visibility: 'internal', level: 'none', pull: undefined, push: unwritable },
+  { who: 'a stranger', visibility: 'public', level: 'none', pull: undefined, push: unwritable },
+  { who: 'somebody external', visibility: 'internal', level: 'none', pull: missing, push: missing },
+  { who: 'a guest', visibility: 'private', level: 'guest', pull: unreadable, push: unwritable },
+  { who: 'a reporter', visibility: 'private', level: 'reporter', pull: undefined, push: unwritable },
+  { who: 'a developer', visibility: 'private', level: 'developer', pull: undefined, push: undefined },
+  { who: 'a maintainer', visibility: 'private', level: 'maintainer', pull: undefined, push: undefined },
+  { who: 'a developer', visibility: 'private', level: 'developer', archived: true, pull: undefined, push: unwritable },
+  { who: 'an administrator', visibility: 'private', level: 'none', pull: undefined, push: undefined },
+]
+
+describe.skipIf(!hasSsh)('SSH and HTTP decide alike (needs OpenSSH)', () => {
+  test.for(decisions)('$who of a $visibility project, archived: $archived', async (row, { world }) => {
+    await using folder = await temporaryFolder()
+    const ann: Client = await world.user({ external: row.who.includes('external'), admin: row.who.includes('admin') })
+    const key = await withKey(folder.path, ann)
+    const project = await world.project({
+      visibility: row.visibility,
+      members: row.level === 'none' ? [] : [[ann, row.level]],
+    })
+    const work = await workTree(folder.path)
+    await git(work, 'push', '-q', world.remote(project, world.root), 'main')
+    if (row.archived) await world.archive(project)
+    for (const [service, expected, words] of [
+      ['git-upload-pack', row.pull, ['fetch', '-q', sshUrl(world, project)]],
+      ['git-receive-pack', row.push, ['push', '-q', sshUrl(world, project), 'main:refs/heads/mine']],
+    ] as const) {
+      const overSsh = await gitSsh(world, key, work, ...words)
+      const overHttp = await world.anonymous.get(`//${project.full_path}.git/info/refs?service=${service}`, {
+        headers: { authorization: `Basic ${Buffer.from(`${ann.username}:${ann.token}`).toString('base64')}` },
+      })
+      if (expected === undefined) expect([overSsh.code, overHttp.status]).toEqual([0, 200])
+      else {
+        expect(overSsh.err.split('\n')[0]).toBe(expected)
+        expect(`Stithy: ${overHttp.text}`).toBe(`${expected}\n`)
+      }
+    }
+  })
+})
+
+describe.skipIf(!hasSsh)('those who stall (needs OpenSSH)', () => {
+  let strict: World
+  beforeAll(async () => {
+    strict = await World.start(
+      {},
+      { sshLimits: { strangers: 5, signInMs: 1_000, attempts: 3, sessions: 2, idleMs: 1_000, stalledMs: 1_000 } },
+    )
+  })
+  afterAll(() => strict?.[Symbol.asyncDispose]())
+
+  const stall = async (said = ''): Promise<{ socket: Socket; closed: Promise<number> }> => {
+    const socket = connect(strict.config.sshPort, '127.0.0.1')
+    socket.on('error', () => {})
+    const began = performance.now()
+    socket.write(said)
+    socket.resume()
+    const closed = new Promise<number>((resolve) => socket.once('close', () => resolve(performance.now() - began)))
+    await new Promise((resolve) => socket.once('connect', resolve))
+    return { socket, closed }
+  }
+
+  test.for(['', 'SSH-2.0-slow\r\n', 'GET / HTTP/1.1\r\n\r\n'])('who says %j and no more is cut off', async (said) => {
+    const { closed } = await stall(said)
+    expect(await closed).toBeLessThan(1_800)
+  })
+
+  test('do not stand in the way of others', async () => {
+    await using folder = await temporaryFolder()
+    const key = await withKey(folder.path, strict.root)
+    const stalled = await Promise.all(Array.from({ length: 30 }, () => stall()))
+    const began = performance.now()
+    expect((await ssh(strict, key)).code).toBe(0)
+    expect(performance.now() - began).toBeLessThan(900)
+    for (const { socket } of stalled) socket.destroy()
+  })
+
+  test('try so many keys and no more', async () => {
+    await using folder = await temporaryFolder()
+    const keys = await Promise.all(Array.from({ length: 5 }, () => keyPair(folder.path)))
+    const good = await withKey(folder.path, strict.root)
+    const offered = [...keys, good].flatMap(({ file }) => ['-i', file])
+    expect((await sshWith(strict, keys[0]!, offered, 'git')).code).toBe(255)
+    expect((await sshWith(strict, good, [], 'git')).code).toBe(0)
+  })
+
+  test('in the middle of a push lose it', async () => {
+    await using folder = await temporaryFolder()
+    const key = await withKey(folder.path, strict.root)
+    const project = await strict.project()
+    const began = performance.now()
+    // One to a repository that is there, one to where the push would make it.
+    for (const path of [project.full_path, 'root/not-there-yet']) {
+      const silent = spawn('ssh', sshWords(strict, key, `git-receive-pack '${path}.git'`))
+      await once(silent, 'close')
+    }
+    expect(performance.now() - began).toBeLessThan(8_000)
+    expect((await strict.root.get('/projects/root%2Fnot-there-yet')).status).toBe(404)
+  })
+
+  test('have two commands at a time and no more', async () => {
+    await using folder = await temporaryFolder()
+    const key = await withKey(folder.path, strict.root)
+    const project = await strict.project()
+    const shared = ['-o', `ControlPath=${join(folder.path, 'master')}`]
+    await sshWith(strict, key, [...shared, '-o', 'ControlMaster=auto', '-o', 'ControlPersist=30'], 'git')
+    const command = `git-receive-pack '${project.full_path}.git'`
+    const running = [0, 1].map(() => spawn('ssh', [...shared, ...sshWords(strict, key, command)]))
+    await Promise.all(running.map(({ stdout }) => once(stdout, 'data')))
+    // It then goes on to try a connection of its own.
+    expect((await sshWith(strict, key, shared, 'git')).err).toContain('refused')
+    for (const { stdin } of running) stdin.end('0000')
+    await Promise.all(running.map((each) => once(each, 'close')))
+    expect((await sshWith(strict, key, shared, 'git')).err).toBe('')
+  })
+
+  test('on a connection that is signed in are cut off, too', async () => {
+    await using folder = await temporaryFolder()
+    const key = await withKey(folder.path, strict.root)
+    const shared = ['-o', `ControlPath=${join(folder.path, 'master')}`]
+    await sshWith(strict, key, [...shared, '-o', 'ControlMaster=auto', '-o', 'ControlPersist=30'], 'git')
+    expect((await sshWith(strict, key, [...shared, '-O', 'check'], 'git')).code).toBe(0)
+    await delay(1_500)
+    expect((await sshWith(strict, key, [...shared, '-O', 'check'], 'git')).code).not.toBe(0)
+  })
+})

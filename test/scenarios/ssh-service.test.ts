@@ -1,0 +1,81 @@
+import { execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { stat } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { describe, expect, test } from 'vitest'
+import { freePort, Launched, temporaryFolder } from '../../src/processes/testing/launch.ts'
+import { hasSsh, sshWords, withKey } from '../ssh.ts'
+import { World } from '../world.ts'
+
+const run = promisify(execFile)
+const bin = fileURLToPath(new URL('../../bin/stithy.js', import.meta.url))
+
+const hostKeys = async (port: string, times: number): Promise<Set<string>> => {
+  const keys = new Set<string>()
+  for (let n = 0; n < times; n++)
+    keys.add((await run('ssh-keyscan', ['-p', port, '-t', 'ed25519', '127.0.0.1'])).stdout.trim())
+  return keys
+}
+
+describe.skipIf(!hasSsh)('SSH of the whole service (needs OpenSSH)', () => {
+  test('all workers, now and later, show one host key', async () => {
+    const env = {
+      STITHY_DATA_DIR: await temporaryFolder(),
+      STITHY_HTTP_PORT: String(await freePort()),
+      STITHY_SSH_PORT: String(await freePort()),
+      STITHY_PROCESSES: '3',
+      STITHY_ROOT_TOKEN: 'root-token-for-tests',
+    }
+    const first = new Launched(['serve'], env, { file: bin })
+    await first.ready()
+    expect(first.out).toContain(`ssh://git@127.0.0.1:${env.STITHY_SSH_PORT}/root/hello.git`)
+    const keys = await hostKeys(env.STITHY_SSH_PORT, 6)
+    expect([...keys]).toEqual([expect.stringContaining('ssh-ed25519 AAAA')])
+    const { mode } = await stat(join(env.STITHY_DATA_DIR, 'ssh', 'host_ed25519'))
+    expect(mode & 0o777).toBe(0o600)
+    first.process.kill('SIGTERM')
+    expect(await first.exit).toBe(0)
+
+    const second = new Launched(['serve'], env, { file: bin })
+    await second.ready()
+    expect(await hostKeys(env.STITHY_SSH_PORT, 2)).toEqual(keys)
+  }, 60_000)
+
+  test('a port that is taken is named with its setting', async () => {
+    const port = await freePort()
+    const env = {
+      STITHY_DATA_DIR: await temporaryFolder(),
+      STITHY_HTTP_PORT: String(await freePort()),
+      STITHY_SSH_PORT: String(port),
+    }
+    const taken = createServer().listen(port, '127.0.0.1')
+    await once(taken, 'listening')
+    const refused = new Launched(['serve'], env, { file: bin })
+    expect(await refused.exit).toBe(1)
+    taken.close()
+    expect(refused.err).toContain(
+      `Another program listens on 127.0.0.1:${port} already: stop it, or set STITHY_SSH_PORT.`,
+    )
+  })
+
+  test('a stop lets a push end that is under way, and takes nothing new', async () => {
+    const world = await World.start()
+    const folder = await temporaryFolder()
+    const key = await withKey(folder, world.root)
+    const project = await world.project()
+    const pushing = spawn('ssh', sshWords(world, key, `git-receive-pack '${project.full_path}.git'`))
+    const ended = once(pushing, 'close')
+    await once(pushing.stdout, 'data')
+    const stopped = world.app.stop(5_000)
+    await delay(200)
+    await expect(run('ssh', sshWords(world, key), { timeout: 5_000 })).rejects.toThrow(/refused/)
+    pushing.stdin.end('0000')
+    expect((await ended)[0]).toBe(0)
+    await stopped
+    await world.db[Symbol.asyncDispose]()
+  })
+})

@@ -1,0 +1,108 @@
+import { execFile, execFileSync } from 'node:child_process'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import type { Client, TestProject, World } from './world.ts'
+
+const run = promisify(execFile)
+
+const version = (program: string): boolean => {
+  try {
+    execFileSync('which', [program])
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** Whether OpenSSH's client is there; `describe.skipIf(!hasSsh)` says in its title that it is wanted. */
+export const hasSsh: boolean = version('ssh') && version('ssh-keygen')
+
+export type KeyPair = { readonly file: string; readonly text: string }
+
+let count = 0
+
+/** A new key pair in a folder, made by OpenSSH. */
+export async function keyPair(folder: string, ...options: string[]): Promise<KeyPair> {
+  const file = join(folder, `key-${++count}`)
+  await run('ssh-keygen', [
+    '-q',
+    '-N',
+    '',
+    '-C',
+    'somebody@example',
+    '-f',
+    file,
+    ...(options.length > 0 ? options : ['-t', 'ed25519']),
+  ])
+  return { file, text: (await run('cat', [`${file}.pub`])).stdout.trim() }
+}
+
+const options = (world: World, key: KeyPair | undefined): string[] => [
+  ...['-F', '/dev/null', '-p', String(world.config.sshPort)],
+  ...(key ? ['-i', key.file] : []),
+  ...[
+    'BatchMode=yes',
+    'IdentitiesOnly=yes',
+    'StrictHostKeyChecking=no',
+    'UserKnownHostsFile=/dev/null',
+    'LogLevel=ERROR',
+  ].flatMap((option) => ['-o', option]),
+]
+
+/** The words after `ssh`: of the options, the host and the command. */
+export const sshWords = (world: World, key: KeyPair, ...words: string[]): string[] => [
+  ...options(world, key),
+  'git@127.0.0.1',
+  ...words,
+]
+
+export type Outcome = { code: number; out: string; err: string }
+
+/** Runs `ssh` with words of its own and of the command; never rejects. */
+export async function ssh(world: World, key: KeyPair, ...words: string[]): Promise<Outcome> {
+  return outcome(run('ssh', sshWords(world, key, ...words), { timeout: 20_000 }))
+}
+
+/** The same with options before the host, or another name than `git`. */
+export async function sshWith(
+  world: World,
+  key: KeyPair,
+  before: string[],
+  who: string,
+  ...words: string[]
+): Promise<Outcome> {
+  return outcome(run('ssh', [...options(world, key), ...before, `${who}@127.0.0.1`, ...words], { timeout: 20_000 }))
+}
+
+/** Runs git in a folder, by SSH with this key; never rejects. */
+export async function gitSsh(world: World, key: KeyPair, folder: string, ...words: string[]): Promise<Outcome> {
+  const env = {
+    ...process.env,
+    GIT_CONFIG_GLOBAL: '/dev/null',
+    GIT_CONFIG_NOSYSTEM: '1',
+    GIT_TERMINAL_PROMPT: '0',
+    GIT_SSH_COMMAND: ['ssh', ...options(world, key)].join(' '),
+  }
+  return outcome(run('git', words, { cwd: folder, env, timeout: 60_000, maxBuffer: 64 * 1024 * 1024 }))
+}
+
+async function outcome(running: Promise<{ stdout: string; stderr: string }>): Promise<Outcome> {
+  try {
+    const { stdout, stderr } = await running
+    return { code: 0, out: stdout, err: stderr }
+  } catch (error) {
+    const { code, stdout, stderr } = error as { code: number; stdout: string; stderr: string }
+    return { code: typeof code === 'number' ? code : -1, out: stdout, err: stderr }
+  }
+}
+
+export const sshUrl = (world: World, project: Pick<TestProject, 'full_path'>): string =>
+  `ssh://git@127.0.0.1:${world.config.sshPort}/${project.full_path}.git`
+
+/** Somebody with a key of his own. */
+export async function withKey(folder: string, who: Client): Promise<KeyPair> {
+  const key = await keyPair(folder)
+  const added = await who.post('/user/keys', { title: 'laptop', key: key.text })
+  if (added.status !== 201) throw new Error(added.text)
+  return key
+}
