@@ -30,6 +30,7 @@ import { largeFileClaim } from './edges/lfs/door.ts'
 import { Git } from './git/git.ts'
 import { Runner } from './git/runner/client.ts'
 import { startJobs } from './jobs/runner.ts'
+import { openSecrets } from './kernel/secrets.ts'
 import type { App as ServedApp, Services } from './processes/app-module.ts'
 import { SettingsStore } from './settings/store.ts'
 
@@ -75,6 +76,7 @@ export async function createApp(config: Config, services: Services, overrides: O
   const site = siteAt(config.externalUrl, config.sshPort)
   const uploadsDir = join(config.dataDir, 'tmp', 'uploads')
   await mkdir(uploadsDir, { recursive: true })
+  const secrets = openSecrets(join(config.dataDir, 'secrets.keys'))
 
   const open = async (caller: Caller, remoteAddress?: string): Promise<Ctx> => ({
     actor: caller,
@@ -87,6 +89,7 @@ export async function createApp(config: Config, services: Services, overrides: O
     site,
     plan: config.plan,
     texts,
+    secrets,
     log,
     remoteAddress,
   })

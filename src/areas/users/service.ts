@@ -2,17 +2,21 @@ import type { Ctx } from '../../api/ctx.ts'
 import type { Tx } from '../../db/db.ts'
 import { notify } from '../../db/notifications.ts'
 import { violatedUnique } from '../../db/violations.ts'
+import { enqueue } from '../../jobs/job.ts'
 import { conflict, type FieldComplaints, invalidFields } from '../../kernel/failure.ts'
 import { namespacePlaced } from '../access-index/service.ts'
 import { saveAvatar } from '../avatars/queries.ts'
 import type { Avatar } from '../avatars/service.ts'
 import { blank, complaintsOf, namespacePathComplaints, tooLong } from '../namespaces/names.ts'
 import { insertUserNamespace } from '../namespaces/queries.ts'
+import { addressConfirmed } from './address-confirmed.ts'
 import { findUser, insertIdentity, insertUser, type NewUser, type UserRow } from './queries.ts'
 
 const emailShape = /^[^@\s]+@[^@\s]+$/
 
 const lengths = { name: 128, email: 255, bio: 255 }
+
+export const isEmailAddress = (text: string): boolean => text.length <= lengths.email && emailShape.test(text)
 
 /** Complaints about the attributes of an account, by field. */
 export function accountComplaints(user: {
@@ -29,7 +33,7 @@ export function accountComplaints(user: {
         ? [blank]
         : user.email.length > lengths.email
           ? [tooLong(lengths.email)]
-          : emailShape.test(user.email)
+          : isEmailAddress(user.email)
             ? []
             : ['is invalid'],
     bio: (user.bio?.length ?? 0) > lengths.bio ? [tooLong(lengths.bio)] : [],
@@ -79,6 +83,7 @@ export async function createUser(
   const id = await ctx.transaction(async (tx) => {
     const userId = await addUser(tx, user, identity)
     if (avatar) await saveAvatar(tx, 'user', userId, avatar)
+    if (user.confirmed) await enqueue(tx, addressConfirmed, { userId })
     return userId
   })
   return (await findUser(ctx.db, id))!
