@@ -73,6 +73,8 @@ const factsOfProject = ({ caller, visibility, archived }: Cell): Facts =>
     level: levelOf(caller) || null,
     archived,
     public_builds: true,
+    import_status: 'none',
+    forking_access_level: 20,
     issues_access_level: 20,
     repository_access_level: 20,
     merge_requests_access_level: 20,
@@ -194,6 +196,7 @@ describe('the service answers so', { timeout: 60_000 }, () => {
   const addressOf = ([call, , , { at = {}, query } = {}]: Row, place: Place, id: number): string => {
     const words: Record<string, string> = {
       ':id': String(id),
+      ':forked_from_id': String(id),
       ':sha': place.sha,
       ':branch': 'main',
       ':file_path': 'README.md',

@@ -45,6 +45,7 @@ export type Row = readonly [
 const absent = '999999999'
 const long = { 'if-unmodified-since': 'Thu, 01 Jan 1970 00:00:00 GMT' }
 const commit = { branch: 'main', commit_message: 'x' }
+const badge = 'link_url=https%3A%2F%2Fexample.com&image_url=https%3A%2F%2Fexample.com'
 const none = (...names: string[]) => ({ at: Object.fromEntries(names.map((name) => [`:${name}`, absent])) })
 
 /** Operations on a project. On the way there is a commit; `main` has `README.md`. */
@@ -75,6 +76,16 @@ export const projectRows: readonly Row[] = [
   ['GET /projects/:id/-/search', 'guest L', 200, { query: 'scope=users&search=xxx' }],
   ['GET /projects/:id/search blobs', 'reporter L', 200, { query: 'scope=blobs&search=xxx', also: ['read_code'] }],
   ['GET /projects/:id/search commits', 'reporter L', 200, { query: 'scope=commits&search=xxx', also: ['read_code'] }],
+
+  ['POST /projects/:id/fork', 'reporter L', 404, { json: { namespace: absent } }],
+  ['GET /projects/:id/forks', 'guest P', 200],
+  // Here the documents win: "for project owners and admins only".
+  ['POST /projects/:id/fork/:forked_from_id', 'owner -', 400],
+  ['DELETE /projects/:id/fork', 'owner -', 304],
+  ['POST /projects/:id/housekeeping', 'maintainer -', [201, 409]],
+  ['GET /projects/:id/languages', 'guest P', 200],
+  ['GET /projects/:id/users', 'guest P', 200],
+  ['GET /projects/:id/groups', 'guest P', 200],
 
   ['GET /projects/:id/members', 'guest L', 200],
   ['GET /projects/:id/members/all', 'guest L', 200],
@@ -181,6 +192,42 @@ export const projectRows: readonly Row[] = [
   ['PUT /projects/:id/deploy_keys/:key_id', 'maintainer -', 404, { json: { title: 'x' }, ...none('key_id') }],
   ['DELETE /projects/:id/deploy_keys/:key_id', 'maintainer -', 404, none('key_id')],
   ['POST /projects/:id/deploy_keys/:key_id/enable', 'maintainer -', 404, none('key_id')],
+
+  // Neighbouring calls, on which the supplement is silent or short: as clients know them.
+  ['GET /projects/:id/access_requests', 'maintainer -', 200],
+  ['POST /projects/:id/access_requests', 'guest L live', [201, 400, 403, 409]],
+  ['PUT /projects/:id/access_requests/:user_id/approve', 'maintainer -', 404, none('user_id')],
+  [
+    'DELETE /projects/:id/access_requests/:user_id',
+    'maintainer -',
+    404,
+    { also: ['admin_member'], ...none('user_id') },
+  ],
+  ['GET /projects/:id/invitations', 'maintainer -', 200],
+  ['POST /projects/:id/invitations', 'maintainer -', 201, { json: { email: '', access_level: 10 } }],
+  ['PUT /projects/:id/invitations/:email', 'maintainer -', 404, { json: { access_level: 10 }, ...none('email') }],
+  ['DELETE /projects/:id/invitations/:email', 'maintainer -', 404, none('email')],
+  ['GET /projects/:id/notification_settings', 'guest L', 200],
+  ['PUT /projects/:id/notification_settings', 'guest L', 200, { json: { level: 'global' } }],
+  ['GET /projects/:id/badges', 'guest P', 200],
+  ['GET /projects/:id/badges/:badge_id', 'guest P', 404, none('badge_id')],
+  ['GET /projects/:id/badges/render', 'maintainer -', 200, { query: badge }],
+  ['POST /projects/:id/badges', 'maintainer -', 400, { json: { link_url: 'x', image_url: 'x' } }],
+  ['PUT /projects/:id/badges/:badge_id', 'maintainer -', 404, { json: { name: 'x' }, ...none('badge_id') }],
+  ['DELETE /projects/:id/badges/:badge_id', 'maintainer -', 404, none('badge_id')],
+  ['GET /projects/:id/variables', 'maintainer -', 200],
+  ['GET /projects/:id/variables/:key', 'maintainer -', 404, none('key')],
+  ['POST /projects/:id/variables', 'maintainer -', 400, { json: { key: '!', value: 'x' } }],
+  ['PUT /projects/:id/variables/:key', 'maintainer -', 404, { json: { value: 'x' }, ...none('key') }],
+  ['DELETE /projects/:id/variables/:key', 'maintainer -', 404, none('key')],
+  ['GET /projects/:id/deploy_tokens', 'maintainer -', 200],
+  ['GET /projects/:id/deploy_tokens/:token_id', 'maintainer -', 404, none('token_id')],
+  ['POST /projects/:id/deploy_tokens', 'maintainer -', 400, { json: { name: ' ', scopes: ['read_repository'] } }],
+  ['DELETE /projects/:id/deploy_tokens/:token_id', 'maintainer -', 404, none('token_id')],
+  ['GET /projects/:id/custom_attributes', 'administrator -', 200],
+  ['GET /projects/:id/custom_attributes/:key', 'administrator -', 404, none('key')],
+  ['PUT /projects/:id/custom_attributes/:key', 'administrator -', 400, { json: { value: ' ' }, ...none('key') }],
+  ['DELETE /projects/:id/custom_attributes/:key', 'administrator -', [204, 404], none('key')],
 ]
 
 /** Operations on a group. */
@@ -208,6 +255,37 @@ export const groupRows: readonly Row[] = [
   ['POST /groups/:id/members', 'owner -', 404, { json: { user_id: absent, access_level: 10 } }],
   ['PUT /groups/:id/members/:user_id', 'owner -', 404, { json: { access_level: 10 }, ...none('user_id') }],
   ['DELETE /groups/:id/members/:user_id', 'owner -', 204, { also: ['admin_member'], victim: true }],
+
+  // Neighbouring calls, on which the supplement is silent or short: as clients know them.
+  ['GET /groups/:id/access_requests', 'owner -', 200],
+  ['POST /groups/:id/access_requests', 'guest L', [201, 400, 403, 409]],
+  ['PUT /groups/:id/access_requests/:user_id/approve', 'owner -', 404, none('user_id')],
+  ['DELETE /groups/:id/access_requests/:user_id', 'owner -', 404, { also: ['admin_member'], ...none('user_id') }],
+  ['GET /groups/:id/invitations', 'owner -', 200],
+  ['POST /groups/:id/invitations', 'owner -', 201, { json: { email: '', access_level: 10 } }],
+  ['PUT /groups/:id/invitations/:email', 'owner -', 404, { json: { access_level: 10 }, ...none('email') }],
+  ['DELETE /groups/:id/invitations/:email', 'owner -', 404, none('email')],
+  ['GET /groups/:id/notification_settings', 'guest L', 200],
+  ['PUT /groups/:id/notification_settings', 'guest L', 200, { json: { level: 'global' } }],
+  ['GET /groups/:id/badges', 'guest P', 200],
+  ['GET /groups/:id/badges/:badge_id', 'guest P', 404, none('badge_id')],
+  ['GET /groups/:id/badges/render', 'owner -', 200, { query: badge }],
+  ['POST /groups/:id/badges', 'owner -', 400, { json: { link_url: 'x', image_url: 'x' } }],
+  ['PUT /groups/:id/badges/:badge_id', 'owner -', 404, { json: { name: 'x' }, ...none('badge_id') }],
+  ['DELETE /groups/:id/badges/:badge_id', 'owner -', 404, none('badge_id')],
+  ['GET /groups/:id/variables', 'owner -', 200],
+  ['GET /groups/:id/variables/:key', 'owner -', 404, none('key')],
+  ['POST /groups/:id/variables', 'owner -', 400, { json: { key: '!', value: 'x' } }],
+  ['PUT /groups/:id/variables/:key', 'owner -', 404, { json: { value: 'x' }, ...none('key') }],
+  ['DELETE /groups/:id/variables/:key', 'owner -', 404, none('key')],
+  ['GET /groups/:id/deploy_tokens', 'maintainer -', 200],
+  ['GET /groups/:id/deploy_tokens/:token_id', 'maintainer -', 404, none('token_id')],
+  ['POST /groups/:id/deploy_tokens', 'owner -', 400, { json: { name: ' ', scopes: ['read_repository'] } }],
+  ['DELETE /groups/:id/deploy_tokens/:token_id', 'owner -', 404, none('token_id')],
+  ['GET /groups/:id/custom_attributes', 'administrator -', 200],
+  ['GET /groups/:id/custom_attributes/:key', 'administrator -', 404, none('key')],
+  ['PUT /groups/:id/custom_attributes/:key', 'administrator -', 400, { json: { value: ' ' }, ...none('key') }],
+  ['DELETE /groups/:id/custom_attributes/:key', 'administrator -', [204, 404], none('key')],
 ]
 
 /** Operations on accounts and on the service as a whole: by everybody, by whoever signed in, or by administrators. */
@@ -252,6 +330,24 @@ export const otherRows: readonly (readonly [
   ['GET /keys', 'administrator', 404, { query: 'fingerprint=00:11:22:33:44:55:66:77:88:99:aa:bb:cc:dd:ee:ff' }],
   ['GET /keys/:id', 'administrator', 404, none('id')],
   ['GET /deploy_keys', 'administrator', 200],
+  ['GET /deploy_tokens', 'administrator', 200],
+  ['GET /users/:id/memberships', 'administrator', 200],
+  ['GET /users/:id/custom_attributes', 'administrator', 200],
+  ['GET /users/:id/custom_attributes/:key', 'administrator', 404, none('key')],
+  ['PUT /users/:id/custom_attributes/:key', 'administrator', 400, { json: { value: ' ' }, ...none('key') }],
+  ['DELETE /users/:id/custom_attributes/:key', 'administrator', [204, 404], none('key')],
+  ['GET /notification_settings', 'signed in', 200],
+  ['PUT /notification_settings', 'signed in', 200, { json: { level: 'watch' } }],
+  ['GET /topics', 'everybody', 200],
+  ['GET /topics/:id', 'everybody', 404, none('id')],
+  ['POST /topics', 'administrator', 400, { json: { name: ' ' } }],
+  ['PUT /topics/:id', 'administrator', 404, { json: { name: 'x' }, ...none('id') }],
+  ['DELETE /topics/:id', 'administrator', 404, none('id')],
+  ['GET /admin/ci/variables', 'administrator', 200],
+  ['GET /admin/ci/variables/:key', 'administrator', 404, none('key')],
+  ['POST /admin/ci/variables', 'administrator', 400, { json: { key: '!', value: 'x' } }],
+  ['PUT /admin/ci/variables/:key', 'administrator', 404, { json: { value: 'x' }, ...none('key') }],
+  ['DELETE /admin/ci/variables/:key', 'administrator', 404, none('key')],
 ]
 
 /** Git over HTTP. */
