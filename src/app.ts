@@ -24,6 +24,7 @@ import { ownMetrics } from './edges/http/metrics.ts'
 import { openApiDoor } from './edges/http/openapi/door.ts'
 import { createHttpServer } from './edges/http/server.ts'
 import { systemDoor } from './edges/http/system.ts'
+import { uploadClaim } from './edges/http/upload-claim.ts'
 import { wildcardDoor } from './edges/http/wildcard-door.ts'
 import { largeFileClaim } from './edges/lfs/door.ts'
 import { Git } from './git/git.ts'
@@ -109,7 +110,7 @@ export async function createApp(config: Config, services: Services, overrides: O
     openApiDoor({ areas, plan: config.plan, version: apiVersion, siteUrl: site.url }),
     docsPage(site.url),
     avatarDoor(doors),
-    wildcardDoor(site.url, [gitClaim(doors), largeFileClaim(doors)]),
+    wildcardDoor(site.url, [gitClaim(doors), largeFileClaim(doors), uploadClaim(doors)]),
   ])
   stack.defer(() => http.close())
 

@@ -10,6 +10,9 @@ export const projectPolicy = {
   link_fork: { from: 'owner' },
   /** Whoever reads it may star it. */
   star_project: { from: 'guest', open: 'signed_in' },
+  upload_file: { from: 'guest', open: 'signed_in', unless: ['archived'] },
+  /** Needs a token as nothing else that reads does: a search costs more than a page. */
+  search_project: { from: 'guest', open: 'signed_in' },
   read_statistics: { from: 'reporter' },
   read_member: { from: 'guest', open: 'signed_in' },
   comment_commit: { from: 'reporter', open: 'signed_in', feature: 'repository', unless: ['archived'] },

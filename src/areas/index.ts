@@ -19,6 +19,7 @@ import { compareRoutes } from './compare/routes.ts'
 import { customAttributeRoutes } from './custom-attributes/routes.ts'
 import { deployKeyRoutes } from './deploy-keys/routes.ts'
 import { deployTokenRoutes } from './deploy-tokens/routes.ts'
+import { eventFeedRoutes } from './event-feed/routes.ts'
 import { fileRoutes } from './files/routes.ts'
 import { fileWriteRoutes } from './files/write-routes.ts'
 import { copySource } from './forks/jobs.ts'
@@ -47,6 +48,7 @@ import { protectedBranchRoutes } from './protected-branches/routes.ts'
 import { protectedTagRoutes } from './protected-tags/routes.ts'
 import { refreshRepository } from './pushes/jobs.ts'
 import { settleCutOffPushes } from './pushes/recovery.ts'
+import { searchRoutes } from './search/routes.ts'
 import { projectGroupRoutes } from './shares/group-routes.ts'
 import { shareRoutes } from './shares/routes.ts'
 import { sshKeyRoutes } from './ssh-keys/routes.ts'
@@ -56,6 +58,7 @@ import { tokenRoutes } from './tokens/routes.ts'
 import { topicRoutes } from './topics/routes.ts'
 import { transferRoutes } from './transfers/routes.ts'
 import { treeRoutes } from './trees/routes.ts'
+import { uploadRoutes } from './uploads/routes.ts'
 import { userRoutes } from './users/routes.ts'
 import { variableRoutes } from './variables/routes.ts'
 import { versionRoutes } from './version/routes.ts'
@@ -73,6 +76,7 @@ export const areas: Readonly<Record<string, readonly Endpoint[]>> = {
   'commit-statuses': [...commitStatusRoutes, ...jobRoutes],
   commits: [...commitRoutes, ...commitWriteRoutes, ...pickRoutes],
   compare: compareRoutes,
+  'event-feed': eventFeedRoutes,
   'custom-attributes': customAttributeRoutes,
   'deploy-keys': deployKeyRoutes,
   'deploy-tokens': deployTokenRoutes,
@@ -90,6 +94,7 @@ export const areas: Readonly<Record<string, readonly Endpoint[]>> = {
   projects: projectRoutes,
   'protected-branches': protectedBranchRoutes,
   'protected-tags': protectedTagRoutes,
+  search: searchRoutes,
   shares: [...shareRoutes, ...projectGroupRoutes],
   'ssh-keys': sshKeyRoutes,
   stars: starRoutes,
@@ -98,6 +103,7 @@ export const areas: Readonly<Record<string, readonly Endpoint[]>> = {
   topics: topicRoutes,
   transfers: transferRoutes,
   trees: treeRoutes,
+  uploads: uploadRoutes,
   users: userRoutes,
   variables: variableRoutes,
   version: versionRoutes,

@@ -1,5 +1,5 @@
-import type { Caller } from '../../access/actor.ts'
-import { levels, visibilities } from '../../access/levels.ts'
+import type { Actor, Caller } from '../../access/actor.ts'
+import { featureLevels, levels, visibilities } from '../../access/levels.ts'
 import type { Db, Tx } from '../../db/db.ts'
 import { empty, raw, type Sql, sql, wireTime } from '../../db/sql.ts'
 import type { DateOnly, Timestamp } from '../../db/types.ts'
@@ -156,6 +156,20 @@ export function visibleProjects(caller: Caller): Sql {
   const open = caller.external ? visibilities.public : visibilities.internal
   return sql`(p.visibility >= ${open} or ${projectWhere(caller, levels.guest, raw('p.id'), raw('p.namespace_id'))})`
 }
+
+/** Projects whose code the caller may read: SQL twin of `projectPolicy.read_code`, for what is visible to him. */
+export function readableCode(caller: Caller): Sql {
+  const { disabled, enabled } = featureLevels
+  if (caller?.admin) return sql`p.repository_access_level > ${disabled}`
+  const everyones = sql`p.repository_access_level >= ${enabled}`
+  if (caller === null) return sql`(p.visibility = ${visibilities.public} and ${everyones})`
+  const open = caller.external ? visibilities.public : visibilities.internal
+  return sql`(p.repository_access_level > ${disabled} and (${memberAtLeast(caller, levels.reporter)}
+    or (p.visibility >= ${open} and (${everyones} or ${memberAtLeast(caller, levels.guest)}))))`
+}
+
+const memberAtLeast = (actor: Actor, level: number): Sql =>
+  projectWhere(actor, level, raw('p.id'), raw('p.namespace_id'))
 
 /** The same for one project: asks for its level rather than for all that the caller has a level in. */
 function visibleProject(caller: Caller): Sql {

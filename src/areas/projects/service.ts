@@ -155,6 +155,7 @@ export async function createProject(
         projectId,
         actorId: actor.id,
         payload: { name, full_path: fullPath, visibility },
+        feed: [{ action: 'created' }],
       })
       await also?.(tx, projectId)
       return projectId

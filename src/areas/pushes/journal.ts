@@ -10,6 +10,7 @@ import { lockProject } from '../projects/queries.ts'
 import { protectFirstBranch } from '../protected-refs/default-branch.ts'
 import { openRepository } from '../repositories/open.ts'
 import type { RefChange } from './change.ts'
+import { feedOfPush } from './feed.ts'
 import { refreshRepository } from './jobs.ts'
 import { deleteChanges, findPush, insertPush, type NewPush, noteActivity, settlePush } from './queries.ts'
 
@@ -97,6 +98,7 @@ export async function settle(ctx: Ctx, pushId: number): Promise<readonly RefChan
         ref_count: moved.length,
         refs: moved.slice(0, namedRefs).map(({ name, from, to }) => ({ name, from, to })),
       },
+      feed: await feedOfPush(ctx, repo, first ?? project.default_branch, moved),
     })
     await enqueue(tx, refreshRepository, { projectId: project.id }, refreshAfterMs)
     const main = project.default_branch ?? first

@@ -28,6 +28,7 @@ export const throttles = {
     value: ['/users/password', '/users/sign_in', '/api/v4/session', '/oauth/token', '/users', '/users/confirmation'],
     rules: [shortEntries],
   }),
+  search_rate_limit: count(300, 'Searches a user may make in a minute; 0 is no limit'),
   raw_blob_request_limit: count(300, 'Requests in a minute for one raw file of a page; 0 is no limit', {
     without: 'pages of files',
   }),
