@@ -4,7 +4,7 @@ import { pino } from 'pino'
 import type { Caller } from './access/actor.ts'
 import type { Ctx } from './api/ctx.ts'
 import { RecordTexts } from './api/record-texts.ts'
-import { siteAt } from './api/site.ts'
+import { siteAt, withCloneUrl } from './api/site.ts'
 import { areas, endpoints, jobs } from './areas/index.ts'
 import { recoverPushes } from './areas/pushes/recovery.ts'
 import { TokenAuthenticator } from './areas/tokens/authenticate.ts'
@@ -20,6 +20,7 @@ import { SshServer } from './edges/git-ssh/server.ts'
 import { avatarDoor } from './edges/http/avatar-door.ts'
 import { docsPage } from './edges/http/docs-page.ts'
 import type { Doors } from './edges/http/doors.ts'
+import { homeDoor } from './edges/http/home-door.ts'
 import { ownMetrics } from './edges/http/metrics.ts'
 import { openApiDoor } from './edges/http/openapi/door.ts'
 import { createHttpServer } from './edges/http/server.ts'
@@ -32,6 +33,7 @@ import { Runner } from './git/runner/client.ts'
 import { startJobs } from './jobs/runner.ts'
 import { openSecrets } from './kernel/secrets.ts'
 import type { App as ServedApp, Services } from './processes/app-module.ts'
+import type { Settings } from './settings/settings.ts'
 import { SettingsStore } from './settings/store.ts'
 
 /** Parts that tests replace. */
@@ -78,21 +80,23 @@ export async function createApp(config: Config, services: Services, overrides: O
   await mkdir(uploadsDir, { recursive: true })
   const secrets = openSecrets(join(config.dataDir, 'secrets.keys'))
 
-  const open = async (caller: Caller, remoteAddress?: string): Promise<Ctx> => ({
+  const contextOf = (now: Settings, caller: Caller, remoteAddress: string | undefined): Ctx => ({
     actor: caller,
     db,
     transaction: db.transaction,
     git,
     blobs,
     repositoriesDir: repositoriesDir(config),
-    settings: await settings.get(),
-    site,
+    settings: now,
+    site: withCloneUrl(site, now.custom_http_clone_url_root),
     plan: config.plan,
     texts,
     secrets,
     log,
     remoteAddress,
   })
+  const open = async (caller: Caller, remoteAddress?: string): Promise<Ctx> =>
+    contextOf(await settings.get(), caller, remoteAddress)
 
   const doors: Doors = {
     db,
@@ -106,8 +110,9 @@ export async function createApp(config: Config, services: Services, overrides: O
     ...overrides,
   }
   const http = createHttpServer(endpoints, doors, [
-    systemDoor({ db, runner, dataDir: config.dataDir, metrics: services.metrics ?? ownMetrics }),
+    systemDoor({ db, settings, runner, dataDir: config.dataDir, metrics: services.metrics ?? ownMetrics }),
     openApiDoor({ areas, plan: config.plan, version: apiVersion, siteUrl: site.url }),
+    homeDoor(settings),
     docsPage(site.url),
     avatarDoor(doors),
     wildcardDoor(site.url, [gitClaim(doors), largeFileClaim(doors), uploadClaim(doors)]),

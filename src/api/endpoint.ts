@@ -111,6 +111,8 @@ type Shape<
   /** Headers of the answer that clients read, by name, with what each says. For the documentation. */
   readonly headers?: Readonly<Record<string, string>>
   readonly deprecated?: true
+  /** Open to those, too, who did not accept the terms of service that are enforced. */
+  readonly beforeTerms?: true
   /** Honours If-Unmodified-Since: when what goes last changed; nothing when it is not there. Asked only with that header. */
   readonly changedAt?: (
     subject: T,

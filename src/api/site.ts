@@ -5,6 +5,8 @@ export type Site = {
   /** `https://git.example/api/v4` */
   readonly apiUrl: string
   readonly host: string
+  /** What addresses of repositories over HTTP begin with, where that is not `url`. */
+  readonly cloneUrl?: string
   /** The port git over SSH is reached at; 0 when that door is closed. */
   readonly sshPort: number
 }
@@ -14,7 +16,11 @@ export function siteAt(externalUrl: string, sshPort: number): Site {
   return { url, apiUrl: `${url}/api/v4`, host: new URL(url).hostname, sshPort }
 }
 
-export const httpUrlToRepo = (site: Site, fullPath: string): string => `${site.url}/${fullPath}.git`
+/** The site as settings have it. */
+export const withCloneUrl = (site: Site, root: string | null): Site =>
+  root ? { ...site, cloneUrl: root.replace(/\/+$/, '') } : site
+
+export const httpUrlToRepo = (site: Site, fullPath: string): string => `${site.cloneUrl ?? site.url}/${fullPath}.git`
 
 export const sshUrlToRepo = (site: Site, fullPath: string): string =>
   site.sshPort === 22 || site.sshPort === 0

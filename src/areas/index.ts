@@ -54,6 +54,7 @@ import { shareRoutes } from './shares/routes.ts'
 import { sshKeyRoutes } from './ssh-keys/routes.ts'
 import { starRoutes } from './stars/routes.ts'
 import { tagRoutes } from './tags/routes.ts'
+import { termsRoutes } from './terms/routes.ts'
 import { tokenRoutes } from './tokens/routes.ts'
 import { topicRoutes } from './topics/routes.ts'
 import { transferRoutes } from './transfers/routes.ts'
@@ -99,6 +100,7 @@ export const areas: Readonly<Record<string, readonly Endpoint[]>> = {
   'ssh-keys': sshKeyRoutes,
   stars: starRoutes,
   tags: tagRoutes,
+  terms: termsRoutes,
   tokens: tokenRoutes,
   topics: topicRoutes,
   transfers: transferRoutes,

@@ -10,6 +10,27 @@ export const countHit = async (db: Db, key: string, seconds: number): Promise<nu
     on conflict (key) do update set hits = case when c.period = excluded.period then c.hits + 1 else 1 end, period = excluded.period
     returning hits`))!.hits
 
+/**
+ * Remembers where somebody was seen. False, and not remembered, from a new address when he was seen at `limit` others in the
+ * last `seconds`: who has them keeps them.
+ */
+export const admitsAddress = async (
+  db: Db,
+  userId: number,
+  address: string,
+  { limit, seconds }: { limit: number; seconds: number },
+): Promise<boolean> => {
+  const recent = sql`user_id = ${userId} and seen_at >= now() - make_interval(secs => ${seconds}::integer)`
+  const admitted = await db.run(sql`
+    with old as (delete from user_addresses where user_id = ${userId} and not (${recent}) and address <> ${address})
+    insert into user_addresses (user_id, address)
+    select ${userId}, ${address}
+    where exists (select from user_addresses where ${recent} and address = ${address})
+      or (select count(*) from user_addresses where ${recent} and address <> ${address}) < ${limit}
+    on conflict (user_id, address) do update set seen_at = now()`)
+  return admitted > 0
+}
+
 /** The settings that somebody changed, and when. */
 export type StoredSettings = { values: Partial<Settings>; created_at: Timestamp; updated_at: Timestamp }
 

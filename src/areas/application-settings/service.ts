@@ -6,6 +6,7 @@ import { complaintsAbout } from '../../settings/complaints.ts'
 import { lockSettings, type StoredSettings } from '../../settings/queries.ts'
 import { type Settings, withDefaults } from '../../settings/settings.ts'
 import { saveSettings } from '../../settings/store.ts'
+import { putInForce } from '../terms/service.ts'
 import { changesIn } from './changes.ts'
 import { isSecret, openSettings, sealSettings } from './sealing.ts'
 
@@ -21,6 +22,7 @@ export async function changeSettings(ctx: Ctx, params: Readonly<Record<string, u
     }
     if (Object.keys(complaints).length > 0) throw invalidFields(complaints)
     await saveSettings(tx, sealSettings(ctx.secrets, changes))
+    if (changes.terms && changes.terms !== values.terms) await putInForce(tx, changes.terms)
     await emit(tx, {
       kind: 'settings_updated',
       actorId: ctx.actor!.id,

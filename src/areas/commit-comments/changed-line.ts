@@ -1,10 +1,9 @@
 import type { Commit } from '../../git/commits.ts'
 import { readCommit } from '../../git/commits.ts'
 import { emptyTreeOid } from '../../git/oid.ts'
-import { patchesBetweenTrees } from '../../git/patches.ts'
+import { type PatchLimits, patchesBetweenTrees } from '../../git/patches.ts'
 import type { Repository } from '../../git/repository.ts'
 import { shownPath } from '../../git/text.ts'
-import { diffLimits } from '../commits/diff-limits.ts'
 
 export type ChangedLine = {
   /** As the commit left it. */
@@ -15,9 +14,14 @@ export type ChangedLine = {
 }
 
 /** Whether a commit added or removed that line. Context does not count. Costs what the commit's diff costs. */
-export async function isChangedLine(repo: Repository, commit: Commit, { path, line, kind }: ChangedLine) {
+export async function isChangedLine(
+  repo: Repository,
+  commit: Commit,
+  { path, line, kind }: ChangedLine,
+  limits: PatchLimits,
+) {
   const parent = commit.parents[0] && (await readCommit(repo, commit.parents[0]))
-  const { files } = await patchesBetweenTrees(repo, parent?.tree ?? emptyTreeOid, commit.tree, diffLimits)
+  const { files } = await patchesBetweenTrees(repo, parent?.tree ?? emptyTreeOid, commit.tree, limits)
   return files.some(({ change, text }) => shownPath(change.newPath) === path && hasLine(text, line, kind))
 }
 

@@ -2,6 +2,7 @@ import type { Ctx } from '../../api/ctx.ts'
 import { emit } from '../../events/log.ts'
 import { type Commit, titleOf } from '../../git/commits.ts'
 import { invalid, notFound } from '../../kernel/failure.ts'
+import { diffLimits } from '../commits/diff-limits.ts'
 import type { ProjectRow } from '../projects/queries.ts'
 import { noteActivity } from '../pushes/queries.ts'
 import { openRepository } from '../repositories/open.ts'
@@ -20,7 +21,10 @@ export async function createComment(
 ): Promise<CommitCommentRow> {
   // Compat: clients show this text as it is.
   if (note.trim() === '') throw invalid(`Failed to save note {:note=>["can't be blank"]}`)
-  const at = wanted && (await isChangedLine(openRepository(ctx, project), commit, wanted)) ? wanted : undefined
+  const at =
+    wanted && (await isChangedLine(openRepository(ctx, project), commit, wanted, diffLimits(ctx.settings)))
+      ? wanted
+      : undefined
   const authorId = ctx.actor!.id
   return ctx.transaction(async (tx) => {
     const comment = await insertComment(tx, { projectId: project.id, commit: commit.oid, authorId, note, at })

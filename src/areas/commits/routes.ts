@@ -98,7 +98,12 @@ export const commitRoutes = [
       const repo = openRepository(ctx, subject)
       const commit = await getCommit(repo, params.sha)
       const parent = commit.parents[0] && (await readCommit(repo, commit.parents[0]))
-      const { files } = await patchesBetweenTrees(repo, parent?.tree ?? emptyTreeOid, commit.tree, diffLimits)
+      const { files } = await patchesBetweenTrees(
+        repo,
+        parent?.tree ?? emptyTreeOid,
+        commit.tree,
+        diffLimits(ctx.settings),
+      )
       return slicePage(files, page)
     },
   }),

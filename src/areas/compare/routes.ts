@@ -1,5 +1,6 @@
 import { endpoint } from '../../api/endpoint.ts'
 import { Filled, Flag, Params } from '../../api/params/types.ts'
+import { diffLimits } from '../commits/diff-limits.ts'
 import { findCommitId } from '../commits/revision.ts'
 import { project } from '../projects/subject.ts'
 import { openRepository } from '../repositories/open.ts'
@@ -24,7 +25,11 @@ export const compareRoutes = [
       const repo = openRepository(ctx, subject)
       const [from, to] = await Promise.all([findCommitId(repo, params.from), findCommitId(repo, params.to)])
       if (!from || !to) return { project: subject, commits: [], files: [], cut: false, sameRef: undefined }
-      return { project: subject, ...(await compare(repo, from, to, params)), sameRef: from === to }
+      return {
+        project: subject,
+        ...(await compare(repo, from, to, { ...params, ...diffLimits(ctx.settings) })),
+        sameRef: from === to,
+      }
     },
   }),
 ]

@@ -5,15 +5,9 @@ import { emptyTreeOid, type Oid } from '../../git/oid.ts'
 import { type FilePatch, type PatchLimits, patchesBetweenTrees } from '../../git/patches.ts'
 import { remember } from '../../git/remember.ts'
 import type { Repository } from '../../git/repository.ts'
-import { diffLimits } from '../commits/diff-limits.ts'
 
 /** The difference is whole as far as memory allows; a single file is bounded as everywhere. */
-const limits: PatchLimits = {
-  files: 10_000,
-  lines: 500_000,
-  bytes: 20 * 1024 * 1024,
-  fileBytes: diffLimits.fileBytes,
-}
+const limits = { files: 10_000, lines: 500_000, bytes: 20 * 1024 * 1024 } as const
 const maxCommits = 10_000
 /** Of their messages, of which each may have megabytes; so they are read some at a time. */
 const maxMessageCharacters = 32 * 1024 * 1024
@@ -23,14 +17,16 @@ const differencePatienceMs = 20_000
 
 type Difference = { readonly files: readonly FilePatch[]; readonly overflow: boolean }
 
+type How = { readonly straight: boolean } & Pick<PatchLimits, 'fileBytes'>
+
 /**
  * The commits of `to` that `from` lacks, oldest first, and what changed: since the merge base, or `straight` from `from`.
  * Histories with nothing in common are compared with nothing. One process the first time, remembered but for what is
  * larger than the cache.
  */
-export async function compare(repo: Repository, from: Oid, to: Oid, { straight }: { straight: boolean }) {
+export async function compare(repo: Repository, from: Oid, to: Oid, how: How) {
   if (from === to) return { commits: [], files: [], cut: false }
-  const [found, difference] = await Promise.all([commitsBetween(repo, from, to), changes(repo, from, to, straight)])
+  const [found, difference] = await Promise.all([commitsBetween(repo, from, to), changes(repo, from, to, how)])
   return { commits: found.commits, files: difference.files, cut: found.more || difference.overflow }
 }
 
@@ -55,13 +51,13 @@ async function commitsBetween(repo: Repository, from: Oid, to: Oid): Promise<{ c
   return { commits: commits.toReversed(), more: ids.length > maxCommits }
 }
 
-async function changes(repo: Repository, from: Oid, to: Oid, straight: boolean): Promise<Difference> {
+async function changes(repo: Repository, from: Oid, to: Oid, { straight, fileBytes }: How): Promise<Difference> {
   const base = straight ? from : await mergeBase(repo, from, to)
   const [old, now] = await Promise.all([base && readCommit(repo, base), readCommit(repo, to)])
   const oldTree = old?.tree ?? emptyTreeOid
   const newTree = now?.tree ?? emptyTreeOid
   if (oldTree === newTree) return { files: [], overflow: false }
-  return patiently(patchesBetweenTrees(repo, oldTree, newTree, limits), differencePatienceMs)
+  return patiently(patchesBetweenTrees(repo, oldTree, newTree, { ...limits, fileBytes }), differencePatienceMs)
 }
 
 /** The difference, or none of it when it takes longer than that. */

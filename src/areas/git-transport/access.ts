@@ -8,6 +8,7 @@ import { httpUrlToRepo, type Site, sshUrlToRepo } from '../../api/site.ts'
 import { type Plan, planFromPush } from '../project-creation/service.ts'
 import { loadProject, type ProjectSubject } from '../projects/subject.ts'
 import { refusedPush } from '../pushes/decide.ts'
+import { termsComplaint } from '../terms/service.ts'
 import type { Service } from './address.ts'
 
 export type GitDoorName = 'http' | 'ssh'
@@ -32,6 +33,8 @@ export async function gitAccess(ctx: Ctx, path: string, service: Service, door: 
   const { actor } = ctx
   const only = ctx.settings.enabled_git_access_protocol
   if (only !== null && only !== door) return refuse(`Git access over ${door.toUpperCase()} is not allowed`)
+  const terms = await termsComplaint(ctx)
+  if (terms !== undefined) return refuse(terms)
   const pushes = service === 'git-receive-pack'
   const project = await loadProject(path, ctx)
   const visible = project && allows(projectPolicy.read_project, actor, project.facts)

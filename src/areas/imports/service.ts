@@ -1,7 +1,7 @@
 import type { Ctx } from '../../api/ctx.ts'
 import type { Tx } from '../../db/db.ts'
 import { enqueue } from '../../jobs/job.ts'
-import { invalidFields } from '../../kernel/failure.ts'
+import { forbidden, invalidFields } from '../../kernel/failure.ts'
 import { type Destination, guardUrl, type Resolve } from '../outbound/guard.ts'
 import { importFromUrl, urlPurpose } from './jobs.ts'
 import { scheduleImport } from './queries.ts'
@@ -9,6 +9,7 @@ import { importRules } from './rules.ts'
 
 /** Refuses an address that nothing may be imported from. One that nobody can resolve passes: the import then fails. */
 export async function acceptImportUrl(ctx: Ctx, text: string, resolve?: Resolve): Promise<Destination> {
+  if (!ctx.settings.import_sources.includes('git')) throw forbidden()
   const guarded = await guardUrl(ctx, text, importRules(ctx), resolve)
   if ('blocked' in guarded) throw invalidFields({ import_url: [`is blocked: ${guarded.blocked}`] })
   return guarded

@@ -4,6 +4,7 @@ import { pullScopes, pushScopes, reaches } from '../../access/scopes.ts'
 import type { Ctx } from '../../api/ctx.ts'
 import { httpUrlToRepo } from '../../api/site.ts'
 import { loadProject } from '../projects/subject.ts'
+import { termsComplaint } from '../terms/service.ts'
 import type { Grant, Operation } from './credentials.ts'
 import { openStorage, type Storage } from './storage.ts'
 
@@ -30,6 +31,8 @@ export async function lfsAccess(
   grant: Grant | undefined,
 ): Promise<Access> {
   const { actor } = ctx
+  const terms = await termsComplaint(ctx)
+  if (terms !== undefined) return { refused: 403, message: terms }
   const project = await loadProject(path, ctx)
   const readable =
     project &&

@@ -339,10 +339,10 @@ export const Project = entity({
 })
 
 /** Who looks at a record, as far as it shows and the stamp does not tell. */
-const viewerOf = ({ actor, settings }: Ctx): string =>
+const viewerOf = ({ actor, settings, site }: Ctx): string =>
   actor === null
-    ? 'nobody'
-    : `${actor.admin ? 'admin' : actor.external ? 'external' : 'user'} ${settings.avatar_service_enabled}`
+    ? `nobody ${site.cloneUrl}`
+    : `${actor.admin ? 'admin' : actor.external ? 'external' : 'user'} ${settings.avatar_service_enabled} ${site.cloneUrl}`
 
 /** The records of `entity` as kept texts. With `inheritedMembership` a group's level counts for all below it. */
 const keptAs = <Row extends ProjectRecordRow>(e: Entity<Row>, options: RecordOptions = {}) =>

@@ -300,17 +300,18 @@ export type NewProject = FeatureLevels & {
   visibility: number
   topics: readonly string[]
   settings: Partial<ProjectSettings>
+  storage: string
   runnersToken: string
 }
 
 export const insertProject = async (tx: Tx, project: NewProject): Promise<number> =>
   (await tx.row<{ id: number }>(sql`
     with made as (
-      insert into projects (namespace_id, creator_id, name, path, full_path, description, visibility, topics, settings, runners_token,
+      insert into projects (namespace_id, creator_id, name, path, full_path, description, visibility, topics, settings, repository_storage, runners_token,
         issues_access_level, repository_access_level, merge_requests_access_level, builds_access_level, wiki_access_level,
         snippets_access_level, pages_access_level, forking_access_level)
       values (${project.namespaceId}, ${project.creatorId}, ${project.name}, ${project.path}, ${project.fullPath},
-        ${project.description}, ${project.visibility}, ${project.topics}, ${JSON.stringify(project.settings)}::jsonb, ${project.runnersToken},
+        ${project.description}, ${project.visibility}, ${project.topics}, ${JSON.stringify(project.settings)}::jsonb, ${project.storage}, ${project.runnersToken},
         ${project.issues_access_level}, ${project.repository_access_level}, ${project.merge_requests_access_level},
         ${project.builds_access_level}, ${project.wiki_access_level}, ${project.snippets_access_level},
         ${project.pages_access_level}, ${project.forking_access_level})

@@ -76,6 +76,14 @@ function visibilityComplaints(
   return []
 }
 
+/** What projects are set to by the installation when they are made. */
+const newSettings = ({ settings }: Ctx) => ({
+  ...(settings.default_ci_config_path && { ci_config_path: settings.default_ci_config_path }),
+  ...(!settings.shared_runners_enabled && { shared_runners_enabled: false }),
+})
+
+const oneOf = (names: readonly string[]): string => names[Math.floor(Math.random() * names.length)] ?? 'default'
+
 /** Complaints about a fork that would be more visible than its source; none without a source. */
 export const forkVisibilityComplaints = (visibility: Visibility, sourceVisibility: number | undefined): string[] =>
   sourceVisibility !== undefined && visibilities[visibility] > sourceVisibility
@@ -141,7 +149,8 @@ export async function createProject(
         description: input.description ?? null,
         visibility: visibilities[visibility],
         topics: topicsOf([...(input.tag_list ?? []), ...(input.topics ?? [])]),
-        settings: settingsAmong(input),
+        settings: { ...newSettings(ctx), ...settingsAmong(input) },
+        storage: oneOf(ctx.settings.repository_storages),
         runnersToken: newRunnersToken(),
       })
       // Somebody may have taken either since they were looked at.
@@ -281,6 +290,8 @@ async function moveHead(ctx: Ctx, project: ProjectSubject, branch: string): Prom
  * Nobody finds a removed one from the moment of this commit; a job takes its data away.
  */
 export async function deleteProject(ctx: Ctx, project: ProjectSubject, namespaceKind: 'user' | 'group'): Promise<void> {
+  if (planOffers(ctx.plan, 'premium') && ctx.settings.default_project_deletion_protection && !ctx.actor?.admin)
+    throw forbidden()
   const waits =
     planOffers(ctx.plan, 'premium') && ctx.settings.deletion_adjourned_period > 0 && namespaceKind === 'group'
   await ctx.transaction(async (tx) => {

@@ -11,6 +11,7 @@ import type { RefChange } from './change.ts'
 import { codeOwnersRule } from './code-owners-rule.ts'
 import { largeFilesRule } from './large-files-rule.ts'
 import { onEach, type PushRule, type Way } from './rule.ts'
+import { sizeLimitRule } from './size-limit-rule.ts'
 import { tagRule } from './tag-rules.ts'
 
 export const refusedPush = 'You are not allowed to push code to this project.'
@@ -29,6 +30,7 @@ const rules: readonly PushRule[] = [
       ? 'You cannot create a branch with a 40-character hexadecimal branch name.'
       : undefined,
   ),
+  sizeLimitRule,
   tagRule,
   protectedBranchRule,
   codeOwnersRule,

@@ -112,3 +112,11 @@ export const saveRepositoryFacts = (db: Db, projectId: number, facts: Repository
       update project_statistics set commit_count = ${facts.commitCount}, repository_size = ${facts.repositorySize} where project_id = ${projectId})
     update projects set readme_path = ${facts.readmePath}, license_path = ${facts.licensePath}, license_key = ${facts.licenseKey}
     where id = ${projectId} and (readme_path, license_path, license_key) is distinct from (${facts.readmePath}, ${facts.licensePath}, ${facts.licenseKey})`)
+
+/** Bytes of a project's repository and large files, as of the last count. */
+export const storedBytes = async (db: Db, projectId: number): Promise<number> =>
+  (
+    await db.row<{ bytes: number }>(
+      sql`select repository_size + lfs_objects_size as bytes from project_statistics where project_id = ${projectId}`,
+    )
+  )?.bytes ?? 0

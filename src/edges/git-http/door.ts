@@ -14,6 +14,7 @@ import { type Exchange, type Headers, sendEmpty, sendText } from '../http/answer
 import { authenticateGit } from '../http/authenticate-git.ts'
 import type { Doors } from '../http/doors.ts'
 import { answerFor } from '../http/failures.ts'
+import { refusedByLimits } from '../http/rate-limit.ts'
 import { logAnswer } from '../http/request-log.ts'
 import type { Claim } from '../http/wildcard-door.ts'
 import { type GitRequest, parseGitUrl } from './request.ts'
@@ -47,6 +48,7 @@ async function serve(exchange: Exchange, asked: GitRequest, remoteAddress: strin
     const shown = await authenticateGit(req.headers.authorization, { ...doors, settings })
     if ('denied' in shown) return refuseCredentials(exchange, shown.denied)
     ctx = await doors.open(shown.caller, remoteAddress)
+    if (await refusedByLimits(exchange, ctx, ctx.actor, remoteAddress, 'web')) return
     const access = await gitAccess(ctx, asked.path, service, 'http')
     if ('challenge' in access) return challenge(exchange)
     if ('refused' in access)

@@ -12,9 +12,10 @@ import { compileParams, type ParamsReader } from '../../api/params/compile.ts'
 import type { RawParams } from '../../api/params/raw.ts'
 import { OneOf, Optional, Whole } from '../../api/params/types.ts'
 import { RecordText } from '../../api/record-texts.ts'
+import { requireTerms } from '../../areas/terms/service.ts'
 import { Failure, notFound, unauthenticated } from '../../kernel/failure.ts'
 import { isOffered } from '../../kernel/plan.ts'
-import { bytesOf, type Exchange, type Headers, sendBody, sendEmpty, sendJson, sendRecords, sendText } from './answer.ts'
+import { bytesOf, type Exchange, type Headers, sendBody, sendEmpty, sendJson, sendRecords } from './answer.ts'
 import { callerOf, requireScope, shownToken, sudoTarget } from './authenticate.ts'
 import { usualLimits } from './body/limits.ts'
 import { mergeRaw } from './body/merge.ts'
@@ -25,7 +26,7 @@ import type { Doors } from './doors.ts'
 import { beginExchange } from './exchange.ts'
 import { answerFor } from './failures.ts'
 import { pageHeaders } from './page-headers.ts'
-import { exceedsRateLimit } from './rate-limit.ts'
+import { refusedByLimits } from './rate-limit.ts'
 import { logAnswer } from './request-log.ts'
 
 export const apiPrefix = '/api/v4'
@@ -124,14 +125,7 @@ function server(e: Endpoint, doors: Doors) {
       let token = shownToken(request.raw.headers, queryParams)
       served.caller = await callerOf(token, doors.authenticator)
       const settings = await doors.settings.get()
-      const isLimited = async (): Promise<boolean> => {
-        const limited = await exceedsRateLimit(doors.db, settings, served.caller, request.ip)
-        if (limited) {
-          const headers = { 'content-type': 'text/plain', 'retry-after': limited.retryAfterSeconds }
-          sendText(exchange, 429, 'Retry later\n', headers)
-        }
-        return limited !== undefined
-      }
+      const isLimited = () => refusedByLimits(exchange, { db: doors.db, settings }, served.caller, request.ip, 'api')
       if (await isLimited()) return
       if (hasBody(request)) {
         body = await readBody({
@@ -163,6 +157,7 @@ function server(e: Endpoint, doors: Doors) {
       const params = read(raw, e.method)
       if (served.caller === null && needsAccount(rule)) throw unauthenticated()
       const ctx = await doors.open(served.caller, request.ip)
+      if (!e.beforeTerms) await requireTerms(ctx)
       const subject = await e.subject.load(params, ctx)
       if (!subject || !allows(visible, ctx.actor, subject.facts)) throw notFound(e.subject.what)
       if (!allows(rule, ctx.actor, subject.facts))

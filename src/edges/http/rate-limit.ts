@@ -1,32 +1,92 @@
 import type { Caller } from '../../access/actor.ts'
 import type { Db } from '../../db/db.ts'
-import { countHit } from '../../settings/queries.ts'
+import { admitsAddress, countHit } from '../../settings/queries.ts'
 import type { Settings } from '../../settings/settings.ts'
+import { type Exchange, sendText } from './answer.ts'
 
-export type Limited = { retryAfterSeconds: number }
+/** The API, or what lies beside it: git and large files. */
+type LimitedDoor = 'api' | 'web'
+
+type Limited = { retryAfterSeconds: number }
+
+const plain = { 'content-type': 'text/plain' }
 
 /**
- * Counts the request against the limit of its caller, if one is set: accounts by id, others by address. One statement
- * when a limit is on, none otherwise. Counted in the database, so that processes count together.
+ * Counts the request against the limits of its caller, if some are set: accounts by id, others by address. One statement
+ * for a limit that is on, none otherwise. Counted in the database, so that processes count together.
  */
-export async function exceedsRateLimit(
+async function exceedsRateLimit(
   db: Db,
   settings: Settings,
   caller: Caller,
   remoteAddress: string | undefined,
+  door: LimitedDoor = 'api',
 ): Promise<Limited | undefined> {
+  const isWeb = door === 'web'
   const limit = caller
-    ? settings.throttle_authenticated_api_enabled && {
-        key: `user:${caller.id}`,
-        requests: settings.throttle_authenticated_api_requests_per_period,
-        seconds: settings.throttle_authenticated_api_period_in_seconds,
+    ? settings[`throttle_authenticated_${door}_enabled`] && {
+        key: isWeb ? `web user:${caller.id}` : `user:${caller.id}`,
+        requests: settings[`throttle_authenticated_${door}_requests_per_period`],
+        seconds: settings[`throttle_authenticated_${door}_period_in_seconds`],
       }
     : settings.throttle_unauthenticated_enabled && {
         key: `address:${remoteAddress ?? 'unknown'}`,
         requests: settings.throttle_unauthenticated_requests_per_period,
         seconds: settings.throttle_unauthenticated_period_in_seconds,
       }
-  if (!limit || limit.seconds === 0) return undefined
-  const hits = await countHit(db, limit.key, limit.seconds)
-  return hits > limit.requests ? { retryAfterSeconds: limit.seconds } : undefined
+  return limit ? exceeds(db, limit) : undefined
+}
+
+/** The same for POST requests to paths that are protected, whoever makes them. */
+export async function exceedsPathLimit(
+  db: Db,
+  settings: Settings,
+  path: string,
+  remoteAddress: string,
+): Promise<Limited | undefined> {
+  if (!settings.throttle_protected_paths_enabled) return undefined
+  if (!settings.protected_paths.some((start) => path === start || path.startsWith(`${start}/`))) return undefined
+  return exceeds(db, {
+    key: `protected:${remoteAddress}`,
+    requests: settings.throttle_protected_paths_requests_per_period,
+    seconds: settings.throttle_protected_paths_period_in_seconds,
+  })
+}
+
+async function exceeds(
+  db: Db,
+  { key, requests, seconds }: { key: string; requests: number; seconds: number },
+): Promise<Limited | undefined> {
+  if (seconds === 0) return undefined
+  return (await countHit(db, key, seconds)) > requests ? { retryAfterSeconds: seconds } : undefined
+}
+
+/** Whether somebody comes from more addresses than he may. One statement while that is limited. */
+async function comesFromTooMany(db: Db, settings: Settings, caller: Caller, remoteAddress: string): Promise<boolean> {
+  if (!settings.unique_ips_limit_enabled || !caller || caller.id === 0) return false
+  return !(await admitsAddress(db, caller.id, remoteAddress, {
+    limit: settings.unique_ips_limit_per_user,
+    seconds: settings.unique_ips_limit_time_window,
+  }))
+}
+
+export const sendTooMany = (exchange: Exchange, { retryAfterSeconds }: Limited): void =>
+  sendText(exchange, 429, 'Retry later\n', { ...plain, 'retry-after': retryAfterSeconds })
+
+/** Answers a request that is over a limit of its caller; false when there is none in its way. */
+export async function refusedByLimits(
+  exchange: Exchange,
+  { db, settings }: { db: Db; settings: Settings },
+  caller: Caller,
+  remoteAddress: string,
+  door: LimitedDoor,
+): Promise<boolean> {
+  const limited = await exceedsRateLimit(db, settings, caller, remoteAddress, door)
+  if (limited) {
+    sendTooMany(exchange, limited)
+    return true
+  }
+  if (!(await comesFromTooMany(db, settings, caller, remoteAddress))) return false
+  sendText(exchange, 403, 'Too many logins from different IPs\n', plain)
+  return true
 }

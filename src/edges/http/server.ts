@@ -6,6 +6,7 @@ import type { Doors } from './doors.ts'
 import { beginExchange, preflightHeaders } from './exchange.ts'
 import { malformedPath, oldVersion, unknownRoute, verbNotOffered } from './failures.ts'
 import { apiPrefix, fail, mount } from './mount.ts'
+import { exceedsPathLimit, sendTooMany } from './rate-limit.ts'
 import { verbsByPath } from './verbs.ts'
 
 /** Compat: gitlab4j sends PATCH as POST with this header. */
@@ -57,6 +58,15 @@ export function createHttpServer(
   // Bodies are read by whoever needs them, as streams.
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', (_request, payload, done) => done(null, payload))
+
+  app.addHook('onRequest', async (request, reply) => {
+    if (request.raw.method !== 'POST') return
+    const path = request.raw.url!.split('?', 1)[0]!
+    const limited = await exceedsPathLimit(doors.db, await doors.settings.get(), path, request.ip)
+    if (!limited) return
+    reply.hijack()
+    sendTooMany(beginExchange(request.raw, reply.raw, doors.siteUrl), limited)
+  })
 
   mount(app, endpoints, doors)
   for (const door of others) door(app)

@@ -3,10 +3,17 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Db } from '../../db/db.ts'
 import { reach } from '../../db/reach.ts'
 import type { Runner } from '../../git/runner/client.ts'
+import type { SettingsReader } from '../../settings/store.ts'
 import { metricsContentType } from './metrics.ts'
 import type { Door } from './server.ts'
 
-export type SystemParts = { db: Db; runner: Runner; dataDir: string; metrics: () => Promise<string> }
+export type SystemParts = {
+  db: Db
+  settings: SettingsReader
+  runner: Runner
+  dataDir: string
+  metrics: () => Promise<string>
+}
 
 type Check = { status: 'ok' } | { status: 'failed'; message: string }
 
@@ -24,7 +31,7 @@ const check = async (work: () => Promise<unknown>): Promise<Check> => {
 
 /** Health, readiness and figures. They need no account and say nothing about what is stored. */
 export const systemDoor =
-  ({ db, runner, dataDir, metrics }: SystemParts): Door =>
+  ({ db, settings, runner, dataDir, metrics }: SystemParts): Door =>
   (app) => {
     const text = (_request: FastifyRequest, reply: FastifyReply) => reply.type('text/plain').send('Stithy OK')
     app.route({ method: ['GET', 'HEAD'], url: '/-/health', handler: text })
@@ -54,6 +61,9 @@ export const systemDoor =
     app.route({
       method: ['GET', 'HEAD'],
       url: '/-/metrics',
-      handler: async (_request, reply) => reply.type(metricsContentType).send(await metrics()),
+      async handler(_request, reply) {
+        const { monitoring_metrics_enabled } = await settings.get()
+        return monitoring_metrics_enabled ? reply.type(metricsContentType).send(await metrics()) : reply.callNotFound()
+      },
     })
   }

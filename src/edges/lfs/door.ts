@@ -5,6 +5,7 @@ import { Failure } from '../../kernel/failure.ts'
 import type { Exchange } from '../http/answer.ts'
 import type { Doors } from '../http/doors.ts'
 import { answerFor } from '../http/failures.ts'
+import { refusedByLimits } from '../http/rate-limit.ts'
 import { logAnswer } from '../http/request-log.ts'
 import type { Claim } from '../http/wildcard-door.ts'
 import { mediaType, refuse, type Visit } from './answer.ts'
@@ -46,6 +47,7 @@ async function serve(
       return refused === undefined ? say(401, 'HTTP Basic: Access denied', challenge) : say(403, refused)
     }
     ctx = await doors.open(known.caller, remoteAddress)
+    if (await refusedByLimits(exchange, ctx, ctx.actor, remoteAddress, 'web')) return
     const batch = call.kind === 'batch' ? parseBatch(await readCall(exchange)) : undefined
     const access = await lfsAccess(ctx, path, batch?.operation ?? operationOf(call)!, known.grant)
     if ('challenge' in access) return say(401, 'HTTP Basic: Access denied', challenge)

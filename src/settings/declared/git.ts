@@ -11,7 +11,11 @@ const keyRestriction = (type: string, sizes: readonly number[]) =>
   })
 
 const storageTimeout = (seconds: number, description: string, name: string, rules = {}) =>
-  count(seconds, description, { alias: `gitaly_timeout_${name}`, ...rules })
+  count(seconds, description, {
+    alias: `gitaly_timeout_${name}`,
+    without: 'a storage that is asked over the network',
+    ...rules,
+  })
 
 /** How git is spoken, where repositories lie, and how much may be sent. */
 export const git = {
@@ -32,9 +36,13 @@ export const git = {
     rules: [webAddress],
   }),
   receive_max_input_size: countOrNone('Largest push in MB; null or 0 is no limit'),
-  repository_size_limit: count(0, 'Largest repository in MB; 0 is no limit. Projects of groups with one keep theirs', {
-    tier: 'premium',
-  }),
+  repository_size_limit: count(
+    0,
+    'Size in MB from which a repository with its large files takes no more pushes; 0 is no limit',
+    {
+      tier: 'premium',
+    },
+  ),
   repository_storages: words('Storages of which new projects get one at random', {
     value: ['default'],
     rules: [present, shortEntries],

@@ -1,0 +1,444 @@
+import { randomBytes } from 'node:crypto'
+import { mkdir, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { Agent, FormData, request } from 'undici'
+import { describe, expect } from 'vitest'
+import { type Client, git, type TestProject, temporaryFolder, test, unique, type World } from '../../../test/world.ts'
+import { repositoriesDir } from '../../app.ts'
+import { newPublicKey } from '../ssh-keys/testing.ts'
+
+/** What somebody sees who looks from outside. */
+type Look = (world: World) => Promise<unknown>
+
+/** A setting, what it is changed to, and what is seen before and after. */
+type Effect = readonly [what: string, values: Record<string, unknown>, look: Look, before: unknown, after: unknown]
+
+const made = (attributes: Record<string, unknown> = {}) => ({ name: unique('made'), ...attributes })
+const newProject = async ({ root }: World, attributes = {}) => (await root.post('/projects', made(attributes))).json
+const newGroup = async ({ root }: World) => {
+  const path = unique('made')
+  return (await root.post('/groups', { name: path, path })).json
+}
+const newUser = async (world: World) => (await world.root.get(`/users/${(await world.user()).id}`)).json
+
+/** Statuses of requests one after the other. */
+async function statuses(times: number, ask: () => Promise<{ status: number }>): Promise<number[]> {
+  const seen: number[] = []
+  for (let i = 0; i < times; i++) seen.push((await ask()).status)
+  return seen
+}
+
+const refs = (project: { path_with_namespace: string }) =>
+  `//${project.path_with_namespace}.git/info/refs?service=git-upload-pack`
+const basic = (name: string, password: string) => ({
+  authorization: `Basic ${Buffer.from(`${name}:${password}`).toString('base64')}`,
+})
+
+/** Whether a push of a file of so many bytes gets through. */
+async function pushes(world: World, bytes: number): Promise<boolean> {
+  const project = await world.project()
+  await using folder = await temporaryFolder()
+  await git(folder.path, 'init', '-q', '-b', 'main')
+  await writeFile(join(folder.path, 'file'), randomBytes(bytes))
+  await git(folder.path, 'add', '.')
+  await git(folder.path, 'commit', '-q', '-m', 'One file')
+  return await git(folder.path, 'push', '-q', world.remote(project, world.root), 'HEAD:refs/heads/main').then(
+    () => true,
+    () => false,
+  )
+}
+
+/** Whether an upload of so many bytes is kept. */
+const upload = async (world: World, bytes: number) => {
+  const { id } = await newProject(world)
+  const body = new FormData()
+  body.set('file', new Blob([Buffer.alloc(bytes)]), 'file.bin')
+  return 'full_path' in (await world.root.send('POST', `/projects/${id}/uploads`, { body })).json
+}
+
+const lfsBatch = async (world: World, size: number) => {
+  const { path_with_namespace } = await newProject(world)
+  const answer = await world.root.send('POST', `//${path_with_namespace}.git/info/lfs/objects/batch`, {
+    headers: { ...basic('root', world.root.token!), 'content-type': 'application/vnd.git-lfs+json' },
+    body: JSON.stringify({ operation: 'upload', objects: [{ oid: 'a'.repeat(64), size }] }),
+  })
+  return answer.status === 200 ? (JSON.parse(answer.text).objects[0].error?.code ?? 200) : answer.status
+}
+
+const importStatus = async (world: World, url: string) =>
+  (await world.root.post('/projects', made({ import_url: url }))).status
+
+const writesCommit = async (world: World, project: { id: number; default_branch: string }) =>
+  (
+    await world.root.post(`/projects/${project.id}/repository/commits`, {
+      branch: project.default_branch,
+      commit_message: 'More',
+      actions: [{ action: 'create', file_path: unique('file'), content: 'x' }],
+    })
+  ).status
+
+/** Statuses of one request from each of these addresses of this host. */
+const fromAddresses = async (world: World, who: Client, addresses: readonly string[]) => {
+  const seen: number[] = []
+  for (const address of addresses) {
+    const answer = await request(`${world.origin}/api/v4/user`, {
+      dispatcher: new Agent(),
+      headers: { 'private-token': who.token!, 'x-forwarded-for': address },
+    })
+    await answer.body.dump()
+    seen.push(answer.statusCode)
+  }
+  return seen
+}
+
+const effects: readonly Effect[] = [
+  // What is made, and what goes.
+  [
+    'D2-SETTINGS-DEFAULT-VISIBILITY default_project_visibility',
+    { default_project_visibility: 'internal' },
+    async (world) => (await newProject(world)).visibility,
+    'private',
+    'internal',
+  ],
+  [
+    'default_group_visibility',
+    { default_group_visibility: 'public' },
+    async (world) => (await newGroup(world)).visibility,
+    'private',
+    'public',
+  ],
+  [
+    'restricted_visibility_levels',
+    { restricted_visibility_levels: ['public'] },
+    async (world) => (await (await world.user()).post('/projects', made({ visibility: 'public' }))).status,
+    201,
+    400,
+  ],
+  [
+    'D2-SETTINGS-PROJECTS-LIMIT default_projects_limit',
+    { default_projects_limit: 3 },
+    async (world) => (await newUser(world)).projects_limit,
+    100_000,
+    3,
+  ],
+  [
+    'D2-SETTINGS-PROJECT-CREATION default_project_creation',
+    { default_project_creation: 0 },
+    async (world) => (await newGroup(world)).project_creation_level,
+    'developer',
+    'noone',
+  ],
+  [
+    'D2-SETTINGS-BRANCH-PROTECTION default_branch_protection',
+    { default_branch_protection: 0 },
+    async (world) => {
+      const { id } = await newProject(world, { initialize_with_readme: true })
+      return (await world.root.get(`/projects/${id}/protected_branches`)).json.length
+    },
+    1,
+    0,
+  ],
+  [
+    'default_project_deletion_protection',
+    { default_project_deletion_protection: true },
+    async (world) => {
+      const ann = await world.user()
+      const { id } = (await ann.post('/projects', made())).json
+      return (await ann.delete(`/projects/${id}`)).status
+    },
+    202,
+    403,
+  ],
+  [
+    'deletion_adjourned_period',
+    { deletion_adjourned_period: 0 },
+    async (world) => {
+      const { id } = await world.project()
+      await world.root.delete(`/projects/${id}`)
+      return (await world.root.get(`/projects/${id}`)).status
+    },
+    200,
+    404,
+  ],
+  [
+    'protected_ci_variables',
+    { protected_ci_variables: true },
+    async (world) => {
+      const { id } = await newProject(world)
+      return (await world.root.post(`/projects/${id}/variables`, { key: 'A', value: 'b' })).json.protected
+    },
+    false,
+    true,
+  ],
+  [
+    'shared_runners_enabled',
+    { shared_runners_enabled: false },
+    async (world) => (await newProject(world)).shared_runners_enabled,
+    true,
+    false,
+  ],
+  [
+    'default_ci_config_path',
+    { default_ci_config_path: 'ci/all.yml' },
+    async (world) => (await newProject(world)).ci_config_path,
+    null,
+    'ci/all.yml',
+  ],
+  [
+    'repository_storages',
+    { repository_storages: ['fast'] },
+    async (world) => {
+      await mkdir(join(repositoriesDir(world.config), 'fast'), { recursive: true })
+      return (await newProject(world, { initialize_with_readme: true })).repository_storage
+    },
+    'default',
+    'fast',
+  ],
+
+  // Accounts.
+  [
+    'user_default_external',
+    { user_default_external: true },
+    async (world) => (await newUser(world)).external,
+    false,
+    true,
+  ],
+  [
+    'minimum_password_length',
+    { minimum_password_length: 20 },
+    async ({ root }) => {
+      const username = unique('short')
+      const input = { username, name: username, email: `${username}@example.com`, password: 'correct horse' }
+      return (await root.post('/users', input)).status
+    },
+    201,
+    400,
+  ],
+  [
+    'avatar_service_enabled',
+    { avatar_service_enabled: false },
+    async (world) => typeof (await newUser(world)).avatar_url,
+    'string',
+    'object',
+  ],
+  [
+    'D2-SETTINGS-PASSWORD-AUTH password_authentication_enabled_for_git',
+    { password_authentication_enabled_for_git: false },
+    async (world) => {
+      const project = await newProject(world)
+      return (await world.anonymous.get(refs(project), { headers: basic('root', 'root-password-for-tests') })).status
+    },
+    200,
+    401,
+  ],
+
+  // Git.
+  [
+    'D2-SETTINGS-GIT-PROTOCOL enabled_git_access_protocol',
+    { enabled_git_access_protocol: 'ssh' },
+    async (world) => (await world.anonymous.get(refs(await newProject(world, { visibility: 'public' })))).status,
+    200,
+    403,
+  ],
+  [
+    'D2-SETTINGS-KEY-RESTRICTION ed25519_key_restriction',
+    { ed25519_key_restriction: -1 },
+    async (world) =>
+      (await (await world.user()).post('/user/keys', { title: 'k', key: newPublicKey('ed25519') })).status,
+    201,
+    400,
+  ],
+  [
+    'custom_http_clone_url_root',
+    { custom_http_clone_url_root: 'https://clone.example/' },
+    async (world) => new URL((await newProject(world)).http_url_to_repo).origin === world.origin,
+    true,
+    false,
+  ],
+  ['receive_max_input_size', { receive_max_input_size: 1 }, (world) => pushes(world, 1_500_000), true, false],
+  [
+    'repository_size_limit',
+    { repository_size_limit: 1 },
+    async (world) => {
+      const project = await newProject(world, { initialize_with_readme: true })
+      const large = 2 * 1024 * 1024
+      await world.rows('update project_statistics set repository_size = $1 where project_id = $2', [large, project.id])
+      return writesCommit(world, project)
+    },
+    201,
+    400,
+  ],
+  [
+    'diff_max_patch_bytes',
+    { diff_max_patch_bytes: 400_000 },
+    async (world) => {
+      const { id } = await newProject(world)
+      const actions = [{ action: 'create', file_path: 'a', content: 'a line of the file\n'.repeat(10_000) }]
+      const commit = { branch: 'main', commit_message: 'One', actions }
+      const sha = (await world.root.post(`/projects/${id}/repository/commits`, commit)).json.id
+      return (await world.root.get(`/projects/${id}/repository/commits/${sha}/diff`)).json[0].diff.length > 0
+    },
+    false,
+    true,
+  ],
+  ['lfs_enabled', { lfs_enabled: false }, (world) => lfsBatch(world, 1), 200, 501],
+  ['max_lfs_object_size', { max_lfs_object_size: 1 }, (world) => lfsBatch(world, 2_000_000), 200, 422],
+  ['max_attachment_size', { max_attachment_size: 1 }, (world) => upload(world, 1_500_000), true, false],
+
+  // Requests that leave the house.
+  [
+    'D2-SETTINGS-IMPORT-SOURCES import_sources',
+    { import_sources: ['manifest'] },
+    (world) => importStatus(world, 'https://203.0.114.1/a.git'),
+    201,
+    403,
+  ],
+  [
+    'allow_local_requests_from_web_hooks_and_services',
+    { allow_local_requests_from_web_hooks_and_services: true },
+    (world) => importStatus(world, 'http://10.0.0.1/a.git'),
+    400,
+    201,
+  ],
+  [
+    'outbound_local_requests_whitelist',
+    { outbound_local_requests_whitelist: ['10.0.0.0/8'] },
+    (world) => importStatus(world, 'http://10.0.0.1/a.git'),
+    400,
+    201,
+  ],
+
+  // How often somebody may ask.
+  [
+    'throttle_unauthenticated_*',
+    {
+      throttle_unauthenticated_enabled: true,
+      throttle_unauthenticated_requests_per_period: 2,
+      throttle_unauthenticated_period_in_seconds: 100_000,
+    },
+    async ({ anonymous }) => {
+      const headers = { 'x-forwarded-for': '192.0.2.7' }
+      return statuses(3, () => anonymous.get('/projects', { headers }))
+    },
+    [200, 200, 200],
+    [200, 200, 429],
+  ],
+  [
+    'throttle_authenticated_api_*',
+    {
+      throttle_authenticated_api_enabled: true,
+      throttle_authenticated_api_requests_per_period: 2,
+      throttle_authenticated_api_period_in_seconds: 100_000,
+    },
+    async (world) => {
+      const ann = await world.user()
+      return statuses(3, () => ann.get('/user'))
+    },
+    [200, 200, 200],
+    [200, 200, 429],
+  ],
+  [
+    'throttle_authenticated_web_*',
+    {
+      throttle_authenticated_web_enabled: true,
+      throttle_authenticated_web_requests_per_period: 2,
+      throttle_authenticated_web_period_in_seconds: 100_000,
+    },
+    async (world) => {
+      const ann = await world.user()
+      const project = (await ann.post('/projects', made())).json
+      const headers = basic(ann.username, ann.token!)
+      return [
+        ...(await statuses(3, () => world.anonymous.get(refs(project), { headers }))),
+        (await ann.get('/user')).status,
+      ]
+    },
+    [200, 200, 200, 200],
+    [200, 200, 429, 200],
+  ],
+  [
+    'throttle_protected_paths_*',
+    {
+      throttle_protected_paths_enabled: true,
+      throttle_protected_paths_requests_per_period: 2,
+      throttle_protected_paths_period_in_seconds: 100_000,
+      protected_paths: ['/api/v4/topics'],
+    },
+    async ({ anonymous }) => {
+      const headers = { 'x-forwarded-for': '192.0.2.8' }
+      return [
+        ...(await statuses(3, () => anonymous.send('POST', '/topics', { headers }))),
+        (await anonymous.get('/topics', { headers })).status,
+      ]
+    },
+    [400, 400, 400, 200],
+    [400, 400, 429, 200],
+  ],
+  [
+    'unique_ips_limit_*',
+    { unique_ips_limit_enabled: true, unique_ips_limit_per_user: 2, unique_ips_limit_time_window: 3600 },
+    async (world) => fromAddresses(world, await world.user(), ['192.0.2.1', '192.0.2.2', '192.0.2.3', '192.0.2.1']),
+    [200, 200, 200, 200],
+    [200, 200, 403, 200],
+  ],
+
+  // Pages.
+  [
+    'home_page_url',
+    { home_page_url: 'https://home.example' },
+    async ({ anonymous }) => (await anonymous.get('//')).headers['location'],
+    undefined,
+    'https://home.example',
+  ],
+  [
+    'monitoring_metrics_enabled',
+    { monitoring_metrics_enabled: false },
+    async ({ anonymous }) => (await anonymous.get('//-/metrics')).status,
+    200,
+    404,
+  ],
+]
+
+describe('what settings do', () => {
+  test.for(effects)('%s', { timeout: 30_000 }, async ([, values, look, before, after], { world }) => {
+    expect(await look(world)).toEqual(before)
+    await world.settings({})
+    const changed = await world.root.put('/application/settings', values)
+    expect(changed.status, changed.text).toBe(200)
+    await expect.poll(async () => (await world.app.open(null)).settings).toMatchObject(values)
+    expect(await look(world)).toEqual(after)
+  })
+
+  test('D2-SETTINGS-TERMS enforce_terms lets nobody do anything who did not accept them', async ({ world }) => {
+    const ann = await world.user()
+    const project: TestProject = await world.project({ members: [[ann, 'developer']] })
+    const git = () =>
+      ann.get(refs({ path_with_namespace: project.full_path }), { headers: basic(ann.username, ann.token!) })
+    const mustAccept = `You (@${ann.username}) must accept the Terms of Service in order to perform this action.`
+    expect((await git()).status).toBe(200)
+
+    await world.settings({})
+    const enforced = await world.root.put('/application/settings', { enforce_terms: true, terms: 'Be kind.' })
+    await expect.poll(async () => (await world.app.open(null)).settings.enforce_terms).toBe(true)
+    expect(enforced).toMatchObject({ status: 200, json: { enforce_terms: true, terms: 'Be kind.' } })
+    const refused = await ann.get('/user')
+    expect(refused.status).toBe(403)
+    expect(refused.json.message).toMatch(`403 Forbidden - ${mustAccept}`)
+    expect(await git()).toMatchObject({ status: 403, text: expect.stringContaining(mustAccept) })
+    expect((await world.anonymous.get('/projects')).status).toBe(200)
+
+    const terms = (await ann.get('/user/terms')).json
+    expect(terms).toEqual({ id: expect.any(Number), text: 'Be kind.', accepted_at: null })
+    expect((await ann.post('/user/terms/accept', { id: terms.id + 1 })).status).toBe(404)
+    for (const who of [ann, world.root])
+      expect(await who.post('/user/terms/accept', { id: terms.id })).toMatchObject({
+        status: 201,
+        json: { ...terms, accepted_at: expect.any(String) },
+      })
+    expect((await ann.get('/user')).status).toBe(200)
+    expect((await git()).status).toBe(200)
+
+    await world.root.put('/application/settings', { terms: 'Be very kind.' })
+    expect((await ann.get('/user')).status).toBe(403)
+  })
+})

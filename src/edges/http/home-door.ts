@@ -1,0 +1,16 @@
+import type { SettingsReader } from '../../settings/store.ts'
+import type { Door } from './server.ts'
+
+/** Sends visitors of `/` where the installation says; there is nothing here. */
+export const homeDoor =
+  (settings: SettingsReader): Door =>
+  (app) => {
+    app.route({
+      method: ['GET', 'HEAD'],
+      url: '/',
+      async handler(_request, reply) {
+        const { home_page_url } = await settings.get()
+        return home_page_url ? reply.redirect(home_page_url, 302) : reply.callNotFound()
+      },
+    })
+  }
