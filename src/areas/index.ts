@@ -1,6 +1,7 @@
 import type { Endpoint } from '../api/endpoint.ts'
 import type { Job } from '../jobs/job.ts'
 import { accessRequestRoutes } from './access-requests/routes.ts'
+import { appearanceRoutes } from './appearance/routes.ts'
 import { applicationSettingRoutes } from './application-settings/routes.ts'
 import { archiveRoutes } from './archive/routes.ts'
 import { archivingRoutes } from './archiving/routes.ts'
@@ -9,6 +10,7 @@ import { blameRoutes } from './blame/routes.ts'
 import { collectUnusedBlobs } from './blob-collection/jobs.ts'
 import { deleteMergedBranches } from './branches/jobs.ts'
 import { branchRoutes } from './branches/routes.ts'
+import { broadcastMessageRoutes } from './broadcast-messages/routes.ts'
 import { commitCommentRoutes } from './commit-comments/routes.ts'
 import { jobRoutes } from './commit-statuses/job-routes.ts'
 import { commitStatusRoutes } from './commit-statuses/routes.ts'
@@ -20,6 +22,7 @@ import { customAttributeRoutes } from './custom-attributes/routes.ts'
 import { deployKeyRoutes } from './deploy-keys/routes.ts'
 import { deployTokenRoutes } from './deploy-tokens/routes.ts'
 import { eventFeedRoutes } from './event-feed/routes.ts'
+import { featureRoutes } from './features/routes.ts'
 import { fileRoutes } from './files/routes.ts'
 import { fileWriteRoutes } from './files/write-routes.ts'
 import { copySource } from './forks/jobs.ts'
@@ -53,6 +56,7 @@ import { projectGroupRoutes } from './shares/group-routes.ts'
 import { shareRoutes } from './shares/routes.ts'
 import { sshKeyRoutes } from './ssh-keys/routes.ts'
 import { starRoutes } from './stars/routes.ts'
+import { statisticsRoutes } from './statistics/routes.ts'
 import { tagRoutes } from './tags/routes.ts'
 import { termsRoutes } from './terms/routes.ts'
 import { tokenRoutes } from './tokens/routes.ts'
@@ -67,12 +71,14 @@ import { versionRoutes } from './version/routes.ts'
 /** Every endpoint of the product, by the folder of its area; the documentation is ordered so, too. */
 export const areas: Readonly<Record<string, readonly Endpoint[]>> = {
   'access-requests': accessRequestRoutes,
+  appearance: appearanceRoutes,
   'application-settings': applicationSettingRoutes,
   archive: archiveRoutes,
   archiving: archivingRoutes,
   badges: badgeRoutes,
   blame: blameRoutes,
   branches: branchRoutes,
+  'broadcast-messages': broadcastMessageRoutes,
   'commit-comments': commitCommentRoutes,
   'commit-statuses': [...commitStatusRoutes, ...jobRoutes],
   commits: [...commitRoutes, ...commitWriteRoutes, ...pickRoutes],
@@ -81,6 +87,7 @@ export const areas: Readonly<Record<string, readonly Endpoint[]>> = {
   'custom-attributes': customAttributeRoutes,
   'deploy-keys': deployKeyRoutes,
   'deploy-tokens': deployTokenRoutes,
+  features: featureRoutes,
   files: [...fileRoutes, ...fileWriteRoutes],
   forks: forkRoutes,
   groups: groupRoutes,
@@ -99,6 +106,7 @@ export const areas: Readonly<Record<string, readonly Endpoint[]>> = {
   shares: [...shareRoutes, ...projectGroupRoutes],
   'ssh-keys': sshKeyRoutes,
   stars: starRoutes,
+  statistics: statisticsRoutes,
   tags: tagRoutes,
   terms: termsRoutes,
   tokens: tokenRoutes,

@@ -34,6 +34,10 @@ export const findAvatar = (
     sql`select avatar_digest from ${tables[owner]} where id = ${id} and avatar = ${filename} and avatar_digest is not null`,
   )
 
+const picturesOfAppearance = raw(
+  `select name, digest from appearance, lateral (values ('logo', logo_digest), ('header logo', header_logo_digest), ('favicon', favicon_digest)) as p (name, digest)`,
+)
+
 /** Every picture with whose it is (`user 7`), in the order of that, after `after`. */
 export const storedAvatars = (db: Db, after: string, limit: number): Promise<{ owner: string; digest: Digest }[]> =>
   db.rows(sql`
@@ -41,7 +45,8 @@ export const storedAvatars = (db: Db, after: string, limit: number): Promise<{ o
       select 'user ' || id as owner, avatar_digest as digest from users where avatar_digest is not null
       union all select kind || ' namespace ' || id, avatar_digest from namespaces where avatar_digest is not null
       union all select 'project ' || id, avatar_digest from projects where avatar_digest is not null
-      union all select 'topic ' || id, avatar_digest from topics where avatar_digest is not null) as pictures
+      union all select 'topic ' || id, avatar_digest from topics where avatar_digest is not null
+      union all select 'appearance ' || name, digest from (${picturesOfAppearance}) a where digest is not null) as pictures
     where owner > ${after} order by owner limit ${literal(limit)}`)
 
 /** Digests of these that are pictures: for the collection of blobs. */
@@ -49,4 +54,5 @@ export const digestsOfAvatars = (digests: readonly Digest[]): Sql => sql`
   select avatar_digest from users where avatar_digest = any(${digests}::text[])
   union all select avatar_digest from namespaces where avatar_digest = any(${digests}::text[])
   union all select avatar_digest from projects where avatar_digest = any(${digests}::text[])
-  union all select avatar_digest from topics where avatar_digest = any(${digests}::text[])`
+  union all select avatar_digest from topics where avatar_digest = any(${digests}::text[])
+  union all select digest from (${picturesOfAppearance}) a where digest = any(${digests}::text[])`

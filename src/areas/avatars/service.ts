@@ -21,15 +21,16 @@ async function headOf(path: string): Promise<Buffer> {
   }
 }
 
-/** Checks a picture that was sent and stores it. `undefined` (none was sent) and null (take it away) stay what they are. */
+/** Checks a picture that was sent as `name` and stores it. `undefined` (none was sent) and null (take it away) stay what they are. */
 export async function acceptAvatar<T extends UploadedFile | null | undefined>(
   ctx: Ctx,
   file: T,
+  name = 'avatar',
 ): Promise<Avatar | Exclude<T, UploadedFile>> {
   if (file === null || file === undefined) return file as Exclude<T, UploadedFile>
   const { filename, path, sizeBytes } = file as UploadedFile
-  if (sizeBytes > largestBytes) throw invalidFields({ avatar: [tooBig] })
-  if (!isPicture(filename, await headOf(path))) throw invalidFields({ avatar: [unsupported] })
+  if (sizeBytes > largestBytes) throw invalidFields({ [name]: [tooBig] })
+  if (!isPicture(filename, await headOf(path))) throw invalidFields({ [name]: [unsupported] })
   const { digest } = await ctx.blobs.put(createReadStream(path))
   return { filename: safeName(filename), digest }
 }

@@ -1,0 +1,42 @@
+import { findPicture, type PictureName, pictures } from '../../areas/appearance/queries.ts'
+import { contentTypeOf } from '../../areas/avatars/image.ts'
+import { notFound } from '../../kernel/failure.ts'
+import { sendBody } from './answer.ts'
+import type { Doors } from './doors.ts'
+import { beginExchange } from './exchange.ts'
+import { fail } from './mount.ts'
+import { logAnswer } from './request-log.ts'
+import type { Door } from './server.ts'
+
+/** Pictures of the installation. Everybody may see them: they stand where people sign in. */
+export const appearanceDoor =
+  (doors: Doors): Door =>
+  (app) => {
+    app.route<{ Params: { name: string; filename: string } }>({
+      method: ['GET', 'HEAD'],
+      url: '/uploads/-/system/appearance/:name/1/:filename',
+      async handler(request, reply) {
+        reply.hijack()
+        const exchange = beginExchange(request.raw, reply.raw, doors.siteUrl)
+        const { name, filename } = request.params
+        try {
+          const ctx = await doors.open(null, request.ip)
+          const isPicture = (pictures as readonly string[]).includes(name) && !filename.includes('\0')
+          const found = isPicture ? await findPicture(ctx.db, name as PictureName, filename) : undefined
+          const blob = found && (await ctx.blobs.get(found.digest))
+          if (!blob) throw notFound('Picture')
+          await sendBody(exchange, 200, blob.body, {
+            'content-type': contentTypeOf(filename),
+            'content-length': blob.sizeBytes,
+            'content-disposition': `inline; filename="${filename}"`,
+            'content-security-policy': "sandbox; default-src 'none'",
+            'cache-control': 'max-age=3600, public',
+          })
+        } catch (error) {
+          fail(exchange, error, doors)
+        } finally {
+          logAnswer(doors.log, exchange, null)
+        }
+      },
+    })
+  }
