@@ -34,6 +34,7 @@ export async function createToken(
     const user = await findAccount(tx, username)
     if (!user) throw notFound(`User ${username}`)
     const { token } = await insertToken(tx, {
+      kind: 'personal',
       userId: user.user_id,
       name,
       scopes: tokenScopes(scopes, user.admin),

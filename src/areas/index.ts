@@ -42,6 +42,7 @@ import { shareRoutes } from './shares/routes.ts'
 import { sshKeyRoutes } from './ssh-keys/routes.ts'
 import { starRoutes } from './stars/routes.ts'
 import { tagRoutes } from './tags/routes.ts'
+import { impersonationTokenRoutes } from './tokens/impersonation-routes.ts'
 import { tokenRoutes } from './tokens/routes.ts'
 import { topicRoutes } from './topics/routes.ts'
 import { transferRoutes } from './transfers/routes.ts'
@@ -80,7 +81,7 @@ export const areas: Readonly<Record<string, readonly Endpoint[]>> = {
   'ssh-keys': sshKeyRoutes,
   stars: starRoutes,
   tags: tagRoutes,
-  tokens: tokenRoutes,
+  tokens: [...tokenRoutes, ...impersonationTokenRoutes],
   topics: topicRoutes,
   transfers: transferRoutes,
   trees: treeRoutes,

@@ -48,6 +48,7 @@ export async function bootstrap(
       extra_shared_runners_minutes_limit: null,
     })
     const { token } = await createToken(tx, {
+      kind: 'personal',
       userId,
       name: 'root',
       scopes,
