@@ -30,6 +30,7 @@ import { membershipRoutes } from './members/membership-routes.ts'
 import { groupMemberRoutes, projectMemberRoutes } from './members/routes.ts'
 import { namespaceRoutes } from './namespaces/routes.ts'
 import { notificationSettingRoutes } from './notification-settings/routes.ts'
+import { purgeEndedOauthTokens } from './oauth/jobs.ts'
 import { pipelineRoutes } from './pipelines/routes.ts'
 import { projectCreationRoutes } from './project-creation/routes.ts'
 import { removeMarkedProjects, removeProject } from './projects/jobs.ts'
@@ -39,6 +40,7 @@ import { protectedTagRoutes } from './protected-tags/routes.ts'
 import { refreshRepository } from './pushes/jobs.ts'
 import { settleCutOffPushes } from './pushes/recovery.ts'
 import { shareRoutes } from './shares/routes.ts'
+import { purgeEndedSessions } from './sign-in/jobs.ts'
 import { sshKeyRoutes } from './ssh-keys/routes.ts'
 import { starRoutes } from './stars/routes.ts'
 import { tagRoutes } from './tags/routes.ts'
@@ -47,6 +49,7 @@ import { tokenRoutes } from './tokens/routes.ts'
 import { topicRoutes } from './topics/routes.ts'
 import { transferRoutes } from './transfers/routes.ts'
 import { treeRoutes } from './trees/routes.ts'
+import { twoFactorRoutes } from './two-factor/routes.ts'
 import { userRoutes } from './users/routes.ts'
 import { variableRoutes } from './variables/routes.ts'
 import { versionRoutes } from './version/routes.ts'
@@ -85,6 +88,7 @@ export const areas: Readonly<Record<string, readonly Endpoint[]>> = {
   topics: topicRoutes,
   transfers: transferRoutes,
   trees: treeRoutes,
+  'two-factor': twoFactorRoutes,
   users: userRoutes,
   variables: variableRoutes,
   version: versionRoutes,
@@ -98,6 +102,8 @@ export const jobs: readonly Job<any>[] = [
   collectUnusedBlobs,
   deleteMergedBranches,
   purgeEndedInvitations,
+  purgeEndedOauthTokens,
+  purgeEndedSessions,
   purgeExpiredMembers,
   refreshRepository,
   removeGroup,
