@@ -25,6 +25,7 @@ import { oauthDoor } from './edges/http/oauth-door.ts'
 import { openApiDoor } from './edges/http/openapi/door.ts'
 import { createHttpServer } from './edges/http/server.ts'
 import { systemDoor } from './edges/http/system.ts'
+import { uploadClaim } from './edges/http/upload-claim.ts'
 import { wildcardDoor } from './edges/http/wildcard-door.ts'
 import { largeFileClaim } from './edges/lfs/door.ts'
 import { Git } from './git/git.ts'
@@ -111,7 +112,7 @@ export async function createApp(config: Config, services: Services, overrides: O
     docsPage(site.url),
     avatarDoor(doors),
     oauthDoor(doors),
-    wildcardDoor(site.url, [gitClaim(doors), largeFileClaim(doors)]),
+    wildcardDoor(site.url, [gitClaim(doors), largeFileClaim(doors), uploadClaim(doors)]),
   ])
   stack.defer(() => http.close())
 

@@ -5,6 +5,7 @@ export const groupPolicy = {
   /** Whoever reads a project inside reads the group around it. */
   read_group: { from: 'guest', open: 'anyone', or: ['reads_project_inside'] },
   read_member: { from: 'guest', open: 'signed_in', or: ['reads_project_inside'] },
+  search_group: { from: 'guest', open: 'signed_in', or: ['reads_project_inside'] },
   create_project: { from: 'maintainer', or: ['developers_create_projects'], unless: ['nobody_creates_projects'] },
   create_subgroup: { from: 'owner', or: ['maintainers_create_subgroups'] },
   admin_group: { from: 'owner' },

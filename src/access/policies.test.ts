@@ -16,7 +16,7 @@ type Step = (typeof ladder)[number]
 
 const callerOf = (step: Step): Caller => (step === 'nobody' ? null : step === 'administrator' ? admin : actor)
 const levelOf = (step: Step): number => (step in levels ? levels[step as keyof typeof levels] : 0)
-const on = { issues: 20, repository: 20, merge_requests: 20, builds: 20, wiki: 20, snippets: 20 }
+const on = { issues: 20, repository: 20, forking: 20, merge_requests: 20, builds: 20, wiki: 20, snippets: 20 }
 
 /** The least who may, on something of this visibility; `never` when not even administrators may. */
 function least(rule: Rule, visibility: number, more: Partial<Facts> = {}): Step | 'never' {
@@ -35,6 +35,9 @@ describe('who may do what on a project', () => {
     ['read_code', 'reporter', 'nobody'],
     ['read_statistics', 'reporter', 'reporter'],
     ['read_member', 'guest', 'stranger'],
+    ['fork_project', 'reporter', 'stranger'],
+    ['link_fork', 'owner', 'owner'],
+    ['keep_house', 'maintainer', 'maintainer'],
     ['comment_commit', 'reporter', 'stranger'],
     ['read_commit_status', 'reporter', 'stranger'],
     ['create_commit_status', 'developer', 'developer'],
@@ -82,6 +85,12 @@ describe('who may do what on a project', () => {
     const features = { ...on, builds: 0 }
     for (const ability of ['read_commit_status', 'create_commit_status', 'read_pipeline', 'read_job'] as const)
       expect(least(projectPolicy[ability], 20, { features })).toBe('never')
+  })
+
+  test('while its repository is made a project takes no pushes, and is not forked', () => {
+    for (const ability of ['push_code', 'admin_tag', 'fork_project'] as const)
+      expect(least(projectPolicy[ability], 20, { flags: { importing: true } })).toBe('never')
+    expect(least(projectPolicy.read_code, 20, { flags: { importing: true } })).toBe('nobody')
   })
 
   test('without a repository there is no code to read or push', () => {

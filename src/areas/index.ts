@@ -18,16 +18,25 @@ import { compareRoutes } from './compare/routes.ts'
 import { customAttributeRoutes } from './custom-attributes/routes.ts'
 import { deployKeyRoutes } from './deploy-keys/routes.ts'
 import { deployTokenRoutes } from './deploy-tokens/routes.ts'
+import { eventFeedRoutes } from './event-feed/routes.ts'
 import { fileRoutes } from './files/routes.ts'
 import { fileWriteRoutes } from './files/write-routes.ts'
+import { copySource } from './forks/jobs.ts'
+import { forkRoutes } from './forks/routes.ts'
 import { removeMarkedGroups } from './groups/due-jobs.ts'
 import { removeGroup } from './groups/jobs.ts'
 import { groupRoutes } from './groups/routes.ts'
+import { housekeepRepository } from './housekeeping/jobs.ts'
+import { housekeepingRoutes } from './housekeeping/routes.ts'
+import { failStuckImports, importFromUrl } from './imports/jobs.ts'
 import { acceptInvitationsLater, purgeEndedInvitations } from './invitations/jobs.ts'
 import { invitationRoutes } from './invitations/routes.ts'
+import { refreshLanguages } from './languages/jobs.ts'
+import { languageRoutes } from './languages/routes.ts'
 import { purgeExpiredMembers } from './members/jobs.ts'
 import { membershipRoutes } from './members/membership-routes.ts'
 import { groupMemberRoutes, projectMemberRoutes } from './members/routes.ts'
+import { projectUserRoutes } from './members/user-routes.ts'
 import { namespaceRoutes } from './namespaces/routes.ts'
 import { notificationSettingRoutes } from './notification-settings/routes.ts'
 import { purgeEndedOauthTokens } from './oauth/jobs.ts'
@@ -39,6 +48,8 @@ import { protectedBranchRoutes } from './protected-branches/routes.ts'
 import { protectedTagRoutes } from './protected-tags/routes.ts'
 import { refreshRepository } from './pushes/jobs.ts'
 import { settleCutOffPushes } from './pushes/recovery.ts'
+import { searchRoutes } from './search/routes.ts'
+import { projectGroupRoutes } from './shares/group-routes.ts'
 import { shareRoutes } from './shares/routes.ts'
 import { purgeEndedSessions } from './sign-in/jobs.ts'
 import { sshKeyRoutes } from './ssh-keys/routes.ts'
@@ -50,6 +61,7 @@ import { topicRoutes } from './topics/routes.ts'
 import { transferRoutes } from './transfers/routes.ts'
 import { treeRoutes } from './trees/routes.ts'
 import { twoFactorRoutes } from './two-factor/routes.ts'
+import { uploadRoutes } from './uploads/routes.ts'
 import { userRoutes } from './users/routes.ts'
 import { variableRoutes } from './variables/routes.ts'
 import { versionRoutes } from './version/routes.ts'
@@ -66,13 +78,17 @@ export const areas: Readonly<Record<string, readonly Endpoint[]>> = {
   'commit-statuses': [...commitStatusRoutes, ...jobRoutes],
   commits: [...commitRoutes, ...commitWriteRoutes, ...pickRoutes],
   compare: compareRoutes,
+  'event-feed': eventFeedRoutes,
   'custom-attributes': customAttributeRoutes,
   'deploy-keys': deployKeyRoutes,
   'deploy-tokens': deployTokenRoutes,
   files: [...fileRoutes, ...fileWriteRoutes],
+  forks: forkRoutes,
   groups: groupRoutes,
+  housekeeping: housekeepingRoutes,
   invitations: invitationRoutes,
-  members: [...groupMemberRoutes, ...projectMemberRoutes, ...membershipRoutes],
+  languages: languageRoutes,
+  members: [...groupMemberRoutes, ...projectMemberRoutes, ...membershipRoutes, ...projectUserRoutes],
   namespaces: namespaceRoutes,
   pipelines: pipelineRoutes,
   'notification-settings': notificationSettingRoutes,
@@ -80,7 +96,8 @@ export const areas: Readonly<Record<string, readonly Endpoint[]>> = {
   projects: projectRoutes,
   'protected-branches': protectedBranchRoutes,
   'protected-tags': protectedTagRoutes,
-  shares: shareRoutes,
+  search: searchRoutes,
+  shares: [...shareRoutes, ...projectGroupRoutes],
   'ssh-keys': sshKeyRoutes,
   stars: starRoutes,
   tags: tagRoutes,
@@ -89,6 +106,7 @@ export const areas: Readonly<Record<string, readonly Endpoint[]>> = {
   transfers: transferRoutes,
   trees: treeRoutes,
   'two-factor': twoFactorRoutes,
+  uploads: uploadRoutes,
   users: userRoutes,
   variables: variableRoutes,
   version: versionRoutes,
@@ -100,11 +118,16 @@ export const endpoints: readonly Endpoint[] = Object.values(areas).flat()
 export const jobs: readonly Job<any>[] = [
   acceptInvitationsLater,
   collectUnusedBlobs,
+  copySource,
   deleteMergedBranches,
+  failStuckImports,
+  housekeepRepository,
+  importFromUrl,
   purgeEndedInvitations,
   purgeEndedOauthTokens,
   purgeEndedSessions,
   purgeExpiredMembers,
+  refreshLanguages,
   refreshRepository,
   removeGroup,
   removeMarkedGroups,

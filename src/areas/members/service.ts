@@ -2,7 +2,7 @@ import { levelNames, levels } from '../../access/levels.ts'
 import type { Ctx } from '../../api/ctx.ts'
 import type { Db, Tx } from '../../db/db.ts'
 import type { DateOnly } from '../../db/types.ts'
-import { emit } from '../../events/log.ts'
+import { emit, type FeedAction } from '../../events/log.ts'
 import { conflict, Failure, forbidden, invalidFields, notFound, rowNotFound } from '../../kernel/failure.ts'
 import { groupMemberChanged, lockAccess, projectMemberChanged } from '../access-index/service.ts'
 import { findUser } from '../users/queries.ts'
@@ -84,7 +84,11 @@ const record = (
     ...(membership.of === 'group' ? { groupId: membership.groupId } : { projectId: membership.projectId }),
     actorId,
     payload: { user_id: userId, ...more },
+    feed: feedActions[kind] ? [{ action: feedActions[kind], authorId: userId }] : [],
   })
+
+/** Of memberships in projects. */
+const feedActions: Readonly<Record<string, FeedAction>> = { member_added: 'joined', member_removed: 'left' }
 
 export async function addMember(
   ctx: Ctx,
