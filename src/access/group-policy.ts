@@ -17,6 +17,7 @@ export const groupPolicy = {
   admin_badge: { from: 'owner' },
   read_deploy_token: { from: 'maintainer' },
   admin_deploy_token: { from: 'owner' },
+  admin_access_token: { from: 'owner' },
   admin_variable: { from: 'owner' },
   transfer_group: { from: 'owner' },
   /** Takes projects from anywhere. */

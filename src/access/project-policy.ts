@@ -46,6 +46,7 @@ export const projectPolicy = {
   admin_badge: { from: 'maintainer' },
   read_deploy_token: { from: 'maintainer' },
   admin_deploy_token: { from: 'maintainer' },
+  admin_access_token: { from: 'maintainer' },
   admin_variable: { from: 'maintainer', feature: 'builds' },
   share_project: { from: 'maintainer' },
   admin_deploy_key: { from: 'maintainer' },

@@ -48,6 +48,8 @@ import { protectedBranchRoutes } from './protected-branches/routes.ts'
 import { protectedTagRoutes } from './protected-tags/routes.ts'
 import { refreshRepository } from './pushes/jobs.ts'
 import { settleCutOffPushes } from './pushes/recovery.ts'
+import { removeIdleBots } from './resource-tokens/jobs.ts'
+import { resourceTokenRoutes } from './resource-tokens/routes.ts'
 import { searchRoutes } from './search/routes.ts'
 import { projectGroupRoutes } from './shares/group-routes.ts'
 import { shareRoutes } from './shares/routes.ts'
@@ -97,6 +99,7 @@ export const areas: Readonly<Record<string, readonly Endpoint[]>> = {
   'protected-branches': protectedBranchRoutes,
   'protected-tags': protectedTagRoutes,
   search: searchRoutes,
+  'resource-tokens': resourceTokenRoutes,
   shares: [...shareRoutes, ...projectGroupRoutes],
   'ssh-keys': sshKeyRoutes,
   stars: starRoutes,
@@ -130,6 +133,7 @@ export const jobs: readonly Job<any>[] = [
   refreshLanguages,
   refreshRepository,
   removeGroup,
+  removeIdleBots,
   removeMarkedGroups,
   removeMarkedProjects,
   removeProject,

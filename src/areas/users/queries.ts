@@ -119,7 +119,8 @@ export const customAttributesOf = (db: Db, userId: number): Promise<CustomAttrib
  */
 export function listUsers(filters: UserFilters, options: { customAttributes?: boolean } = {}): List {
   const { search, username, extern_uid, provider, order_by, sort } = filters
-  const where: Sql[] = []
+  // Accounts of tokens are no people.
+  const where: Sql[] = [raw(`u.kind <> 'bot'`)]
   if (username !== undefined) where.push(sql`lower(u.username) = lower(${username})`)
   if (search !== undefined)
     where.push(
