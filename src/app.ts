@@ -29,11 +29,17 @@ import { largeFileClaim } from './edges/lfs/door.ts'
 import { Git } from './git/git.ts'
 import { Runner } from './git/runner/client.ts'
 import { startJobs } from './jobs/runner.ts'
+import { LogMailer } from './mail/log-mailer.ts'
+import type { Mailer } from './mail/mailer.ts'
+import { SmtpMailer } from './mail/smtp-mailer.ts'
 import type { App as ServedApp, Services } from './processes/app-module.ts'
 import { SettingsStore } from './settings/store.ts'
 
 /** Parts that tests replace. */
-export type Overrides = Pick<Doors, 'onAnswer'> & { readonly sshLimits?: Partial<SshLimits> }
+export type Overrides = Pick<Doors, 'onAnswer'> & {
+  readonly sshLimits?: Partial<SshLimits>
+  readonly mailer?: Mailer
+}
 
 /** The service in one process. */
 export interface App extends ServedApp {
@@ -70,8 +76,11 @@ export async function createApp(config: Config, services: Services, overrides: O
   const git = stack.use(new Git(runner))
 
   const blobs = openBlobs(config.blobUrl)
+  const { smtpUrl, from } = config.mail
   const texts = new RecordTexts()
   const site = siteAt(config.externalUrl, config.sshPort)
+  const mailer =
+    overrides.mailer ?? (smtpUrl === undefined ? new LogMailer(log) : new SmtpMailer(smtpUrl, from, site.host))
   const uploadsDir = join(config.dataDir, 'tmp', 'uploads')
   await mkdir(uploadsDir, { recursive: true })
 
@@ -81,6 +90,7 @@ export async function createApp(config: Config, services: Services, overrides: O
     transaction: db.transaction,
     git,
     blobs,
+    mailer,
     repositoriesDir: repositoriesDir(config),
     settings: await settings.get(),
     site,

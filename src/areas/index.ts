@@ -19,6 +19,7 @@ import { fileWriteRoutes } from './files/write-routes.ts'
 import { removeMarkedGroups } from './groups/due-jobs.ts'
 import { removeGroup } from './groups/jobs.ts'
 import { groupRoutes } from './groups/routes.ts'
+import { deliverMail, purgeStaleMails } from './mails/jobs.ts'
 import { purgeExpiredMembers } from './members/jobs.ts'
 import { groupMemberRoutes, projectMemberRoutes } from './members/routes.ts'
 import { namespaceRoutes } from './namespaces/routes.ts'
@@ -77,7 +78,9 @@ export const endpoints: readonly Endpoint[] = Object.values(areas).flat()
 export const jobs: readonly Job<any>[] = [
   collectUnusedBlobs,
   deleteMergedBranches,
+  deliverMail,
   purgeExpiredMembers,
+  purgeStaleMails,
   refreshRepository,
   removeGroup,
   removeMarkedGroups,
