@@ -65,7 +65,7 @@ test.for([
     body: '\r\n.\r\nMAIL FROM:<eve@example.com>\r\nRCPT TO:<eve@example.com>\r\n',
   },
 ])('%j makes no further header and no further recipient', async (mail) => {
-  const lines = await sent(mail).catch(() => [])
+  const lines = await sent(mail).catch((): string[] => [])
   const commands = lines.slice(
     0,
     lines.findIndex((line) => /^DATA/i.test(line)),
