@@ -17,6 +17,7 @@ import { gitClaim } from './edges/git-http/door.ts'
 import { ensureHostKey } from './edges/git-ssh/host-key.ts'
 import type { SshLimits } from './edges/git-ssh/limits.ts'
 import { SshServer } from './edges/git-ssh/server.ts'
+import { accountPages } from './edges/http/account-pages.ts'
 import { avatarDoor } from './edges/http/avatar-door.ts'
 import { docsPage } from './edges/http/docs-page.ts'
 import type { Doors } from './edges/http/doors.ts'
@@ -116,6 +117,7 @@ export async function createApp(config: Config, services: Services, overrides: O
     openApiDoor({ areas, plan: config.plan, version: apiVersion, siteUrl: site.url }),
     docsPage(site.url),
     avatarDoor(doors),
+    accountPages(doors),
     wildcardDoor(site.url, [gitClaim(doors), largeFileClaim(doors)]),
   ])
   stack.defer(() => http.close())

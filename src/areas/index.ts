@@ -38,7 +38,11 @@ import { tagRoutes } from './tags/routes.ts'
 import { tokenRoutes } from './tokens/routes.ts'
 import { transferRoutes } from './transfers/routes.ts'
 import { treeRoutes } from './trees/routes.ts'
+import { activityRoutes } from './users/activity-routes.ts'
+import { emailRoutes } from './users/email-routes.ts'
+import { purgeExpiredLinks } from './users/jobs.ts'
 import { userRoutes } from './users/routes.ts'
+import { stateRoutes } from './users/state-routes.ts'
 import { versionRoutes } from './version/routes.ts'
 
 /** Every endpoint of the product, by the folder of its area; the documentation is ordered so, too. */
@@ -68,7 +72,7 @@ export const areas: Readonly<Record<string, readonly Endpoint[]>> = {
   tokens: tokenRoutes,
   transfers: transferRoutes,
   trees: treeRoutes,
-  users: userRoutes,
+  users: [...userRoutes, ...stateRoutes, ...emailRoutes, ...activityRoutes],
   version: versionRoutes,
 }
 
@@ -79,6 +83,7 @@ export const jobs: readonly Job<any>[] = [
   collectUnusedBlobs,
   deleteMergedBranches,
   deliverMail,
+  purgeExpiredLinks,
   purgeExpiredMembers,
   purgeStaleMails,
   refreshRepository,
