@@ -38,6 +38,9 @@ import { tagRoutes } from './tags/routes.ts'
 import { tokenRoutes } from './tokens/routes.ts'
 import { transferRoutes } from './transfers/routes.ts'
 import { treeRoutes } from './trees/routes.ts'
+import { removeUser } from './user-removal/jobs.ts'
+import { userRemovalRoutes } from './user-removal/routes.ts'
+import { userStatusRoutes } from './user-statuses/routes.ts'
 import { activityRoutes } from './users/activity-routes.ts'
 import { emailRoutes } from './users/email-routes.ts'
 import { purgeExpiredLinks } from './users/jobs.ts'
@@ -72,6 +75,8 @@ export const areas: Readonly<Record<string, readonly Endpoint[]>> = {
   tokens: tokenRoutes,
   transfers: transferRoutes,
   trees: treeRoutes,
+  'user-removal': userRemovalRoutes,
+  'user-statuses': userStatusRoutes,
   users: [...userRoutes, ...stateRoutes, ...emailRoutes, ...activityRoutes],
   version: versionRoutes,
 }
@@ -91,5 +96,6 @@ export const jobs: readonly Job<any>[] = [
   removeMarkedGroups,
   removeMarkedProjects,
   removeProject,
+  removeUser,
   settleCutOffPushes,
 ]
