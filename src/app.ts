@@ -25,11 +25,13 @@ import { ownMetrics } from './edges/http/metrics.ts'
 import { openApiDoor } from './edges/http/openapi/door.ts'
 import { createHttpServer } from './edges/http/server.ts'
 import { systemDoor } from './edges/http/system.ts'
+import { uploadClaim } from './edges/http/upload-claim.ts'
 import { wildcardDoor } from './edges/http/wildcard-door.ts'
 import { largeFileClaim } from './edges/lfs/door.ts'
 import { Git } from './git/git.ts'
 import { Runner } from './git/runner/client.ts'
 import { startJobs } from './jobs/runner.ts'
+import { openSecrets } from './kernel/secrets.ts'
 import { LogMailer } from './mail/log-mailer.ts'
 import type { Mailer } from './mail/mailer.ts'
 import { SmtpMailer } from './mail/smtp-mailer.ts'
@@ -84,6 +86,7 @@ export async function createApp(config: Config, services: Services, overrides: O
     overrides.mailer ?? (smtpUrl === undefined ? new LogMailer(log) : new SmtpMailer(smtpUrl, from, site.host))
   const uploadsDir = join(config.dataDir, 'tmp', 'uploads')
   await mkdir(uploadsDir, { recursive: true })
+  const secrets = openSecrets(join(config.dataDir, 'secrets.keys'))
 
   const open = async (caller: Caller, remoteAddress?: string): Promise<Ctx> => ({
     actor: caller,
@@ -97,6 +100,7 @@ export async function createApp(config: Config, services: Services, overrides: O
     site,
     plan: config.plan,
     texts,
+    secrets,
     log,
     remoteAddress,
   })
@@ -118,7 +122,7 @@ export async function createApp(config: Config, services: Services, overrides: O
     docsPage(site.url),
     avatarDoor(doors),
     accountPages(doors),
-    wildcardDoor(site.url, [gitClaim(doors), largeFileClaim(doors)]),
+    wildcardDoor(site.url, [gitClaim(doors), largeFileClaim(doors), uploadClaim(doors)]),
   ])
   stack.defer(() => http.close())
 

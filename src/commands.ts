@@ -6,6 +6,7 @@ import { releaseLocks } from './areas/pushes/recovery.ts'
 import { checkRepositories } from './areas/repositories/check.ts'
 import { findAccount } from './areas/tokens/queries.ts'
 import { createToken as insertToken, tokenScopes } from './areas/tokens/service.ts'
+import { checkUploads } from './areas/uploads/check.ts'
 import { bootstrap as makeRoot, type RootCredentials } from './areas/users/bootstrap.ts'
 import type { Config } from './config.ts'
 import { openDatabase } from './db/database.ts'
@@ -57,5 +58,6 @@ export async function checkData(
     ...(await checkRepositories(ctx, storages, progress)),
     ...(await checkAvatars(ctx)),
     ...(await checkLargeFiles(ctx)),
+    ...(await checkUploads(ctx)),
   ]
 }

@@ -281,10 +281,20 @@ export class World {
     await recoverPushes(await this.app.open(null), 0)
   }
 
-  /** Changes settings of the installation; at once in this process. */
+  /** Changes settings of the installation; at once in this process, and until the end of the test. */
   async settings(values: Partial<Settings>): Promise<void> {
+    this.#settingsBefore ??= (await this.rows('select values from application_settings'))[0].values
     await this.db.transaction((tx) => saveSettings(tx, values))
     await new Promise((resolve) => setTimeout(resolve, 50))
+  }
+  #settingsBefore: Partial<Settings> | undefined
+
+  /** The settings are as before the test again: tests of one worker share a world. */
+  async restoreSettings(): Promise<void> {
+    if (!this.#settingsBefore) return
+    await this.rows(`update application_settings set values = '{}'`)
+    await this.settings(this.#settingsBefore)
+    this.#settingsBefore = undefined
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -347,6 +357,8 @@ export const test = base.extend<{ world: World }>({
   // biome-ignore lint/correctness/noEmptyPattern: vitest wants a pattern here
   world: async ({}, use) => {
     shared ??= World.start()
-    await use(await shared)
+    const world = await shared
+    await use(world)
+    await world.restoreSettings()
   },
 })

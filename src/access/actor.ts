@@ -1,5 +1,8 @@
 import type { Scope } from './scopes.ts'
 
+/** What acts without being a person, and who made it. */
+type Machine = { readonly id: number; readonly creatorId: number | null }
+
 /** Somebody who is known and may act. Blocked accounts never become one. */
 export type Actor = {
   readonly id: number
@@ -16,11 +19,16 @@ export type Actor = {
   /** The access token that was shown, if one was. */
   readonly tokenId: number | undefined
   /** Set when it is no person but a deploy key. Then `id` is 0, which is nobody's, so that no query takes it for one. */
-  readonly deployKey?: { readonly id: number; readonly creatorId: number | null }
+  readonly deployKey?: Machine
+  /** The same for a deploy token. */
+  readonly deployToken?: Machine
 }
 
-/** The account that what somebody does is written down for: of a deploy key, that of who made it. */
-export const accountOf = (actor: Actor): number | null => (actor.deployKey ? actor.deployKey.creatorId : actor.id)
+/** The account that what somebody does is written down for: of a deploy key or token, that of who made it. */
+export function accountOf(actor: Actor): number | null {
+  const machine = actor.deployKey ?? actor.deployToken
+  return machine ? machine.creatorId : actor.id
+}
 
 /** Whoever calls: somebody, or nobody known. */
 export type Caller = Actor | null

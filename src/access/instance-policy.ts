@@ -6,6 +6,7 @@ export const instancePolicy = {
   browse: { from: 'owner', open: 'anyone' },
   use: { from: 'owner', open: 'signed_in' },
   administer: { from: 'owner' },
+  admin_variable: { from: 'administrator' },
 } as const satisfies Policy<string>
 
 export type InstanceAbility = keyof typeof instancePolicy

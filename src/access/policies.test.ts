@@ -16,7 +16,7 @@ type Step = (typeof ladder)[number]
 
 const callerOf = (step: Step): Caller => (step === 'nobody' ? null : step === 'administrator' ? admin : actor)
 const levelOf = (step: Step): number => (step in levels ? levels[step as keyof typeof levels] : 0)
-const on = { issues: 20, repository: 20, merge_requests: 20, builds: 20, wiki: 20, snippets: 20 }
+const on = { issues: 20, repository: 20, forking: 20, merge_requests: 20, builds: 20, wiki: 20, snippets: 20 }
 
 /** The least who may, on something of this visibility; `never` when not even administrators may. */
 function least(rule: Rule, visibility: number, more: Partial<Facts> = {}): Step | 'never' {
@@ -35,6 +35,9 @@ describe('who may do what on a project', () => {
     ['read_code', 'reporter', 'nobody'],
     ['read_statistics', 'reporter', 'reporter'],
     ['read_member', 'guest', 'stranger'],
+    ['fork_project', 'reporter', 'stranger'],
+    ['link_fork', 'owner', 'owner'],
+    ['keep_house', 'maintainer', 'maintainer'],
     ['comment_commit', 'reporter', 'stranger'],
     ['read_commit_status', 'reporter', 'stranger'],
     ['create_commit_status', 'developer', 'developer'],
@@ -44,6 +47,14 @@ describe('who may do what on a project', () => {
     ['force_unlock', 'maintainer', 'maintainer'],
     ['admin_member', 'maintainer', 'maintainer'],
     ['admin_project', 'maintainer', 'maintainer'],
+    ['request_access', 'guest', 'stranger'],
+    ['set_notifications', 'guest', 'stranger'],
+    ['read_badge', 'guest', 'nobody'],
+    ['admin_badge', 'maintainer', 'maintainer'],
+    ['read_deploy_token', 'maintainer', 'maintainer'],
+    ['admin_deploy_token', 'maintainer', 'maintainer'],
+    ['admin_variable', 'maintainer', 'maintainer'],
+    ['admin_custom_attribute', 'administrator', 'administrator'],
     ['rename_project', 'owner', 'owner'],
     ['change_visibility', 'owner', 'owner'],
     ['remove_project', 'owner', 'owner'],
@@ -57,9 +68,10 @@ describe('who may do what on a project', () => {
     expect(least(projectPolicy.read_code, 10)).toBe('stranger')
   })
 
-  test('what is archived takes no pushes and no statuses', () => {
+  test('what is archived takes no pushes and no requests for access and no statuses', () => {
     for (const rule of [projectPolicy.push_code, projectPolicy.create_commit_status])
       expect(least(rule, 20, { flags: { archived: true } })).toBe('never')
+    expect(least(projectPolicy.request_access, 20, { flags: { archived: true } })).toBe('never')
     expect(least(projectPolicy.admin_project, 20, { flags: { archived: true } })).toBe('maintainer')
   })
 
@@ -73,6 +85,12 @@ describe('who may do what on a project', () => {
     const features = { ...on, builds: 0 }
     for (const ability of ['read_commit_status', 'create_commit_status', 'read_pipeline', 'read_job'] as const)
       expect(least(projectPolicy[ability], 20, { features })).toBe('never')
+  })
+
+  test('while its repository is made a project takes no pushes, and is not forked', () => {
+    for (const ability of ['push_code', 'admin_tag', 'fork_project'] as const)
+      expect(least(projectPolicy[ability], 20, { flags: { importing: true } })).toBe('never')
+    expect(least(projectPolicy.read_code, 20, { flags: { importing: true } })).toBe('nobody')
   })
 
   test('without a repository there is no code to read or push', () => {
@@ -92,6 +110,14 @@ describe('who may do what on a group', () => {
     ['admin_group', 'owner', 'owner'],
     ['admin_member', 'owner', 'owner'],
     ['remove_group', 'owner', 'owner'],
+    ['request_access', 'guest', 'stranger'],
+    ['set_notifications', 'guest', 'stranger'],
+    ['read_badge', 'guest', 'nobody'],
+    ['admin_badge', 'owner', 'owner'],
+    ['read_deploy_token', 'maintainer', 'maintainer'],
+    ['admin_deploy_token', 'owner', 'owner'],
+    ['admin_variable', 'owner', 'owner'],
+    ['admin_custom_attribute', 'administrator', 'administrator'],
   ] as const)('%s: a private one from %s, a public one from %s', ([ability, onPrivate, onPublic]) => {
     expect(least(groupPolicy[ability], 0)).toBe(onPrivate)
     expect(least(groupPolicy[ability], 20)).toBe(onPublic)

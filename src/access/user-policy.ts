@@ -5,6 +5,7 @@ export const userPolicy = {
   /** Hidden people are hidden from nobody but those who did not sign in. */
   read_user: { from: 'owner', open: 'anyone', or: ['signed_in'] },
   admin_user: { from: 'owner' },
+  admin_custom_attribute: { from: 'administrator' },
 } as const satisfies Policy<string>
 
 export type UserAbility = keyof typeof userPolicy

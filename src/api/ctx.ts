@@ -4,6 +4,7 @@ import type { BlobStore } from '../blobs/blob-store.ts'
 import type { Database, Db } from '../db/db.ts'
 import type { Git } from '../git/git.ts'
 import type { Plan } from '../kernel/plan.ts'
+import type { Secrets } from '../kernel/secrets.ts'
 import type { Mailer } from '../mail/mailer.ts'
 import type { Settings } from '../settings/settings.ts'
 import type { RecordTexts } from './record-texts.ts'
@@ -25,6 +26,8 @@ export type Ctx = {
   readonly plan: Plan
   /** Records as text, for those that lists show again and again. */
   readonly texts: RecordTexts
+  /** Seals what must be read again, for the database. */
+  readonly secrets: Secrets
   readonly log: Logger
   /** The address of the client, for audit and limits; absent in jobs. */
   readonly remoteAddress: string | undefined

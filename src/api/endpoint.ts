@@ -4,6 +4,7 @@ import type { Facts, Policy } from '../access/policy.ts'
 import type { Scope } from '../access/scopes.ts'
 import type { Timestamp } from '../db/types.ts'
 import type { Tier } from '../kernel/plan.ts'
+import type { Settings } from '../settings/settings.ts'
 import type { Ctx } from './ctx.ts'
 import type { Entity } from './entity.ts'
 import type { Kept } from './kept.ts'
@@ -103,6 +104,8 @@ type Shape<
   readonly status?: number
   /** Largest body in bytes, files apart. Default 8 MiB, which is also the most that is read from nobody known. */
   readonly bodyLimit?: number
+  /** Largest file of a form in bytes. Default 100 MiB. */
+  readonly fileLimit?: (settings: Settings) => number
   /** When a handler answers `unchanged` (304), for the documentation. */
   readonly unchanged?: string
   /** Headers of the answer that clients read, by name, with what each says. For the documentation. */

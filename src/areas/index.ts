@@ -1,7 +1,9 @@
 import type { Endpoint } from '../api/endpoint.ts'
 import type { Job } from '../jobs/job.ts'
+import { accessRequestRoutes } from './access-requests/routes.ts'
 import { archiveRoutes } from './archive/routes.ts'
 import { archivingRoutes } from './archiving/routes.ts'
+import { badgeRoutes } from './badges/routes.ts'
 import { blameRoutes } from './blame/routes.ts'
 import { collectUnusedBlobs } from './blob-collection/jobs.ts'
 import { deleteMergedBranches } from './branches/jobs.ts'
@@ -13,16 +15,31 @@ import { pickRoutes } from './commits/pick-routes.ts'
 import { commitRoutes } from './commits/routes.ts'
 import { commitWriteRoutes } from './commits/write-routes.ts'
 import { compareRoutes } from './compare/routes.ts'
+import { customAttributeRoutes } from './custom-attributes/routes.ts'
 import { deployKeyRoutes } from './deploy-keys/routes.ts'
+import { deployTokenRoutes } from './deploy-tokens/routes.ts'
+import { eventFeedRoutes } from './event-feed/routes.ts'
 import { fileRoutes } from './files/routes.ts'
 import { fileWriteRoutes } from './files/write-routes.ts'
+import { copySource } from './forks/jobs.ts'
+import { forkRoutes } from './forks/routes.ts'
 import { removeMarkedGroups } from './groups/due-jobs.ts'
 import { removeGroup } from './groups/jobs.ts'
 import { groupRoutes } from './groups/routes.ts'
+import { housekeepRepository } from './housekeeping/jobs.ts'
+import { housekeepingRoutes } from './housekeeping/routes.ts'
+import { failStuckImports, importFromUrl } from './imports/jobs.ts'
+import { acceptInvitationsLater, purgeEndedInvitations } from './invitations/jobs.ts'
+import { invitationRoutes } from './invitations/routes.ts'
+import { refreshLanguages } from './languages/jobs.ts'
+import { languageRoutes } from './languages/routes.ts'
 import { deliverMail, purgeStaleMails } from './mails/jobs.ts'
 import { purgeExpiredMembers } from './members/jobs.ts'
+import { membershipRoutes } from './members/membership-routes.ts'
 import { groupMemberRoutes, projectMemberRoutes } from './members/routes.ts'
+import { projectUserRoutes } from './members/user-routes.ts'
 import { namespaceRoutes } from './namespaces/routes.ts'
+import { notificationSettingRoutes } from './notification-settings/routes.ts'
 import { pipelineRoutes } from './pipelines/routes.ts'
 import { projectCreationRoutes } from './project-creation/routes.ts'
 import { removeMarkedProjects, removeProject } from './projects/jobs.ts'
@@ -31,13 +48,17 @@ import { protectedBranchRoutes } from './protected-branches/routes.ts'
 import { protectedTagRoutes } from './protected-tags/routes.ts'
 import { refreshRepository } from './pushes/jobs.ts'
 import { settleCutOffPushes } from './pushes/recovery.ts'
+import { searchRoutes } from './search/routes.ts'
+import { projectGroupRoutes } from './shares/group-routes.ts'
 import { shareRoutes } from './shares/routes.ts'
 import { sshKeyRoutes } from './ssh-keys/routes.ts'
 import { starRoutes } from './stars/routes.ts'
 import { tagRoutes } from './tags/routes.ts'
 import { tokenRoutes } from './tokens/routes.ts'
+import { topicRoutes } from './topics/routes.ts'
 import { transferRoutes } from './transfers/routes.ts'
 import { treeRoutes } from './trees/routes.ts'
+import { uploadRoutes } from './uploads/routes.ts'
 import { removeUser } from './user-removal/jobs.ts'
 import { userRemovalRoutes } from './user-removal/routes.ts'
 import { userStatusRoutes } from './user-statuses/routes.ts'
@@ -46,38 +67,53 @@ import { emailRoutes } from './users/email-routes.ts'
 import { purgeExpiredLinks } from './users/jobs.ts'
 import { userRoutes } from './users/routes.ts'
 import { stateRoutes } from './users/state-routes.ts'
+import { variableRoutes } from './variables/routes.ts'
 import { versionRoutes } from './version/routes.ts'
 
 /** Every endpoint of the product, by the folder of its area; the documentation is ordered so, too. */
 export const areas: Readonly<Record<string, readonly Endpoint[]>> = {
+  'access-requests': accessRequestRoutes,
   archive: archiveRoutes,
   archiving: archivingRoutes,
+  badges: badgeRoutes,
   blame: blameRoutes,
   branches: branchRoutes,
   'commit-comments': commitCommentRoutes,
   'commit-statuses': [...commitStatusRoutes, ...jobRoutes],
   commits: [...commitRoutes, ...commitWriteRoutes, ...pickRoutes],
   compare: compareRoutes,
+  'event-feed': eventFeedRoutes,
+  'custom-attributes': customAttributeRoutes,
   'deploy-keys': deployKeyRoutes,
+  'deploy-tokens': deployTokenRoutes,
   files: [...fileRoutes, ...fileWriteRoutes],
+  forks: forkRoutes,
   groups: groupRoutes,
-  members: [...groupMemberRoutes, ...projectMemberRoutes],
+  housekeeping: housekeepingRoutes,
+  invitations: invitationRoutes,
+  languages: languageRoutes,
+  members: [...groupMemberRoutes, ...projectMemberRoutes, ...membershipRoutes, ...projectUserRoutes],
   namespaces: namespaceRoutes,
   pipelines: pipelineRoutes,
+  'notification-settings': notificationSettingRoutes,
   'project-creation': projectCreationRoutes,
   projects: projectRoutes,
   'protected-branches': protectedBranchRoutes,
   'protected-tags': protectedTagRoutes,
-  shares: shareRoutes,
+  search: searchRoutes,
+  shares: [...shareRoutes, ...projectGroupRoutes],
   'ssh-keys': sshKeyRoutes,
   stars: starRoutes,
   tags: tagRoutes,
   tokens: tokenRoutes,
+  topics: topicRoutes,
   transfers: transferRoutes,
   trees: treeRoutes,
+  uploads: uploadRoutes,
   'user-removal': userRemovalRoutes,
   'user-statuses': userStatusRoutes,
   users: [...userRoutes, ...stateRoutes, ...emailRoutes, ...activityRoutes],
+  variables: variableRoutes,
   version: versionRoutes,
 }
 
@@ -85,12 +121,19 @@ export const endpoints: readonly Endpoint[] = Object.values(areas).flat()
 
 /** Everything that happens later. */
 export const jobs: readonly Job<any>[] = [
+  acceptInvitationsLater,
   collectUnusedBlobs,
+  copySource,
   deleteMergedBranches,
   deliverMail,
+  failStuckImports,
+  housekeepRepository,
+  importFromUrl,
+  purgeEndedInvitations,
   purgeExpiredLinks,
   purgeExpiredMembers,
   purgeStaleMails,
+  refreshLanguages,
   refreshRepository,
   removeGroup,
   removeMarkedGroups,

@@ -9,6 +9,47 @@ export type NewEvent = {
   groupId?: number
   actorId: number | null
   payload: Readonly<Record<string, unknown>>
+  /** What people are shown of it in lists of activity: only of what happens in a project. */
+  feed?: readonly FeedEntry[]
+}
+
+export type FeedAction =
+  | 'created'
+  | 'updated'
+  | 'closed'
+  | 'reopened'
+  | 'pushed'
+  | 'commented'
+  | 'merged'
+  | 'joined'
+  | 'left'
+  | 'destroyed'
+  | 'expired'
+
+/** One line of activity (areas/event-feed shows them). */
+export type FeedEntry = {
+  action: FeedAction
+  /** Whose line it is. Default: the event's actor; without one, nobody is shown anything. */
+  authorId?: number
+  /** The project itself or a membership without. `title` is as it was. */
+  target?: { type: string; id: number; iid?: number; title?: string }
+  /** For those only who may read the code of the project. */
+  code?: boolean
+  /** What was pushed. */
+  push?: PushedRefs
+}
+
+/** What a push did to a ref, or to so many refs alike: then it names none. As the wire spells it. */
+export type PushedRefs = {
+  /** New commits, counted to a bound of the emitter's; 0 for tags and for what goes. */
+  commit_count: number
+  action: 'created' | 'pushed' | 'removed'
+  ref_type: 'branch' | 'tag'
+  commit_from: string | null
+  commit_to: string | null
+  ref: string | null
+  commit_title: string | null
+  ref_count: number | null
 }
 
 /** A place in the log: everything at or before it has been read. */
@@ -26,10 +67,35 @@ export type Event = {
   readonly createdAt: Timestamp
 }
 
-/** Writes an event in the transaction of what it tells: without its commit, it never happened. */
-export const emit = (tx: Tx, event: NewEvent): Promise<number> =>
-  tx.run(sql`insert into events (kind, project_id, group_id, actor_id, payload)
+/** Writes an event, and what is shown of it, in the transaction of what it tells: without its commit, it never happened. */
+export async function emit(tx: Tx, event: NewEvent): Promise<number> {
+  const written = await tx.run(sql`insert into events (kind, project_id, group_id, actor_id, payload)
     values (${event.kind}, ${event.projectId ?? null}, ${event.groupId ?? null}, ${event.actorId}, ${JSON.stringify(event.payload)}::jsonb)`)
+  const lines = (event.feed ?? []).flatMap((entry) => lineOf(event, entry) ?? [])
+  if (lines.length > 0)
+    await tx.run(sql`
+      insert into feed_events (project_id, author_id, action, target_type, target_id, target_iid, target_title, code, push)
+      select f.* from jsonb_to_recordset(${JSON.stringify(lines)}::jsonb) as f (project_id bigint, author_id bigint, action text,
+        target_type text, target_id bigint, target_iid integer, target_title text, code boolean, push jsonb)`)
+  return written
+}
+
+/** As the table of the feed has it; nothing when there is nobody to name. */
+function lineOf({ projectId, actorId }: NewEvent, { action, authorId, target, code, push }: FeedEntry) {
+  const author = authorId ?? actorId
+  if (projectId === undefined || author === null) return undefined
+  return {
+    project_id: projectId,
+    author_id: author,
+    action,
+    target_type: target?.type,
+    target_id: target?.id,
+    target_iid: target?.iid,
+    target_title: target?.title,
+    code: code ?? false,
+    push,
+  }
+}
 
 type Row = {
   txid: string

@@ -22,7 +22,8 @@ const commands = {
   fetch: { writes: true, endOfOptions: true },
   'for-each-ref': { writes: false, endOfOptions: false },
   fsck: { writes: false, endOfOptions: false },
-  grep: { writes: false, endOfOptions: true, paths: true },
+  // Takes the word for a revision.
+  grep: { writes: false, endOfOptions: false, paths: true },
   'hash-object': { writes: true, endOfOptions: false },
   'index-pack': { writes: true, endOfOptions: false },
   log: { writes: false, endOfOptions: true, paths: true },

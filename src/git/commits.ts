@@ -18,6 +18,10 @@ export type Commit = {
   readonly signature: string | undefined
 }
 
+/** The first line of a message, whole. */
+export const titleOf = (message: string): string =>
+  message.trim() === '' ? '--no commit message' : message.split(/[\r\n]/, 1)[0]!
+
 /** A message longer than this is no message: the commit reads as absent. */
 const maxCommitBytes = 8 * 1024 * 1024
 

@@ -8,6 +8,7 @@ import { createBareRepository } from './bare-repository.ts'
 import type { Cache, GitContext } from './context.ts'
 import type { KeptGraph } from './dag/commit-graph.ts'
 import { HelperPool } from './helper-pool.ts'
+import { syncFolder } from './objects.ts'
 import { branchRef } from './ref-name.ts'
 import { Repository } from './repository.ts'
 import type { Runner } from './runner/client.ts'
@@ -84,6 +85,21 @@ export class Git implements GitContext {
     })
     await this.helpers.close(`${path}\0`)
     await rm(doomed, { recursive: true, force: true })
+  }
+
+  /**
+   * Puts a repository that was made elsewhere in the same storage into its place, whole and durably. Throws when something
+   * is there already.
+   */
+  async placeRepository(from: string, to: string): Promise<void> {
+    const [source, target] = [resolve(from), resolve(to)]
+    await this.helpers.close(`${source}\0`)
+    await mkdir(dirname(target), { recursive: true })
+    for (const folder of ['objects/pack', '.']) await syncFolder(join(source, folder))
+    await rename(source, target)
+    await syncFolder(dirname(target))
+    this.#open.delete(source)
+    this.#open.delete(target)
   }
 
   emptyDir(): Promise<string> {

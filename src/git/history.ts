@@ -31,6 +31,8 @@ export type HistoryPage = {
   order?: 'time' | 'date' | 'author-date' | 'topo'
   skip?: number
   limit: number
+  /** For the one process that this may take. Default 60 s. */
+  timeoutMs?: number
 }
 
 const orderFlags = {
@@ -53,7 +55,7 @@ export async function listCommits(repo: Repository, filters: HistoryFilters, pag
 export async function listCommitIds(
   repo: Repository,
   filters: HistoryFilters,
-  { order = 'time', skip = 0, limit }: HistoryPage,
+  { order = 'time', skip = 0, limit, timeoutMs }: HistoryPage,
 ): Promise<Oid[]> {
   if (limit <= 0 || isEmpty(filters)) return []
   const follow = filters.follow === true && filters.path !== undefined
@@ -63,6 +65,7 @@ export async function listCommitIds(
   if (known) return known.slice(from)
   const { stdout } = await repo.run(follow ? 'log' : 'rev-list', {
     ...selection(filters),
+    ...(timeoutMs !== undefined && { timeoutMs }),
     flags: [
       ...selection(filters).flags,
       ...(follow ? (['--follow', '--format=%H', '--no-show-signature', '--no-decorate'] as const) : []),

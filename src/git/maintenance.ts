@@ -6,12 +6,12 @@ const long = { lane: 'transfer', timeoutMs: 6 * 60 * 60_000 } as const
 
 /**
  * Writes what git needs to walk history fast, adding to what is there: after pushes, in a job. One process, 0.6-0.9 s
- * for the first 20,000 commits, little for a few more. A repository that does not exist is left alone; so below.
+ * for the first 20,000 commits, little for a few more; `anew` forgets commits that are gone. A repository that does not exist is left alone; so below.
  */
-export async function writeCommitGraph(repo: Repository): Promise<void> {
+export async function writeCommitGraph(repo: Repository, { anew = false } = {}): Promise<void> {
   if (!(await repo.exists())) return
   await repo.run('commit-graph write', {
-    flags: ['--reachable', '--changed-paths', '--split', '--no-progress'],
+    flags: ['--reachable', '--changed-paths', anew ? '--split=replace' : '--split', '--no-progress'],
     ...long,
   })
 }
@@ -22,14 +22,14 @@ export async function packRefs(repo: Repository): Promise<void> {
 }
 
 /**
- * Packs objects: `incremental` joins loose ones and small packs into few of growing size; `full` makes one pack with a bitmap, for fast clones, and
+ * Packs objects: `incremental` joins loose ones and small packs into few of growing size; `full` makes one pack with a bitmap (unless without), for fast clones, and
  * keeps unreachable objects loose, for a later prune. One process, minutes for a large repository; readers and writers go on.
  */
-export async function repack(repo: Repository, kind: 'incremental' | 'full'): Promise<void> {
+export async function repack(repo: Repository, kind: 'incremental' | 'full', { bitmap = true } = {}): Promise<void> {
   if (!(await repo.exists())) return
   const flags =
     kind === 'full'
-      ? (['-A', '-d', '-q', '-l', '--write-bitmap-index'] as const)
+      ? (['-A', '-d', '-q', '-l', bitmap ? '--write-bitmap-index' : '--no-write-bitmap-index'] as const)
       : (['-d', '-q', '-l', '--geometric=2', '--no-write-bitmap-index'] as const)
   await repo.run('repack', { flags, ...long })
 }

@@ -1,10 +1,11 @@
 import { execFileSync } from 'node:child_process'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp, readdir, rm, rmdir } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
 import { Git } from './git.ts'
-import { type NewTreeEntry, writeCommit, writeObject, writeTree } from './objects.ts'
+import { type NewTreeEntry, newObject, writeCommit, writeObject, writeObjects, writeTree } from './objects.ts'
 import type { Repository } from './repository.ts'
 import { Runner } from './runner/client.ts'
 
@@ -56,5 +57,23 @@ describe('objects written without git', () => {
     expect(realGit('log', '-1', '--format=%an|%ae|%at|%cn|%s', commit)).toBe(
       'Ann x|ann@example.com|1577934245|Unknown|First',
     )
+  })
+
+  test('are written while housekeeping takes empty folders away', async () => {
+    let busy = true
+    const housekeeping = (async () => {
+      while (busy) {
+        const folders = (await readdir(repo.objectDir)).filter((name) => /^[0-9a-f]{2}$/.test(name))
+        await Promise.all(folders.map((name) => rmdir(join(repo.objectDir, name)).catch(() => {})))
+        await delay(2)
+      }
+    })()
+    for (let round = 0; round < 200; round++) {
+      const object = newObject('blob', Buffer.from(`round ${round}`))
+      await writeObjects(repo, [object])
+      await rm(join(repo.objectDir, object.oid.slice(0, 2), object.oid.slice(2)))
+    }
+    busy = false
+    await housekeeping
   })
 })

@@ -25,6 +25,8 @@ export const newObject = (type: ObjectType, content: Buffer): NewObject => ({
 /** Files written at once: more would only queue up before the disk. */
 const atOnce = 32
 
+const maxAttempts = 5
+
 type Place = { readonly object: NewObject; readonly path: string; readonly temporary: string }
 
 /**
@@ -33,7 +35,24 @@ type Place = { readonly object: NewObject; readonly path: string; readonly tempo
  * itself, and counts as new, so that no clean-up takes it. The repository must exist. Nothing refers to them until a
  * ref does.
  */
-export async function writeObjects(repo: Repository, objects: readonly NewObject[]): Promise<void> {
+export const writeObjects = (repo: Repository, objects: readonly NewObject[]): Promise<void> =>
+  whileFoldersGo(() => writeOnce(repo, objects))
+
+/**
+ * Does what puts files into folders of objects, and does it again when a folder was gone: housekeeping removes empty ones,
+ * be it between our making one and our using it.
+ */
+export async function whileFoldersGo<T>(work: () => Promise<T>): Promise<T> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await work()
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ENOENT' || attempt === maxAttempts) throw error
+    }
+  }
+}
+
+async function writeOnce(repo: Repository, objects: readonly NewObject[]): Promise<void> {
   const places = [...new Map(objects.map((object) => [object.oid, placeOf(repo, object)])).values()]
   const folders = new Map<string, FileHandle>()
   try {

@@ -1,6 +1,6 @@
 import { mkdir, mkdtemp, readdir, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { syncFolder } from './objects.ts'
+import { syncFolder, whileFoldersGo } from './objects.ts'
 import type { Oid } from './oid.ts'
 import type { QuarantinedRepository, Repository } from './repository.ts'
 
@@ -27,8 +27,13 @@ export async function keepObjects(repo: Repository, scratch: Repository, except:
     )
     if (names.length === 0) continue
     const target = join(repo.objectDir, folder)
-    const made = await mkdir(target, { recursive: true })
-    for (const name of names) await rename(join(scratch.objectDir, folder, name), join(target, name))
+    let made: string | undefined
+    let moved = 0
+    await whileFoldersGo(async () => {
+      made = (await mkdir(target, { recursive: true })) ?? made
+      for (; moved < names.length; moved++)
+        await rename(join(scratch.objectDir, folder, names[moved]!), join(target, names[moved]!))
+    })
     await syncFolder(target)
     if (made !== undefined) await syncFolder(repo.objectDir)
   }

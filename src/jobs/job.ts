@@ -19,13 +19,21 @@ export type Job<I extends TObject = TObject> = {
   run(input: Static<I>, ctx: Ctx): Promise<void>
 }
 
+/** A job as whoever queues it knows it. An area that may not import what runs it declares this, and leaves `run` to another. */
+export type JobDeclaration<I extends TObject = TObject> = Omit<Job<I>, 'run' | 'every'>
+
 export const job = <I extends TObject>(j: Job<I>): Job<I> => j
 
 /**
  * Queues a job as part of the transaction: if that rolls back, the job never existed. One that waits under the same key
  * already keeps its time, so that a steady stream of writes does not put it off for ever.
  */
-export const enqueue = <I extends TObject>(tx: Tx, j: Job<I>, input: Static<I>, delayMs = 0): Promise<number> =>
+export const enqueue = <I extends TObject>(
+  tx: Tx,
+  j: JobDeclaration<I>,
+  input: Static<I>,
+  delayMs = 0,
+): Promise<number> =>
   tx.run(sql`select graphile_worker.add_job(${j.name}, payload := ${JSON.stringify(input)}::json,
     queue_name := ${j.queue?.(input) ?? null}, run_at := now() + make_interval(secs => ${delayMs / 1000}::double precision),
     job_key := ${j.key?.(input) ?? null}, job_key_mode := 'preserve_run_at', max_attempts := ${j.attempts})`)

@@ -21,6 +21,7 @@ export async function startJobs({ databaseUrl, jobs, open, log, concurrency = 4 
   const broke = (error: Error) => log.warn({ err: error }, 'a connection of the job runner broke')
   pool.on('error', broke)
   pool.on('connect', (client) => client.on('error', broke))
+  await releaseJobs(pool)
   const runner = await run({
     pgPool: pool,
     concurrency,
@@ -58,4 +59,19 @@ export async function startJobs({ databaseUrl, jobs, open, log, concurrency = 4 
   })
   runner.promise.finally(() => pool.end()).catch(() => {})
   return runner
+}
+
+/**
+ * Gives back the jobs of runners that were killed: there is one runner at a time, so whatever is held now is held by none.
+ * Left alone, they and all of their queue would wait for four hours.
+ */
+async function releaseJobs(pool: pg.Pool): Promise<void> {
+  // The first start makes the tables.
+  const { rows } = await pool.query<{ there: boolean }>(
+    `select to_regclass('graphile_worker._private_jobs') is not null as there`,
+  )
+  if (!rows[0]!.there) return
+  await pool.query(`select graphile_worker.force_unlock_workers(array(
+    select locked_by from graphile_worker._private_jobs where locked_by is not null
+    union select locked_by from graphile_worker._private_job_queues where locked_by is not null))`)
 }

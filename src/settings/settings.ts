@@ -67,6 +67,7 @@ export const Settings = Type.Object({
   password_uppercase_required: flag(false, 'Passwords need a capital letter'),
   password_symbol_required: flag(false, 'Passwords need something that is no letter and no digit'),
   password_authentication_enabled_for_git: flag(true, 'Account passwords are accepted by git over HTTP'),
+  protected_ci_variables: flag(false, 'New variables of pipelines are protected'),
   deletion_adjourned_period: count(7, 'Days that deleted projects of groups are kept (premium and higher)'),
   limit_projects_in_groups_api: flag(true, 'A group shows at most 100 of its projects and 100 shared with it'),
   enabled_git_access_protocol: Type.Union([Type.Literal('ssh'), Type.Literal('http'), Type.Null()], {
@@ -78,7 +79,29 @@ export const Settings = Type.Object({
   ecdsa_key_restriction: keyRestriction('ECDSA', [256, 384, 521]),
   ed25519_key_restriction: keyRestriction('ED25519', [256]),
   receive_max_input_size: count(0, 'Largest push in MB; 0 is no limit'),
+  allow_local_requests_from_web_hooks_and_services: flag(
+    false,
+    'Addresses of imports, hooks and services may lead to the local network',
+  ),
+  outbound_local_requests_whitelist: Type.Array(Type.String(), {
+    default: [],
+    description:
+      'Host names, addresses and ranges (10.1.0.0/16) in the local network that requests may go to all the same',
+  }),
+  dns_rebinding_protection_enabled: flag(
+    true,
+    'A request goes to the address that was checked, whatever its name stands for by then',
+  ),
+  max_import_size: count(10_240, 'Largest repository that is imported, in MB; 0 is no limit'),
+  housekeeping_enabled: flag(true, 'Repositories are packed after pushes'),
+  housekeeping_bitmaps_enabled: flag(true, 'Full packs have a bitmap, which makes clones fast'),
+  housekeeping_incremental_repack_period: count(10, 'Pushes after which new objects are packed; 0 never'),
+  housekeeping_full_repack_period: count(50, 'Pushes after which everything is packed anew; 0 never'),
+  housekeeping_gc_period: count(200, 'Pushes after which what nothing reaches is removed, too; 0 never'),
   lfs_enabled: flag(true, 'Large files may be stored (git LFS)'),
+  max_attachment_size: count(10, 'Largest upload in MB'),
+  search_rate_limit: count(300, 'Searches a user may make in a minute; 0 is no limit'),
+  push_event_activities_limit: count(3, 'A push of more branches or tags than this is one event'),
   max_lfs_object_size: count(0, 'Largest large file in MB; 0 is no limit'),
   avatar_service_enabled: flag(true, 'People without a picture of their own show one by e-mail address'),
   throttle_unauthenticated_enabled: flag(false, 'Limit requests of each address without credentials'),

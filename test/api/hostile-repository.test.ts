@@ -10,7 +10,7 @@ import { type Answer, test, type World } from '../world.ts'
  */
 
 const ofRepositories = endpoints.filter(({ path }) =>
-  /^\/projects\/:id\/(repository|statuses|pipelines|jobs)/.test(path),
+  /^\/projects\/:id\/(repository|statuses|pipelines|jobs|search)/.test(path),
 )
 
 /** Parameters that name refs or commits, and those that are paths. */
@@ -77,6 +77,7 @@ class Target {
       content: 'c',
       format: 'tar',
       pipeline_id: one.json.pipeline_id,
+      ...(e.path.endsWith('/search') && { scope: 'blobs', search: 'seed' }),
     }
     return new Target(world, e, project, valid)
   }

@@ -33,6 +33,14 @@ export const deployKeyLevel = (keyId: number, projectId: Sql): Sql => sql`(
     select case when can_push then ${literal(levels.maintainer)} else ${literal(levels.reporter)} end::smallint from deploy_key_projects
     where deploy_key_id = ${keyId} and project_id = ${projectId})`
 
+/**
+ * The level a deploy token has in its project, or in those below its group: a reporter's, since it only reads. Null elsewhere,
+ * and when it is no longer good.
+ */
+export const deployTokenLevel = (tokenId: number, projectId: Sql, namespaceId: Sql): Sql => sql`(
+    select ${literal(levels.reporter)}::smallint from deploy_tokens t where t.id = ${tokenId} and not t.revoked and (t.expires_at is null or t.expires_at > now())
+    and (t.project_id = ${projectId} or t.namespace_id = any((select traversal_ids from namespaces where id = ${namespaceId})::bigint[])))`
+
 /** True for projects in which somebody has at least this level: SQL twin of `facts.level >= level`. */
 export const projectWhere = (actor: Actor, level: number, projectId: Sql, namespaceId: Sql): Sql => sql`(
     ${namespaceId} in (select group_id from group_access where user_id = ${actor.id} and level >= ${level} and expires_on > current_date)

@@ -10,7 +10,7 @@ import { raw, sql } from '../../db/sql.ts'
 import { findGroup, visibleGroups } from '../groups/queries.ts'
 import { groupFacts } from '../groups/subject.ts'
 import { listProjects } from '../projects/list-queries.ts'
-import { findProject, visibleProjects } from '../projects/queries.ts'
+import { findProject, readableCode, visibleProjects } from '../projects/queries.ts'
 import { projectFacts } from '../projects/subject.ts'
 import { projectWhere } from './queries.ts'
 
@@ -168,6 +168,22 @@ describe('policies and their twins in SQL', () => {
           expect(hasFeature(feature, caller, facts), `${feature}, ${kind}`).toBe(expected)
           expect(listed !== undefined, `${feature}, ${kind}`).toBe(expected && sees(kind, visibility))
         }
+      }
+    },
+  )
+
+  test.for(visibilities.flatMap((visibility) => features.map((level) => ({ visibility, level }))))(
+    'agree about the code of a $visibility project whose repository is $level',
+    async ({ visibility, level }) => {
+      const { project } = trees.get(visibility)!
+      const all = { repository_access_level: level, merge_requests_access_level: level, builds_access_level: level }
+      expect((await world.root.put(`/projects/${project.id}`, all)).status).toBe(200)
+      for (const [kind, caller] of callers) {
+        const facts = projectFacts((await findProject(world.db, caller, project.id))!)
+        const found = await world.db.row(
+          sql`select 1 from projects p where p.id = ${project.id} and ${visibleProjects(caller)} and ${readableCode(caller)}`,
+        )
+        expect(found !== undefined, kind).toBe(allows(projectPolicy.read_code, caller, facts))
       }
     },
   )

@@ -5,7 +5,7 @@ import { archiveStream, canArchive } from '../../git/archive.ts'
 import { findEntry } from '../../git/trees.ts'
 import { Failure, notFound } from '../../kernel/failure.ts'
 import { defaultRef, findCommitId, immutableCacheControl, isImmutable } from '../commits/revision.ts'
-import { inlineDisposition } from '../files/headers.ts'
+import { disposition } from '../files/headers.ts'
 import type { ProjectRow } from '../projects/queries.ts'
 import { openRepository } from '../repositories/open.ts'
 import { type ArchiveSuffix, archiveName, archiveSuffixes, contentTypeOf } from './names.ts'
@@ -31,7 +31,7 @@ export async function archiveBody(
   if (!(await canArchive(repo, format)))
     throw new Failure('unprocessable', 'This server has no bzip2: ask for tar.gz, tar or zip')
   const name = archiveName(project.path, sha || project.default_branch || 'HEAD', commit, path)
-  reply.header('content-disposition', inlineDisposition(`${name}.${format}`).replace('inline', 'attachment'))
+  reply.header('content-disposition', disposition('attachment', `${name}.${format}`))
   if (isImmutable(sha ?? '', commit)) reply.header('cache-control', immutableCacheControl)
   const body = head
     ? Readable.from([])

@@ -3,12 +3,13 @@ import type { Db, Tx } from '../../db/db.ts'
 import { literal, raw, type Sql, sql } from '../../db/sql.ts'
 
 /** Whose picture: pictures of groups are those of their namespaces. */
-export type AvatarOwner = 'user' | 'group' | 'project'
+export type AvatarOwner = 'user' | 'group' | 'project' | 'topic'
 
 const tables: Readonly<Record<AvatarOwner, Sql>> = {
   user: raw('users'),
   group: raw('namespaces'),
   project: raw('projects'),
+  topic: raw('topics'),
 }
 
 /** Null takes the picture away. */
@@ -39,11 +40,13 @@ export const storedAvatars = (db: Db, after: string, limit: number): Promise<{ o
     select owner, digest from (
       select 'user ' || id as owner, avatar_digest as digest from users where avatar_digest is not null
       union all select kind || ' namespace ' || id, avatar_digest from namespaces where avatar_digest is not null
-      union all select 'project ' || id, avatar_digest from projects where avatar_digest is not null) as pictures
+      union all select 'project ' || id, avatar_digest from projects where avatar_digest is not null
+      union all select 'topic ' || id, avatar_digest from topics where avatar_digest is not null) as pictures
     where owner > ${after} order by owner limit ${literal(limit)}`)
 
 /** Digests of these that are pictures: for the collection of blobs. */
 export const digestsOfAvatars = (digests: readonly Digest[]): Sql => sql`
   select avatar_digest from users where avatar_digest = any(${digests}::text[])
   union all select avatar_digest from namespaces where avatar_digest = any(${digests}::text[])
-  union all select avatar_digest from projects where avatar_digest = any(${digests}::text[])`
+  union all select avatar_digest from projects where avatar_digest = any(${digests}::text[])
+  union all select avatar_digest from topics where avatar_digest = any(${digests}::text[])`

@@ -3,12 +3,17 @@ import type { Db } from '../../db/db.ts'
 import { join, type Sql, sql } from '../../db/sql.ts'
 import { digestsOfAvatars } from '../avatars/queries.ts'
 import { digestsOfLargeFiles } from '../large-files/queries.ts'
+import { digestsOfUploads } from '../uploads/queries.ts'
 
 /**
  * Everything that rows call a blob: each selects, of the digests it is given, those it needs. An area that keeps blobs adds
  * its own here, or they are collected.
  */
-const references: readonly ((digests: readonly Digest[]) => Sql)[] = [digestsOfAvatars, digestsOfLargeFiles]
+const references: readonly ((digests: readonly Digest[]) => Sql)[] = [
+  digestsOfAvatars,
+  digestsOfLargeFiles,
+  digestsOfUploads,
+]
 
 /** Those of the digests that no row names. */
 export async function unreferenced(db: Db, digests: readonly Digest[]): Promise<Digest[]> {

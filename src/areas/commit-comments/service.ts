@@ -1,6 +1,6 @@
 import type { Ctx } from '../../api/ctx.ts'
 import { emit } from '../../events/log.ts'
-import type { Commit } from '../../git/commits.ts'
+import { type Commit, titleOf } from '../../git/commits.ts'
 import { invalid, notFound } from '../../kernel/failure.ts'
 import type { ProjectRow } from '../projects/queries.ts'
 import { noteActivity } from '../pushes/queries.ts'
@@ -40,6 +40,9 @@ export async function createComment(
         line_type: comment.line_type,
         created_at: comment.created_at,
       },
+      feed: [
+        { action: 'commented', target: { type: 'Note', id: comment.id, title: titleOf(commit.message) }, code: true },
+      ],
     })
     return comment
   })

@@ -3,7 +3,7 @@ import type { Ctx } from '../../api/ctx.ts'
 import { entity } from '../../api/entity.ts'
 import { nullable, timestamp } from '../../api/schema.ts'
 import type { Stats } from '../../git/changes.ts'
-import type { Commit as GitCommit } from '../../git/commits.ts'
+import { type Commit as GitCommit, titleOf } from '../../git/commits.ts'
 import { formatSignatureTime } from '../../git/signature.ts'
 import { PipelineReferenceSchema, pipelineReference } from '../pipelines/entity.ts'
 import type { ProjectSubject } from '../projects/subject.ts'
@@ -42,10 +42,6 @@ const basic = {
     ),
   ),
 }
-
-/** The first line, whole. */
-const titleOf = (message: string): string =>
-  message.trim() === '' ? '--no commit message' : message.split(/[\r\n]/, 1)[0]!
 
 function basicOf({ commit, project, stats }: CommitRow, { site }: Ctx) {
   const committedDate = formatSignatureTime(commit.committer)

@@ -1,4 +1,4 @@
-import type { Client, World } from '../../../test/world.ts'
+import type { Client, TestGroup, World } from '../../../test/world.ts'
 import type { Level, Visibility } from '../../access/levels.ts'
 import { sql } from '../../db/sql.ts'
 import { TestRepository } from '../../git/testing.ts'
@@ -9,9 +9,13 @@ export type StoredProject = { id: number; full_path: string; repository: TestRep
 /** A project of the first administrator; `main` is its default branch, though it has no commit yet. */
 export async function storedProject(
   world: World,
-  { visibility = 'public', members = [] }: { visibility?: Visibility; members?: readonly [Client, Level][] } = {},
+  {
+    visibility = 'public',
+    members = [],
+    group,
+  }: { visibility?: Visibility; members?: readonly [Client, Level][]; group?: TestGroup } = {},
 ): Promise<StoredProject> {
-  const { id, full_path } = await world.project({ visibility, members })
+  const { id, full_path } = await world.project({ visibility, members, ...(group && { group }) })
   await world.db.run(sql`update projects set default_branch = 'main' where id = ${id}`)
   const ctx = await world.app.open(null)
   const repo = await openForWriting(ctx, { id, repository_storage: 'default', default_branch: 'main' })

@@ -9,7 +9,7 @@ import { project } from '../projects/subject.ts'
 import { openRepository } from '../repositories/open.ts'
 import { contentSha256 } from './content-hash.ts'
 import { RepositoryFile } from './entity.ts'
-import { inlineDisposition, metadataHeaders, setMetadata } from './headers.ts'
+import { disposition, metadataHeaders, setMetadata } from './headers.ts'
 import { jsonContent } from './json-content.ts'
 import { rawBlob } from './raw.ts'
 import { type FoundFile, findFile, lastCommitOf } from './service.ts'
@@ -77,7 +77,7 @@ export const fileRoutes = [
       const repo = openRepository(ctx, subject)
       const found = await findFile(repo, params.ref, params.file_path)
       await fileFacts(repo, found, reply)
-      reply.header('content-disposition', inlineDisposition(found.name))
+      reply.header('content-disposition', disposition('inline', found.name))
       return rawBlob(repo, { blob: found.blob, sizeBytes: found.sizeBytes, what: 'File' }, { reply, head })
     },
   }),

@@ -15,6 +15,7 @@ export type Holder =
       readonly tokenId: number | undefined
     }
   | { readonly deployKeyId: number }
+  | { readonly deployTokenId: number }
 
 /** What a credential of ours says: who may do what with the large files of which project. `upload` includes `download`. */
 export type Grant = {
@@ -28,12 +29,23 @@ const lifetimeSeconds = 30 * 60
 
 const signed = (key: Buffer, text: string): Buffer => createHmac('sha256', key).update(text).digest()
 
-const form = /^((k?)(\d{1,15})\.(\d{0,15})\.(\d{1,15})\.(download|upload)\.(\d{1,12}))\.([\w-]{43})$/
+const form = /^(([kt]?)(\d{1,15})\.(\d{0,15})\.(\d{1,15})\.(download|upload)\.(\d{1,12}))\.([\w-]{43})$/
+
+/** `7.31` is token 31 of account 7, `7.` the account itself, `k7.` a deploy key and `t7.` a deploy token. */
+function holderParts({ id, tokenId, deployKey, deployToken }: Actor): readonly (string | number)[] {
+  if (deployKey) return [`k${deployKey.id}`, '']
+  return deployToken ? [`t${deployToken.id}`, ''] : [id, tokenId ?? '']
+}
+
+function parseHolder(kind: string, id: string, tokenId: string): Holder {
+  if (kind === 'k') return { deployKeyId: Number(id) }
+  if (kind === 't') return { deployTokenId: Number(id) }
+  return { userId: Number(id), tokenId: tokenId === '' ? undefined : Number(tokenId) }
+}
 
 async function issue(ctx: Ctx, actor: Actor, projectId: number, operation: Operation): Promise<string> {
   const expiresAt = Math.floor(Date.now() / 1000) + lifetimeSeconds
-  const holder = actor.deployKey ? [`k${actor.deployKey.id}`, ''] : [actor.id, actor.tokenId ?? '']
-  const text = [...holder, projectId, operation, expiresAt].join('.')
+  const text = [...holderParts(actor), projectId, operation, expiresAt].join('.')
   return `${text}.${signed(await signingKey(ctx.db, 'large_files'), text).toString('base64url')}`
 }
 
@@ -46,10 +58,7 @@ export async function readCredential(db: Db, credential: string): Promise<Grant 
   if (!timingSafeEqual(expected, Buffer.from(mac!, 'base64url')) || Number(expiresAt) * 1000 <= Date.now())
     return undefined
   return {
-    holder:
-      kind === 'k'
-        ? { deployKeyId: Number(id) }
-        : { userId: Number(id), tokenId: tokenId === '' ? undefined : Number(tokenId) },
+    holder: parseHolder(kind!, id!, tokenId!),
     projectId: Number(projectId),
     operation: operation as Operation,
   }

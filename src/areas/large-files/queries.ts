@@ -52,6 +52,15 @@ export const linkFrom = (tx: Tx, sourceId: number, projectId: number, oids: read
     ),
   )
 
+/** The same for all that the other has, as a fork does when it is made. */
+export const linkAllFrom = (tx: Tx, sourceId: number, projectId: number): Promise<number> =>
+  tx.run(
+    link(
+      projectId,
+      sql`select ${projectId}::bigint, oid, size from large_files where project_id = ${sourceId} order by oid for key share`,
+    ),
+  )
+
 /** Digests of these that are large files: for the collection of blobs. */
 export const digestsOfLargeFiles = (digests: readonly Digest[]): Sql =>
   sql`select oid from large_files where oid = any(${digests}::text[])`

@@ -2,7 +2,7 @@ import { Type } from 'typebox'
 import { entity } from '../../api/entity.ts'
 import { dateOnly, nullable } from '../../api/schema.ts'
 import { UserReferenceSchema, userReference } from '../users/entity.ts'
-import type { MemberRow } from './queries.ts'
+import type { MemberRow, MembershipRow } from './queries.ts'
 
 export const Member = entity({
   name: 'Member',
@@ -15,5 +15,22 @@ export const Member = entity({
     ...userReference(row, ctx),
     access_level: row.access_level,
     expires_at: row.expires_at,
+  }),
+})
+
+/** What somebody is a member of. */
+export const UserMembership = entity({
+  name: 'UserMembership',
+  schema: Type.Object({
+    source_id: Type.Integer(),
+    source_name: Type.String(),
+    source_type: Type.String({ description: 'Namespace (a group) or Project' }),
+    access_level: Type.Integer(),
+  }),
+  present: ({ source_id, source_name, source_type, access_level }: MembershipRow) => ({
+    source_id,
+    source_name,
+    source_type,
+    access_level,
   }),
 })

@@ -25,13 +25,14 @@ const alive = raw('(m.expires_at is null or m.expires_at > current_date)')
 
 const select = sql`select ${userReference}, m.access_level, m.expires_at, m.updated_at from members m join users u on u.id = m.user_id`
 
-export type MemberFilters = { query?: string; user_ids?: number[] }
+export type MemberFilters = { query?: string; user_ids?: number[]; skip_users?: number[] }
 
-const filtered = ({ query, user_ids }: MemberFilters): Sql[] => [
+const filtered = ({ query, user_ids, skip_users }: MemberFilters): Sql[] => [
   ...(query?.trim()
     ? [sql`(${fuzzy(query, ['u.name', 'u.username'])} or lower(u.email) = lower(${query.trim()}))`]
     : []),
   ...(user_ids?.length ? [sql`u.id = any(${user_ids}::bigint[])`] : []),
+  ...(skip_users?.length ? [sql`u.id <> all(${skip_users}::bigint[])`] : []),
 ]
 
 /** Direct members, in the order they came. */
@@ -107,7 +108,7 @@ export const inheritedLevel = (
 export async function insertMember(
   tx: Tx,
   source: MemberSource,
-  member: { userId: number; level: number; expiresAt: DateOnly | null; createdBy: number },
+  member: { userId: number; level: number; expiresAt: DateOnly | null; createdBy: number | null },
 ): Promise<boolean> {
   await tx.run(sql`delete from members m where ${direct(source)} and m.user_id = ${member.userId} and not ${alive}`)
   const inserted = await tx.run(sql`
@@ -173,3 +174,28 @@ export const placeOfProject = async (
   namespaceId: number,
 ): Promise<{ kind: 'user' | 'group'; traversal_ids: number[]; membership_lock: boolean; owner_id: number | null }> =>
   (await db.row(sql`select kind, traversal_ids, membership_lock, owner_id from namespaces where id = ${namespaceId}`))!
+
+export type MembershipRow = {
+  source_id: number
+  source_name: string
+  source_type: 'Namespace' | 'Project'
+  access_level: number
+}
+
+/** What somebody is a direct member of, in the order he came to it. */
+export const membershipsOf = (userId: number, type: MembershipRow['source_type'] | undefined): List => ({
+  type: 'Member',
+  select: sql`select coalesce(m.project_id, m.namespace_id) as source_id, coalesce(p.name, n.name) as source_name,
+      case when m.project_id is null then 'Namespace' else 'Project' end as source_type, m.access_level
+    from members m left join projects p on p.id = m.project_id left join namespaces n on n.id = m.namespace_id`,
+  from: sql`from members m left join projects p on p.id = m.project_id left join namespaces n on n.id = m.namespace_id`,
+  where: [
+    sql`m.user_id = ${userId}`,
+    alive,
+    raw('not coalesce(p.deleting, n.deleting)'),
+    ...(type === undefined
+      ? []
+      : [type === 'Project' ? raw('m.project_id is not null') : raw('m.namespace_id is not null')]),
+  ],
+  order: [{ by: raw('m.id'), direction: 'asc' }],
+})

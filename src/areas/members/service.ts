@@ -2,7 +2,7 @@ import { levelNames, levels } from '../../access/levels.ts'
 import type { Ctx } from '../../api/ctx.ts'
 import type { Db, Tx } from '../../db/db.ts'
 import type { DateOnly } from '../../db/types.ts'
-import { emit } from '../../events/log.ts'
+import { emit, type FeedAction } from '../../events/log.ts'
 import { conflict, Failure, forbidden, invalidFields, notFound, rowNotFound } from '../../kernel/failure.ts'
 import { groupMemberChanged, lockAccess, projectMemberChanged } from '../access-index/service.ts'
 import { findUser } from '../users/queries.ts'
@@ -46,7 +46,8 @@ export async function projectMembership(db: Db, project: { id: number; namespace
   }
 }
 
-const storable = (membership: Membership, level: number): boolean =>
+/** Whether the level exists here: projects have no owners. */
+export const isStorable = (membership: Membership, level: number): boolean =>
   [levels.guest, levels.reporter, levels.developer, levels.maintainer].includes(level as 10) ||
   (level === levels.owner && membership.of === 'group')
 
@@ -55,7 +56,7 @@ const above = ({ of, ancestorIds }: Membership): readonly number[] =>
   of === 'group' ? ancestorIds.slice(0, -1) : ancestorIds
 
 async function requireLevel(tx: Tx, membership: Membership, userId: number, level: number): Promise<void> {
-  if (!storable(membership, level)) throw invalidFields({ access_level: ['is not included in the list'] })
+  if (!isStorable(membership, level)) throw invalidFields({ access_level: ['is not included in the list'] })
   const inherited = await inheritedLevel(tx, above(membership), userId)
   if (inherited && inherited.access_level > level)
     throw invalidFields({
@@ -72,7 +73,7 @@ const changed = (tx: Tx, membership: Membership, userId: number): Promise<void> 
 
 const record = (
   tx: Tx,
-  ctx: Ctx,
+  actorId: number | null,
   membership: Membership,
   kind: string,
   userId: number,
@@ -81,9 +82,13 @@ const record = (
   emit(tx, {
     kind,
     ...(membership.of === 'group' ? { groupId: membership.groupId } : { projectId: membership.projectId }),
-    actorId: ctx.actor?.id ?? null,
+    actorId,
     payload: { user_id: userId, ...more },
+    feed: feedActions[kind] ? [{ action: feedActions[kind], authorId: userId }] : [],
   })
+
+/** Of memberships in projects. */
+const feedActions: Readonly<Record<string, FeedAction>> = { member_added: 'joined', member_removed: 'left' }
 
 export async function addMember(
   ctx: Ctx,
@@ -92,20 +97,27 @@ export async function addMember(
 ): Promise<MemberRow> {
   await ctx.transaction(async (tx) => {
     await lockAccess(tx)
-    if (await findMember(tx, membership, member.userId)) throw conflict('Member already exists')
-    const user = await findUser(tx, member.userId)
-    if (!user || user.kind === 'ghost') throw notFound('User')
-    if (membership.locked) throw new Failure('not_allowed', 'Method Not Allowed')
-    await requireLevel(tx, membership, member.userId, member.level)
-    const added = await insertMember(tx, membership, { ...member, createdBy: ctx.actor!.id })
-    if (!added) throw conflict('Member already exists')
-    await changed(tx, membership, member.userId)
-    await record(tx, ctx, membership, 'member_added', member.userId, {
-      access_level: member.level,
-      expires_at: member.expiresAt,
-    })
+    await admitMember(tx, membership, { ...member, actorId: ctx.actor!.id })
   })
   return (await findMember(ctx.db, membership, member.userId)) ?? reload(ctx, member)
+}
+
+/** Makes somebody a member, in the name of `actorId` (null: of nobody who is still there). The access lock is held. */
+export async function admitMember(
+  tx: Tx,
+  membership: Membership,
+  member: { userId: number; level: number; expiresAt: DateOnly | null; actorId: number | null },
+): Promise<void> {
+  const { userId, level, expiresAt, actorId } = member
+  if (await findMember(tx, membership, userId)) throw conflict('Member already exists')
+  const user = await findUser(tx, userId)
+  if (!user || user.kind === 'ghost') throw notFound('User')
+  if (membership.locked) throw new Failure('not_allowed', 'Method Not Allowed')
+  await requireLevel(tx, membership, userId, level)
+  const added = await insertMember(tx, membership, { userId, level, expiresAt, createdBy: actorId })
+  if (!added) throw conflict('Member already exists')
+  await changed(tx, membership, userId)
+  await record(tx, actorId, membership, 'member_added', userId, { access_level: level, expires_at: expiresAt })
 }
 
 /** A membership that is over on the day it begins is still answered. */
@@ -133,7 +145,7 @@ export async function editMember(
     await requireLevel(tx, membership, member.userId, member.level)
     await updateMember(tx, membership, member.userId, member.level, member.expiresAt)
     await changed(tx, membership, member.userId)
-    await record(tx, ctx, membership, 'member_updated', member.userId, { access_level: member.level })
+    await record(tx, ctx.actor?.id ?? null, membership, 'member_updated', member.userId, { access_level: member.level })
     return {
       ...held,
       access_level: member.level,
@@ -167,7 +179,7 @@ export async function removeMember(
     if (membership.fixedUserId === userId) throw forbidden()
     await keepAnOwner(tx, membership, held)
     await endMembership(tx, membership, userId)
-    await record(tx, ctx, membership, 'member_removed', userId)
+    await record(tx, ctx.actor?.id ?? null, membership, 'member_removed', userId)
   })
 }
 

@@ -1,5 +1,5 @@
 import { endpoint } from '../../api/endpoint.ts'
-import { Flag, Optional, Params, Text, Whole } from '../../api/params/types.ts'
+import { Filled, Flag, Optional, Params, Text, Whole } from '../../api/params/types.ts'
 import { instance } from '../instance/subject.ts'
 import { Project } from '../projects/entity.ts'
 import { projectIds, writeParams } from '../projects/params.ts'
@@ -9,7 +9,8 @@ import { createProjectWithContent } from './service.ts'
 const createParams = {
   ...writeParams,
   initialize_with_readme: Flag({ default: false, description: 'Begin with a commit that adds README.md' }),
-  default_branch: Optional(Text({ description: 'Branch of that commit' })),
+  default_branch: Optional(Text({ description: 'Branch of that commit, or of the import' })),
+  import_url: Optional(Filled({ description: 'Address of a repository to begin with: http, https or git' })),
 } as const
 
 export const projectCreationRoutes = [

@@ -1,6 +1,8 @@
 import type { Ctx } from '../../api/ctx.ts'
+import { ParameterError } from '../../api/params/parameter-error.ts'
 import { branchRef } from '../../git/ref-name.ts'
 import { invalidFields } from '../../kernel/failure.ts'
+import { acceptImportUrl, importInto } from '../imports/service.ts'
 import { mayCreateProjects } from '../namespaces/creation.ts'
 import { findNamespaceByPath } from '../namespaces/queries.ts'
 import type { ProjectRecordRow } from '../projects/queries.ts'
@@ -8,15 +10,27 @@ import { createProject, getRecord, type ProjectInput } from '../projects/service
 import { loadProject, type ProjectSubject } from '../projects/subject.ts'
 import { commitReadme } from '../pushes/first-commit.ts'
 
-/** A project, and its first commit if one is wanted. */
+/** A project, and its first commit if one is wanted, or the wish to fill it from elsewhere. */
 export async function createProjectWithContent(
   ctx: Ctx,
-  input: ProjectInput & { namespace_id?: number; initialize_with_readme: boolean; default_branch?: string },
+  input: ProjectInput & {
+    namespace_id?: number
+    initialize_with_readme: boolean
+    default_branch?: string
+    import_url?: string
+  },
   ownerId: number,
 ): Promise<ProjectRecordRow> {
-  const { initialize_with_readme, default_branch, ...attributes } = input
+  const { initialize_with_readme, default_branch, import_url, ...attributes } = input
   if (default_branch !== undefined && branchRef(default_branch) === undefined)
     throw invalidFields({ default_branch: ['is invalid'] })
+  if (import_url !== undefined) {
+    if (initialize_with_readme) throw new ParameterError('initialize_with_readme, import_url are mutually exclusive')
+    const destination = await acceptImportUrl(ctx, import_url)
+    return createProject(ctx, attributes, ownerId, (tx, id) =>
+      importInto(ctx, tx, id, { destination, defaultBranch: default_branch }),
+    )
+  }
   const project = await createProject(ctx, attributes, ownerId)
   if (!initialize_with_readme) return project
   await commitReadme(ctx, project, default_branch)

@@ -35,6 +35,7 @@ export type ProjectSet =
   | { of: 'nothing' }
   | { of: 'user'; userId: number }
   | { of: 'stars'; userId: number }
+  | { of: 'forks'; sourceId: number }
   | {
       of: 'group'
       groupId: number
@@ -59,6 +60,7 @@ const setCondition = (set: ProjectSet): Sql[] => {
   if (set.of === 'nothing') return [raw('false')]
   if (set.of === 'user') return [sql`p.namespace_id = (select id from namespaces where owner_id = ${set.userId})`]
   if (set.of === 'stars') return [sql`p.id in (select project_id from stars where user_id = ${set.userId})`]
+  if (set.of === 'forks') return [sql`p.forked_from_project_id = ${set.sourceId}`]
   const inside = set.includeSubgroups
     ? sql`p.namespace_id = any(array(select d.id from namespaces d where ${within(raw('d.traversal_ids'), sql`${set.traversalIds}::bigint[]`)}))`
     : sql`p.namespace_id = ${set.groupId}`

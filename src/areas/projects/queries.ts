@@ -1,10 +1,10 @@
-import type { Caller } from '../../access/actor.ts'
-import { levels, visibilities } from '../../access/levels.ts'
+import type { Actor, Caller } from '../../access/actor.ts'
+import { featureLevels, levels, visibilities } from '../../access/levels.ts'
 import type { Db, Tx } from '../../db/db.ts'
 import { empty, raw, type Sql, sql, wireTime } from '../../db/sql.ts'
 import type { DateOnly, Timestamp } from '../../db/types.ts'
 import { forCaller } from '../access-index/caller-queries.ts'
-import { deployKeyLevel, projectLevel, projectWhere } from '../access-index/queries.ts'
+import { deployKeyLevel, deployTokenLevel, projectLevel, projectWhere } from '../access-index/queries.ts'
 import { taken } from '../namespaces/names.ts'
 import { type UserReferenceRow, userReferenceJson } from '../users/queries.ts'
 import type { FeatureLevels } from './features.ts'
@@ -41,7 +41,9 @@ const levelOf = (caller: Caller): Sql =>
     ? raw('null::smallint')
     : caller.deployKey
       ? deployKeyLevel(caller.deployKey.id, raw('p.id'))
-      : projectLevel(caller.id, raw('p.id'), raw('p.namespace_id'))
+      : caller.deployToken
+        ? deployTokenLevel(caller.deployToken.id, raw('p.id'), raw('p.namespace_id'))
+        : projectLevel(caller.id, raw('p.id'), raw('p.namespace_id'))
 
 /** By number, or by full path in any case; an old path leads to what was renamed. */
 const named = (name: { number: number } | { path: string }): { join: Sql; condition: Sql } =>
@@ -154,6 +156,20 @@ export function visibleProjects(caller: Caller): Sql {
   const open = caller.external ? visibilities.public : visibilities.internal
   return sql`(p.visibility >= ${open} or ${projectWhere(caller, levels.guest, raw('p.id'), raw('p.namespace_id'))})`
 }
+
+/** Projects whose code the caller may read: SQL twin of `projectPolicy.read_code`, for what is visible to him. */
+export function readableCode(caller: Caller): Sql {
+  const { disabled, enabled } = featureLevels
+  if (caller?.admin) return sql`p.repository_access_level > ${disabled}`
+  const everyones = sql`p.repository_access_level >= ${enabled}`
+  if (caller === null) return sql`(p.visibility = ${visibilities.public} and ${everyones})`
+  const open = caller.external ? visibilities.public : visibilities.internal
+  return sql`(p.repository_access_level > ${disabled} and (${memberAtLeast(caller, levels.reporter)}
+    or (p.visibility >= ${open} and (${everyones} or ${memberAtLeast(caller, levels.guest)}))))`
+}
+
+const memberAtLeast = (actor: Actor, level: number): Sql =>
+  projectWhere(actor, level, raw('p.id'), raw('p.namespace_id'))
 
 /** The same for one project: asks for its level rather than for all that the caller has a level in. */
 function visibleProject(caller: Caller): Sql {
@@ -389,6 +405,14 @@ export const lockProject = (tx: Tx, id: number): Promise<ProjectRow | undefined>
   tx.row<ProjectRow>(
     sql`select ${columns}, null as level from projects p where p.id = ${id} and not p.deleting for update`,
   )
+
+/** The visibility of what a project was forked from, which stays until the transaction ends. Undefined without a source. */
+export const lockForkSource = async (tx: Tx, projectId: number): Promise<number | undefined> =>
+  (
+    await tx.row<{ visibility: number }>(sql`
+      select s.visibility from projects p join projects s on s.id = p.forked_from_project_id
+      where p.id = ${projectId} and not s.deleting for share of s`)
+  )?.visibility
 
 /** From here on nobody finds it; a job removes it for good. */
 export const markDeleting = (tx: Tx, id: number): Promise<number> =>

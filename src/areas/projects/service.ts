@@ -40,6 +40,7 @@ import {
   findProjectRecord,
   insertProject,
   insertProjectMember,
+  lockForkSource,
   lockProject,
   lockProjectsLimit,
   markDeleting,
@@ -75,6 +76,12 @@ function visibilityComplaints(
   return []
 }
 
+/** Complaints about a fork that would be more visible than its source; none without a source. */
+export const forkVisibilityComplaints = (visibility: Visibility, sourceVisibility: number | undefined): string[] =>
+  sourceVisibility !== undefined && visibilities[visibility] > sourceVisibility
+    ? [`${visibility} is not allowed since the fork source project has lower visibility.`]
+    : []
+
 export type ProjectInput = Readonly<Record<string, unknown>> & {
   name?: string
   path?: string
@@ -85,11 +92,15 @@ export type ProjectInput = Readonly<Record<string, unknown>> & {
   avatar?: UploadedFile | null
 }
 
-/** A project in a namespace where the caller may make some; `owner` is whose own the default namespace is. */
+/**
+ * A project in a namespace where the caller may make some; `owner` is whose own the default namespace is. `also` is done
+ * in the same transaction, once the project is there.
+ */
 export async function createProject(
   ctx: Ctx,
   input: ProjectInput & { namespace_id?: number },
   ownerId: number,
+  also?: (tx: Tx, projectId: number) => Promise<void>,
 ): Promise<ProjectRecordRow> {
   const actor = ctx.actor!
   const namespace =
@@ -144,7 +155,9 @@ export async function createProject(
         projectId,
         actorId: actor.id,
         payload: { name, full_path: fullPath, visibility },
+        feed: [{ action: 'created' }],
       })
+      await also?.(tx, projectId)
       return projectId
     })
     .catch(asTaken)
@@ -196,6 +209,8 @@ export async function editProject(
     .transaction(async (tx) => {
       // In the order in which a rename of the group takes them.
       const namespace = await lockNamespace(tx, project.namespace_id)
+      // Before its fork, in the order in which a lower visibility comes down.
+      const sourceVisibility = input.visibility === undefined ? undefined : await lockForkSource(tx, project.id)
       const held = await lockProject(tx, project.id)
       if (!held || !namespace || held.namespace_id !== namespace.id) throw rowNotFound()
       const features = featuresAmong(input)
@@ -209,7 +224,10 @@ export async function editProject(
         visibility_level:
           input.visibility === undefined || visibilities[input.visibility] === held.visibility
             ? []
-            : visibilityComplaints(ctx, input.visibility, namespace),
+            : [
+                ...visibilityComplaints(ctx, input.visibility, namespace),
+                ...forkVisibilityComplaints(input.visibility, sourceVisibility),
+              ],
         ...settingComplaints(input),
         ...featureComplaints({ ...held, ...features }),
       })

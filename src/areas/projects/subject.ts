@@ -20,9 +20,12 @@ export const projectFacts = (row: ProjectRow): Facts => ({
     builds: row.builds_access_level,
     wiki: row.wiki_access_level,
     snippets: row.snippets_access_level,
+    // A fork is a copy of the repository.
+    forking: Math.min(row.forking_access_level, row.repository_access_level),
   },
   flags: {
     archived: row.archived,
+    importing: row.import_status === 'scheduled' || row.import_status === 'started',
     private_jobs: !row.public_builds,
     guest_of_public_jobs: row.public_builds && (row.level ?? 0) >= levels.guest,
   },

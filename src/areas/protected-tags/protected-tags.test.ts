@@ -64,7 +64,8 @@ describe('protected tags', () => {
   test('hostile names are answered, never a failure of ours', async ({ world }) => {
     const { id } = await world.project()
     for (const name of hostileRefs) {
-      expect([201, 400]).toContain((await world.root.post(rulesOf(id), { name })).status)
+      const made = await world.root.post(rulesOf(id), { name })
+      expect([201, 400], `${JSON.stringify(name)}: ${made.text}`).toContain(made.status)
       expect((await world.root.get(at(id, name))).status).toBeLessThan(500)
       expect((await world.root.delete(at(id, name))).status).toBeLessThan(500)
     }

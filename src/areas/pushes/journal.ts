@@ -5,10 +5,12 @@ import { branchName } from '../../git/ref-name.ts'
 import { readRefs } from '../../git/refs.ts'
 import type { Repository } from '../../git/repository.ts'
 import { enqueue } from '../../jobs/job.ts'
+import { refreshLanguages } from '../languages/jobs.ts'
 import { lockProject } from '../projects/queries.ts'
 import { protectFirstBranch } from '../protected-refs/default-branch.ts'
 import { openRepository } from '../repositories/open.ts'
 import type { RefChange } from './change.ts'
+import { feedOfPush } from './feed.ts'
 import { refreshRepository } from './jobs.ts'
 import { deleteChanges, findPush, insertPush, type NewPush, noteActivity, settlePush } from './queries.ts'
 
@@ -24,6 +26,8 @@ const namedRefs = 100
 
 /** Pushes that follow one another share one refresh, and are not slowed down by it. */
 const refreshAfterMs = 1000
+/** Nobody waits for the languages, and they read a whole tree. */
+const languagesAfterMs = 3000
 
 /** Writes down what is about to move. Returns the id to settle. One statement. */
 export const intend = (ctx: Ctx, push: NewPush): Promise<number> => insertPush(ctx.db, push)
@@ -94,8 +98,12 @@ export async function settle(ctx: Ctx, pushId: number): Promise<readonly RefChan
         ref_count: moved.length,
         refs: moved.slice(0, namedRefs).map(({ name, from, to }) => ({ name, from, to })),
       },
+      feed: await feedOfPush(ctx, repo, first ?? project.default_branch, moved),
     })
     await enqueue(tx, refreshRepository, { projectId: project.id }, refreshAfterMs)
+    const main = project.default_branch ?? first
+    if (moved.some(({ name, to }) => to !== null && branchName(name) === main))
+      await enqueue(tx, refreshLanguages, { projectId: project.id }, languagesAfterMs)
     return moved
   })
 }

@@ -89,11 +89,13 @@ export async function unsettledPushes(db: Db, olderThanSeconds: number): Promise
   return rows.map(({ id }) => id)
 }
 
-/** Notes the activity. A first branch becomes the default one, unless there is one. */
+/** Notes the activity, and the push for housekeeping. A first branch becomes the default one, unless there is one. */
 export const noteActivity = (tx: Tx, projectId: number, firstBranch: string | undefined): Promise<number> =>
-  tx.run(
-    sql`update projects set last_activity_at = now(), default_branch = coalesce(default_branch, ${firstBranch ?? null}::text) where id = ${projectId}`,
-  )
+  tx.run(sql`
+    with counted as (
+      insert into project_housekeeping as h (project_id, pushes) values (${projectId}, 1)
+      on conflict (project_id) do update set pushes = h.pushes + 1)
+    update projects set last_activity_at = now(), default_branch = coalesce(default_branch, ${firstBranch ?? null}::text) where id = ${projectId}`)
 
 export type RepositoryFacts = {
   commitCount: number

@@ -13,6 +13,25 @@ export const projectsAfter = (db: Db, after: number, limit: number): Promise<Sto
   db.rows<StoredRepository>(sql`select id, full_path, repository_storage, default_branch from projects
     where id > ${after} and not deleting order by id limit ${literal(limit)}`)
 
+/** Pushes so far, and those at the last run of each kind of housekeeping. */
+export type HousekeepingRow = { pushes: number; incremental_at: number; full_at: number; gc_at: number }
+
+export const findHousekeeping = (db: Db, projectId: number): Promise<HousekeepingRow | undefined> =>
+  db.row<HousekeepingRow>(
+    sql`select pushes, incremental_at, full_at, gc_at from project_housekeeping where project_id = ${projectId}`,
+  )
+
+/** Remembers a run that took in the first `pushes`; the more thorough kinds count as the lesser. */
+export const saveHousekeeping = (
+  db: Db,
+  projectId: number,
+  kind: 'incremental' | 'full' | 'gc',
+  pushes: number,
+): Promise<number> =>
+  db.run(sql`update project_housekeeping set incremental_at = ${pushes},
+    full_at = case when ${kind} = 'incremental' then full_at else ${pushes} end,
+    gc_at = case when ${kind} = 'gc' then ${pushes} else gc_at end where project_id = ${projectId}`)
+
 /** Remembers what a check found, for lists of broken repositories. */
 export const saveCheck = (db: Db, projectId: number, failed: boolean): Promise<number> =>
   db.run(

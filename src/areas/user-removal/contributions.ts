@@ -12,16 +12,22 @@ export type Contribution = {
 export const contributions: readonly Contribution[] = [
   { table: 'commit_comments', column: 'author_id', hard: 'deleted' },
   { table: 'commit_statuses', column: 'user_id', hard: 'of nobody' },
+  { table: 'deploy_tokens', column: 'creator_id', hard: 'of nobody' },
+  { table: 'feed_events', column: 'author_id', hard: 'deleted' },
+  { table: 'invitations', column: 'created_by_id', hard: 'of nobody' },
   { table: 'members', column: 'created_by_id', hard: 'of nobody' },
   { table: 'pipelines', column: 'user_id', hard: 'of nobody' },
+  { table: 'project_imports', column: 'actor_id', hard: 'of nobody' },
   { table: 'projects', column: 'creator_id', hard: 'of nobody' },
   { table: 'pushes', column: 'actor_id', hard: 'of nobody' },
   { table: 'releases', column: 'author_id', hard: 'of nobody' },
   { table: 'ssh_keys', column: 'creator_id', hard: 'of nobody' },
+  { table: 'uploads', column: 'uploader_id', hard: 'of nobody' },
 ]
 
 /** What is somebody's own, and goes with his account. */
 export const belongings: readonly string[] = [
+  'access_requests',
   'access_tokens',
   'custom_attributes',
   'email_addresses',
@@ -32,6 +38,7 @@ export const belongings: readonly string[] = [
   'mail_links',
   'members',
   'namespaces',
+  'notification_settings',
   'project_access',
   'protected_ref_access',
   'ssh_keys',

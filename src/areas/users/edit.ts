@@ -4,11 +4,13 @@ import type { UploadedFile } from '../../api/params/uploaded-file.ts'
 import type { Tx } from '../../db/db.ts'
 import { notify } from '../../db/notifications.ts'
 import { emit } from '../../events/log.ts'
+import { enqueue } from '../../jobs/job.ts'
 import { Failure, invalidFields, notFound } from '../../kernel/failure.ts'
 import { saveAvatar } from '../avatars/queries.ts'
 import { acceptAvatar } from '../avatars/service.ts'
 import { complaintsOf } from '../namespaces/names.ts'
 import { renamePersonalNamespace } from '../namespaces/rename-queries.ts'
+import { addressConfirmed } from './address-confirmed.ts'
 import {
   deleteIdentity,
   isGroup,
@@ -127,7 +129,11 @@ async function changeEmail(tx: Tx, ctx: Ctx, held: UserRow, input: UserInput): P
   const email = input.email!
   // A link for a new password must not stay with whoever reads the old address.
   await deleteLinks(tx, held.id, 'password')
-  if (input.skip_reconfirmation) return replaceEmail(tx, held.id, email)
+  if (input.skip_reconfirmation) {
+    await replaceEmail(tx, held.id, email)
+    await enqueue(tx, addressConfirmed, { userId: held.id })
+    return
+  }
   if (await isOthersEmail(tx, held.id, email)) throw editConflict('Email has already been taken')
   await holdEmail(tx, held.id, email)
   await sendLink(tx, ctx, 'confirmation', held, email)

@@ -4,9 +4,11 @@ import type { Tx } from '../../db/db.ts'
 import { notify } from '../../db/notifications.ts'
 import { violatedUnique } from '../../db/violations.ts'
 import { emit } from '../../events/log.ts'
+import { enqueue } from '../../jobs/job.ts'
 import { invalidFields } from '../../kernel/failure.ts'
 import { sendMail } from '../mails/service.ts'
 import { digestOf } from '../tokens/secret.ts'
+import { addressConfirmed } from './address-confirmed.ts'
 import { confirmAddress } from './email-queries.ts'
 import {
   deleteLinks,
@@ -61,6 +63,7 @@ export async function confirmByLink(ctx: Ctx, token: string): Promise<boolean> {
         actorId: link.user_id,
         payload: { user_id: link.user_id, email: link.address, address: what },
       })
+      await enqueue(tx, addressConfirmed, { userId: link.user_id })
       await notify(tx, 'actors')
       return true
     })
@@ -84,7 +87,8 @@ export async function choosePassword(ctx: Ctx, token: string, password: string):
     // Other links would let whoever has an old mail undo this.
     await deleteLinks(tx, link.user_id, 'password')
     // Whoever followed the link reads the address.
-    await confirmAddress(tx, link.user_id, link.address)
+    if (await confirmAddress(tx, link.user_id, link.address))
+      await enqueue(tx, addressConfirmed, { userId: link.user_id })
     await emit(tx, { kind: 'user_password_changed', actorId: link.user_id, payload: { user_id: link.user_id } })
     await notify(tx, 'actors')
     return true

@@ -3,12 +3,14 @@ import type { Tx } from '../../db/db.ts'
 import { notify } from '../../db/notifications.ts'
 import { violatedUnique } from '../../db/violations.ts'
 import { emit } from '../../events/log.ts'
+import { enqueue } from '../../jobs/job.ts'
 import { conflict, type FieldComplaints, invalidFields } from '../../kernel/failure.ts'
 import { namespacePlaced } from '../access-index/service.ts'
 import { saveAvatar } from '../avatars/queries.ts'
 import type { Avatar } from '../avatars/service.ts'
 import { blank, complaintsOf, namespacePathComplaints, tooLong } from '../namespaces/names.ts'
 import { insertUserNamespace } from '../namespaces/queries.ts'
+import { addressConfirmed } from './address-confirmed.ts'
 import { sendLink } from './links.ts'
 import { findUser, insertIdentity, insertUser, type NewUser, type UserRow } from './queries.ts'
 import { signUpComplaints } from './sign-up.ts'
@@ -25,6 +27,8 @@ export const emailComplaints = (email: string): string[] =>
       : emailShape.test(email)
         ? []
         : ['is invalid']
+
+export const isEmailAddress = (text: string): boolean => emailComplaints(text).length === 0
 
 const nameComplaints = (name: string): string[] =>
   name.trim() === '' ? [blank] : name.length > lengths.name ? [tooLong(lengths.name)] : []
@@ -97,6 +101,7 @@ export async function createUser(
       actorId: ctx.actor!.id,
       payload: { user_id: userId, username: user.username, name: user.name, email: user.email },
     })
+    if (user.confirmed) await enqueue(tx, addressConfirmed, { userId })
     return userId
   })
   return (await findUser(ctx.db, id))!

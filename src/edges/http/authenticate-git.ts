@@ -1,4 +1,5 @@
 import type { Caller } from '../../access/actor.ts'
+import { authenticateDeployToken } from '../../areas/deploy-tokens/authenticate.ts'
 import { gitRefusals } from '../../areas/tokens/authenticate.ts'
 import { type SignInRefusal, signInWithPassword } from '../../areas/users/sign-in.ts'
 import { basicCredentials } from './basic.ts'
@@ -7,7 +8,7 @@ import type { Doors } from './doors.ts'
 export type Denial = SignInRefusal
 export type Shown = { caller: Caller } | { denied: Denial }
 
-/** A token as git shows it, the password beside any name; or somebody's password. Nothing shown is nobody known. */
+/** What git shows: a token beside any name, a deploy token beside its own, or a password. Nothing shown is nobody known. */
 export async function authenticateGit(header: string | undefined, doors: Doors, remoteAddress: string): Promise<Shown> {
   if (header === undefined) return { caller: null }
   const shown = basicCredentials(header)
@@ -15,6 +16,11 @@ export async function authenticateGit(header: string | undefined, doors: Doors, 
   const byToken = await doors.authenticator.authenticate(shown.password)
   if ('actor' in byToken) return { caller: byToken.actor }
   if (byToken.refused !== 'unknown') return { denied: byToken.refused }
+  // PostgreSQL has no NUL.
+  if (/\0/.test(shown.username)) return { denied: 'wrong' }
+  const byDeployToken = await authenticateDeployToken(doors.db, { username: shown.username, token: shown.password })
+  if ('actor' in byDeployToken) return { caller: byDeployToken.actor }
+  if (byDeployToken.refused !== 'unknown') return { denied: byDeployToken.refused }
   const ctx = await doors.open(null, remoteAddress)
   if (!ctx.settings.password_authentication_enabled_for_git) return { denied: 'wrong' }
   const byPassword = await signInWithPassword(ctx, shown.username, shown.password)

@@ -4,6 +4,7 @@ import { contentTypeOf } from '../../areas/avatars/image.ts'
 import { type AvatarOwner, findAvatar } from '../../areas/avatars/queries.ts'
 import { group } from '../../areas/groups/subject.ts'
 import { project } from '../../areas/projects/subject.ts'
+import { findTopic } from '../../areas/topics/queries.ts'
 import { user } from '../../areas/users/subject.ts'
 import { notFound } from '../../kernel/failure.ts'
 import { sendBody } from './answer.ts'
@@ -29,12 +30,13 @@ async function isVisible(owner: AvatarOwner, id: number, ctx: Ctx): Promise<bool
     return found !== undefined && allows(what.policy[what.visible], ctx.actor, found.facts)
   }
   if (owner === 'user') return visible(user, { id })
+  if (owner === 'topic') return (await findTopic(ctx.db, ctx.actor, id)) !== undefined
   return owner === 'group' ? visible(group, { id: String(id) }) : visible(project, { id: String(id) })
 }
 
-const owners = new Set(['user', 'group', 'project'])
+const owners = new Set(['user', 'group', 'project', 'topic'])
 
-/** Pictures of people, groups and projects, at the addresses that records show. */
+/** Pictures of people, groups, projects and topics, at the addresses that records show. */
 export const avatarDoor =
   (doors: Doors): Door =>
   (app) => {

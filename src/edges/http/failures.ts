@@ -19,8 +19,11 @@ export class WireFailure extends Error {
   }
 }
 
-/** How each failure reads over HTTP. `prefixed` messages repeat the status, as in `404 Project Not Found`. */
-const wire: Record<FailureKind, { status: number; key: 'message' | 'error'; prefixed?: true; list?: true }> = {
+/** How each failure reads over HTTP. `prefixed` messages repeat the status, as in `404 Project Not Found`; `nested` ones hold an `error`. */
+const wire: Record<
+  FailureKind,
+  { status: number; key: 'message' | 'error'; prefixed?: true; list?: true; nested?: true }
+> = {
   unauthenticated: { status: 401, key: 'message', prefixed: true },
   forbidden: { status: 403, key: 'message', prefixed: true },
   not_found: { status: 404, key: 'message', prefixed: true },
@@ -34,7 +37,7 @@ const wire: Record<FailureKind, { status: number; key: 'message' | 'error'; pref
   precondition_failed: { status: 412, key: 'message', prefixed: true },
   paging_refused: { status: 405, key: 'error' },
   limit_reached: { status: 403, key: 'error', list: true },
-  rate_limited: { status: 429, key: 'message' },
+  rate_limited: { status: 429, key: 'message', nested: true },
   timed_out: { status: 408, key: 'message', prefixed: true },
   unavailable: { status: 503, key: 'message', prefixed: true },
 }
@@ -47,10 +50,16 @@ export function answerFor(error: unknown): WireAnswer {
   if (error instanceof UnsupportedContentType) return { status: 415, body: { error: error.message } }
   if (error instanceof ParameterError) return { status: 400, body: { error: error.message } }
   if (!(error instanceof Failure)) return internal
-  const { status, key, prefixed, list } = wire[error.kind]
+  const { status, key, prefixed, list, nested } = wire[error.kind]
   if (error.fields) return { status, body: { message: error.fields } }
   const text = prefixed ? `${status} ${error.message}` : error.message
-  return { status, body: { [key]: list ? [text] : text, ...(error.code !== undefined && { error_code: error.code }) } }
+  return {
+    status,
+    body: {
+      [key]: list ? [text] : nested ? { error: text } : text,
+      ...(error.code !== undefined && { error_code: error.code }),
+    },
+  }
 }
 
 export const unknownRoute = (): WireFailure => new WireFailure({ status: 404, body: { error: '404 Not Found' } })

@@ -144,6 +144,7 @@ function server(e: Endpoint, doors: Doors) {
             ...(e.bodyLimit !== undefined && {
               bytes: served.caller ? e.bodyLimit : Math.min(e.bodyLimit, usualLimits.bytes),
             }),
+            ...(e.fileLimit && { fileBytes: () => e.fileLimit!(settings) }),
             ...(served.caller ? {} : { files: 0 }),
           },
           tmpDir: doors.uploadsDir,

@@ -1,4 +1,5 @@
 import type { Caller } from '../../access/actor.ts'
+import { authenticateForDeployToken } from '../../areas/deploy-tokens/authenticate.ts'
 import { type Grant, readCredential } from '../../areas/large-files/credentials.ts'
 import { findDeployKey } from '../../areas/ssh-keys/authenticate.ts'
 import { authenticateDerived } from '../../areas/tokens/authenticate.ts'
@@ -24,6 +25,9 @@ export async function authenticateLfs(
     const actor = await findDeployKey(doors.db, grant.holder.deployKeyId)
     return actor ? { caller: actor, grant } : { denied: 'wrong' }
   }
-  const found = await authenticateDerived(doors.db, grant.holder)
+  const found =
+    'deployTokenId' in grant.holder
+      ? await authenticateForDeployToken(doors.db, grant.holder.deployTokenId)
+      : await authenticateDerived(doors.db, grant.holder)
   return 'refused' in found ? { denied: found.refused } : { caller: found.actor, grant }
 }

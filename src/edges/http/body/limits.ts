@@ -6,7 +6,7 @@ export type BodyLimits = {
   bytes: number
   /** One file in the named field; 0 takes no file there. */
   fileBytes: (fieldName: string) => number
-  /** Files in one request. */
+  /** Files in one request; 0 for nobody known, from whom none is taken (401). */
   files: number
   /** How slowly it may come: `usualPace` unless said. */
   pace?: BodyPace

@@ -6,6 +6,7 @@ import { pipeline } from 'node:stream/promises'
 import { Busboy, type BusboyFileStream, type BusboyInstance } from '@fastify/busboy'
 import { ParameterError } from '../../../api/params/parameter-error.ts'
 import { UploadedFile } from '../../../api/params/uploaded-file.ts'
+import { unauthenticated } from '../../../kernel/failure.ts'
 import { addField, emptyHash } from './brackets.ts'
 import type { BodyLimits } from './limits.ts'
 import { cutShort, tooLarge } from './read-bytes.ts'
@@ -133,6 +134,7 @@ class MultipartForm {
   ): Promise<UploadedFile> {
     const path = join(this.#tmpDir, `upload-${randomUUID()}`)
     this.#paths.push(path)
+    if (this.#limits.files === 0) throw unauthenticated()
     if (this.#paths.length > this.#limits.files) throw new ParameterError('too many files')
     await mkdir(this.#tmpDir, { recursive: true })
     const limitBytes = this.#limits.fileBytes(fieldName)

@@ -98,6 +98,7 @@ function headOf(get: { operationId: string } & JsonSchema) {
 export function operationIdOf({ method, path }: Pick<Endpoint, 'method' | 'path'>): string {
   const words = path
     .replace(/:/g, 'by_')
+    .replaceAll('/-/', '/dash/')
     .split(/[^A-Za-z0-9]+/)
     .filter((word) => word !== '')
   return method.toLowerCase() + words.map((word) => word[0]!.toUpperCase() + word.slice(1)).join('')

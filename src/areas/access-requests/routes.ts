@@ -1,0 +1,86 @@
+import type { TObject } from 'typebox'
+import { levels } from '../../access/levels.ts'
+import { allows } from '../../access/policy.ts'
+import type { Ctx } from '../../api/ctx.ts'
+import { type Endpoint, endpoint, type Subject } from '../../api/endpoint.ts'
+import { fetchPage } from '../../api/page.ts'
+import { Params, Whole } from '../../api/params/types.ts'
+import { type GroupSubject, group } from '../groups/subject.ts'
+import { Member } from '../members/entity.ts'
+import { groupMembership, type Membership, projectMembership } from '../members/service.ts'
+import { type ProjectSubject, project } from '../projects/subject.ts'
+import { AccessRequester } from './entity.ts'
+import { type AccessRequestRow, accessRequestsOf } from './queries.ts'
+import { type Asked, approveRequest, endRequest, requestAccess } from './service.ts'
+
+const userId = Whole({ maximum: Number.MAX_SAFE_INTEGER, description: 'Id of the user who asks' })
+
+/** The same calls for projects and groups. */
+const accessRequestRoutesOf = <T extends ProjectSubject | GroupSubject, A extends string>(
+  of: 'project' | 'group',
+  subject: Subject<T, A | 'request_access' | 'admin_member' | 'read_member', TObject>,
+  membershipOf: (subject: T, ctx: Ctx) => Promise<Membership>,
+): readonly Endpoint[] => {
+  const path = `/${of}s/:id/access_requests` as const
+  const askedOf = ({ id, facts }: T): Asked => ({ holder: { of, id }, level: facts.level })
+  return [
+    endpoint({
+      method: 'GET',
+      path,
+      summary: `List who asks for access to a ${of}`,
+      subject,
+      allow: 'admin_member',
+      paged: true,
+      returns: AccessRequester,
+      handle: ({ subject: held, page, ctx }) =>
+        fetchPage<AccessRequestRow>(ctx.db, accessRequestsOf(askedOf(held).holder), page),
+    }),
+
+    endpoint({
+      method: 'POST',
+      path,
+      summary: `Ask for access to a ${of}`,
+      subject,
+      allow: 'request_access',
+      returns: AccessRequester,
+      handle: async ({ subject: held, ctx }) => requestAccess(ctx, askedOf(held), await membershipOf(held, ctx)),
+    }),
+
+    endpoint({
+      method: 'PUT',
+      path: `${path}/:user_id/approve`,
+      summary: `Make whoever asks a member of a ${of}`,
+      subject,
+      allow: 'admin_member',
+      params: Params({
+        user_id: userId,
+        access_level: Whole({ default: levels.developer, description: '10 to 40, in groups also 50' }),
+      }),
+      status: 201,
+      returns: Member,
+      handle: async ({ subject: held, params, ctx }) =>
+        approveRequest(ctx, askedOf(held), await membershipOf(held, ctx), {
+          userId: params.user_id,
+          level: params.access_level,
+        }),
+    }),
+
+    endpoint({
+      method: 'DELETE',
+      path: `${path}/:user_id`,
+      summary: `Deny a request for access to a ${of}, or take back one's own`,
+      subject,
+      // Whoever sees it may take back his own request; those of others are decided about with the row.
+      allow: 'read_member',
+      params: Params({ user_id: userId }),
+      returns: null,
+      handle: ({ subject: held, params, ctx }) =>
+        endRequest(ctx, askedOf(held), params.user_id, allows(subject.policy.admin_member, ctx.actor, held.facts)),
+    }),
+  ]
+}
+
+export const accessRequestRoutes = [
+  ...accessRequestRoutesOf('project', project, (held, ctx) => projectMembership(ctx.db, held)),
+  ...accessRequestRoutesOf('group', group, async (held) => groupMembership(held)),
+]

@@ -1,0 +1,9 @@
+/** What a deploy token may be good for. */
+export const deployTokenScopes = [
+  'read_repository',
+  'read_registry',
+  'write_registry',
+  'read_package_registry',
+  'write_package_registry',
+] as const
+export type DeployTokenScope = (typeof deployTokenScopes)[number]

@@ -1,0 +1,33 @@
+/** How much somebody wants to be told, as the database numbers it. `global`: as he said in general. */
+export const notificationLevels = ['disabled', 'participating', 'watch', 'global', 'mention', 'custom'] as const
+export type NotificationLevel = (typeof notificationLevels)[number]
+
+export const levelNumber = (level: NotificationLevel): number => notificationLevels.indexOf(level)
+export const levelName = (stored: number): NotificationLevel => notificationLevels[stored] ?? 'global'
+
+/** What `custom` chooses among, with what holds until somebody chooses. */
+export const notificationEvents = {
+  new_release: false,
+  new_note: false,
+  new_issue: false,
+  reopen_issue: false,
+  close_issue: false,
+  reassign_issue: false,
+  issue_due: false,
+  new_merge_request: false,
+  push_to_merge_request: false,
+  reopen_merge_request: false,
+  close_merge_request: false,
+  reassign_merge_request: false,
+  change_reviewer_merge_request: false,
+  merge_merge_request: false,
+  merge_when_pipeline_succeeds: false,
+  failed_pipeline: true,
+  fixed_pipeline: true,
+  success_pipeline: false,
+  moved_project: true,
+  new_epic: false,
+} as const
+export type NotificationEvent = keyof typeof notificationEvents
+
+export const eventNames = Object.keys(notificationEvents) as NotificationEvent[]

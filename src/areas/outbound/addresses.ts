@@ -1,0 +1,105 @@
+import { BlockList, isIP, isIPv4 } from 'node:net'
+import { networkInterfaces } from 'node:os'
+
+const list = (...subnets: readonly string[]): BlockList => {
+  const blocks = new BlockList()
+  for (const subnet of subnets) addSubnet(blocks, subnet)
+  return blocks
+}
+
+function addSubnet(blocks: BlockList, text: string): void {
+  const [network = '', prefix = ''] = text.split('/')
+  const kind = isIPv4(network) ? 'ipv4' : 'ipv6'
+  const widest = kind === 'ipv4' ? 32 : 128
+  const bits = prefix === '' ? widest : Number(prefix)
+  if (isIP(network) === 0 || !/^\d*$/.test(prefix) || bits > widest) return
+  blocks.addSubnet(network, bits, kind)
+}
+
+const has = (blocks: BlockList, address: string) => blocks.check(address, isIPv4(address) ? 'ipv4' : 'ipv6')
+
+/** Each range that is not the public network's, with the complaint about it. The first that matches counts. */
+const closed: readonly (readonly [complaint: string, BlockList])[] = [
+  ['Requests to localhost are not allowed', list('0.0.0.0/8', '::/128')],
+  ['Requests to loopback addresses are not allowed', list('127.0.0.0/8', '::1/128')],
+  [
+    'Requests to the local network are not allowed',
+    list('10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', 'fc00::/7', 'fec0::/10'),
+  ],
+  ['Requests to the link local network are not allowed', list('169.254.0.0/16', 'fe80::/10')],
+  // What nobody out there has an address in.
+  ['Requests to the shared address space are not allowed', list('100.64.0.0/10')],
+  ['Requests to multicast addresses are not allowed', list('224.0.0.0/4', 'ff00::/8')],
+  [
+    'Requests to reserved addresses are not allowed',
+    list(
+      '192.0.0.0/24',
+      '192.0.2.0/24',
+      '198.18.0.0/15',
+      '198.51.100.0/24',
+      '203.0.113.0/24',
+      '240.0.0.0/4',
+      '100::/64',
+      '2001:db8::/32',
+    ),
+  ],
+]
+
+/** Prefixes of IPv6 whose last or next 32 bits are an IPv4 address, with the place of those among the eight groups. */
+const embeddings: readonly (readonly [BlockList, group: number])[] = [
+  [list('::ffff:0:0/96'), 6],
+  [list('::/96'), 6],
+  [list('64:ff9b::/96'), 6],
+  [list('2002::/16'), 1],
+]
+
+/** The IPv4 address that an IPv6 one stands for, where it does; the address itself otherwise. */
+export function plainAddress(address: string): string {
+  if (isIPv4(address)) return address
+  // `::` and `::1` are none.
+  if (address === '::' || address === '::1') return address
+  const found = embeddings.find(([blocks]) => blocks.check(address, 'ipv6'))
+  if (!found) return address
+  const groups = groupsOf(address)
+  const [high, low] = [groups[found[1]]!, groups[found[1] + 1]!]
+  return [high >> 8, high & 255, low >> 8, low & 255].join('.')
+}
+
+/** The eight numbers of an IPv6 address. */
+function groupsOf(address: string): number[] {
+  // The URL parser spells the last 32 bits in hex, and everything in lower case.
+  const text = new URL(`http://[${address.replace(/%.*$/, '')}]/`).hostname.slice(1, -1)
+  const [head = '', tail] = text.split('::')
+  const numbers = (part: string) => (part === '' ? [] : part.split(':').map((group) => Number.parseInt(group, 16)))
+  if (tail === undefined) return numbers(head)
+  const [before, after] = [numbers(head), numbers(tail)]
+  return [...before, ...Array.from({ length: 8 - before.length - after.length }, () => 0), ...after]
+}
+
+/** Addresses of this machine. */
+const ownAddresses = (): string[] =>
+  Object.values(networkInterfaces()).flatMap((all) => (all ?? []).map(({ address }) => address.replace(/%.*$/, '')))
+
+/** Why no request may go to an address; `undefined` for those of the public network. `own` are those of this machine. */
+export function complaintAbout(address: string, own: readonly string[] = ownAddresses()): string | undefined {
+  const plain = plainAddress(address.replace(/%.*$/, ''))
+  if (own.includes(plain)) return 'Requests to localhost are not allowed'
+  return closed.find(([, blocks]) => has(blocks, plain))?.[0]
+}
+
+/** Hosts and addresses that an administrator trusts: names, addresses and ranges, each as it was written. */
+export class Trusted {
+  readonly #names = new Set<string>()
+  readonly #addresses = new BlockList()
+
+  constructor(entries: readonly string[]) {
+    for (const entry of entries) {
+      const text = entry.trim().toLowerCase()
+      if (isIP(text.split('/', 1)[0]!) !== 0) addSubnet(this.#addresses, text)
+      else this.#names.add(text)
+    }
+  }
+
+  hasName = (host: string): boolean => this.#names.has(host.toLowerCase())
+  hasAddress = (address: string): boolean => has(this.#addresses, plainAddress(address))
+}

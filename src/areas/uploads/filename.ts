@@ -1,0 +1,32 @@
+const longestBytes = 255
+/** What is longer is no extension, and may be cut. */
+const longestExtensionBytes = 32
+
+/**
+ * A name that is harmless in addresses, Markdown, headers and on disk, and still tells what the file was called: letters,
+ * digits and marks of any script, `_`, `-`, `+` and `.`; everything else is a `_`. It begins with no dot and has 1 to 255
+ * bytes, with the extension kept.
+ */
+export function safeFilename(given: string): string {
+  const name = given
+    .toWellFormed()
+    .normalize('NFC')
+    .replace(/[^\p{L}\p{M}\p{N}\p{Pc}.+-]/gu, '_')
+    .replace(/^(?=\.)/, '_')
+  if (name === '') return 'unnamed'
+  const extension = extensionOf(name)
+  const kept = Buffer.byteLength(extension) <= longestExtensionBytes ? extension : ''
+  return cut(name.slice(0, name.length - kept.length), longestBytes - Buffer.byteLength(kept)) + kept
+}
+
+/** From the last dot, which is not the first character. */
+export const extensionOf = (name: string): string => /(?<=.)\.[^.]*$/s.exec(name)?.[0] ?? ''
+
+/** The longest beginning of so many bytes, in whole characters. */
+function cut(text: string, bytes: number): string {
+  const encoded = Buffer.from(text)
+  if (encoded.length <= bytes) return text
+  let end = bytes
+  while ((encoded[end]! & 0xc0) === 0x80) end--
+  return encoded.toString('utf8', 0, end)
+}

@@ -1,0 +1,69 @@
+import { allows } from '../../access/policy.ts'
+import { projectPolicy } from '../../access/project-policy.ts'
+import type { Ctx } from '../../api/ctx.ts'
+import { disposition } from '../../areas/files/headers.ts'
+import { repositoryPath } from '../../areas/git-transport/address.ts'
+import { loadProject } from '../../areas/projects/subject.ts'
+import { shownMediaType } from '../../areas/uploads/media.ts'
+import { findUpload } from '../../areas/uploads/queries.ts'
+import { notFound } from '../../kernel/failure.ts'
+import { type Exchange, sendEmpty } from './answer.ts'
+import { callerOf, requireScope, shownToken } from './authenticate.ts'
+import { parseQuery } from './body/urlencoded.ts'
+import type { Doors } from './doors.ts'
+import { fail } from './mount.ts'
+import { logAnswer } from './request-log.ts'
+import { sendBlob } from './stored-blob.ts'
+import type { Claim } from './wildcard-door.ts'
+
+/** Where an upload is: the project, the word of the address, and the name. */
+type Address = { readonly path: string; readonly secret: string; readonly filename: string }
+
+const address = new RegExp(`^/${repositoryPath}/uploads/([0-9a-f]{32})/([^/]+)$`)
+
+/** Files that were uploaded to projects, for whoever reads the project; whatever else an address says is as if nothing was there. */
+export const uploadClaim =
+  (doors: Doors): Claim =>
+  (method, url) => {
+    const [, path, secret, name] = address.exec(url.split('?', 1)[0]!) ?? []
+    if ((method !== 'GET' && method !== 'HEAD') || path === undefined) return undefined
+    // The router has refused what cannot be decoded. A name is compared with what is stored and leads nowhere else.
+    const asked = { path, secret: secret!, filename: decodeURIComponent(name!).replaceAll('\0', '/') }
+    return (exchange, remoteAddress) => serve(exchange, asked, remoteAddress, doors)
+  }
+
+async function serve(
+  exchange: Exchange,
+  { path, secret, filename }: Address,
+  remoteAddress: string,
+  doors: Doors,
+): Promise<void> {
+  let ctx: Ctx | undefined
+  try {
+    const { headers, url } = exchange.req
+    const token = shownToken(headers, parseQuery(url!.split('?', 2)[1] ?? ''))
+    const caller = await callerOf(token, doors.authenticator)
+    requireScope(caller, ['api', 'read_api'])
+    ctx = await doors.open(caller, remoteAddress)
+    const project = await loadProject(path, ctx)
+    const visible = project && allows(projectPolicy.read_project, caller, project.facts)
+    const upload = visible ? await findUpload(ctx.db, project.id, secret, filename) : undefined
+    if (!upload) throw notFound('File')
+    const type = shownMediaType(upload.filename)
+    const sent = await sendBlob(
+      exchange,
+      ctx.blobs,
+      { digest: upload.digest, sizeBytes: upload.size },
+      {
+        'content-type': type ?? 'application/octet-stream',
+        'content-disposition': disposition(type === undefined ? 'attachment' : 'inline', upload.filename),
+        'cache-control': 'max-age=0, private, must-revalidate',
+      },
+    )
+    if (!sent) sendEmpty(exchange, 416, { 'content-range': `bytes */${upload.size}`, 'content-length': 0 })
+  } catch (error) {
+    fail(exchange, error, doors)
+  } finally {
+    logAnswer(doors.log, exchange, ctx?.actor ?? null)
+  }
+}

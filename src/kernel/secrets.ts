@@ -1,0 +1,91 @@
+import { createCipheriv, createDecipheriv, hash, randomBytes } from 'node:crypto'
+import { closeSync, fsyncSync, linkSync, openSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { dirname } from 'node:path'
+
+const algorithm = 'aes-256-gcm'
+const keyBytes = 32
+const nonceBytes = 12
+const tagBytes = 16
+const version = 'v1'
+
+/** Eight hex digits that tell keys apart and say nothing of them. */
+const idOf = (key: Buffer): string => hash('sha256', key, 'hex').slice(0, 8)
+
+/**
+ * Secrets that must be read again, and so cannot be digests, at rest: AES-256-GCM with a key that the database does not hold.
+ *
+ * A sealed text is `v1:<key id>:<nonce, bytes, tag in base64url>`. It names its key, so that several may be in use: to
+ * rotate, put a new key before the others, seal anew whatever `isStale`, then drop the old ones.
+ */
+export class Secrets {
+  readonly #current: string
+  readonly #keys: ReadonlyMap<string, Buffer>
+
+  /** Each of 32 bytes. The first seals; all open. */
+  constructor(keys: readonly Buffer[]) {
+    if (keys.length === 0 || keys.some(({ length }) => length !== keyBytes))
+      throw new Error(`secrets need keys of ${keyBytes} bytes each`)
+    this.#current = idOf(keys[0]!)
+    this.#keys = new Map(keys.map((key) => [idOf(key), key]))
+  }
+
+  /** `purpose` says what it is and whose: opened with another one, it is refused, so that rows cannot be exchanged. */
+  seal(text: string, purpose: string): string {
+    const nonce = randomBytes(nonceBytes)
+    const cipher = createCipheriv(algorithm, this.#keys.get(this.#current)!, nonce)
+    cipher.setAAD(Buffer.from(purpose))
+    const bytes = Buffer.concat([nonce, cipher.update(text, 'utf8'), cipher.final(), cipher.getAuthTag()])
+    return `${version}:${this.#current}:${bytes.toString('base64url')}`
+  }
+
+  /** Throws when the key is not there any more, or somebody changed the text or sealed it for another purpose. */
+  open(sealed: string, purpose: string): string {
+    const [, id, base64] = /^v1:([0-9a-f]{8}):([\w-]+)$/.exec(sealed) ?? []
+    if (id === undefined || base64 === undefined) throw new Error('not a sealed secret')
+    const key = this.#keys.get(id)
+    if (!key) throw new Error(`the key ${id} that sealed a secret is not there`)
+    const bytes = Buffer.from(base64, 'base64url')
+    const decipher = createDecipheriv(algorithm, key, bytes.subarray(0, nonceBytes), { authTagLength: tagBytes })
+    decipher.setAAD(Buffer.from(purpose))
+    decipher.setAuthTag(bytes.subarray(-tagBytes))
+    return decipher.update(bytes.subarray(nonceBytes, -tagBytes), undefined, 'utf8') + decipher.final('utf8')
+  }
+
+  /** Whether another key than that of now sealed it. */
+  isStale(sealed: string): boolean {
+    return !sealed.startsWith(`${version}:${this.#current}:`)
+  }
+}
+
+/**
+ * The keys in this file, one in base64url a line, the one in use first; makes the file with one when there is none. Whoever
+ * loses it loses the secrets. All machines of an installation need the same one.
+ */
+export function openSecrets(file: string): Secrets {
+  const lines = readOrMake(file).split('\n').filter(Boolean)
+  return new Secrets(lines.map((line) => Buffer.from(line, 'base64url')))
+}
+
+function readOrMake(file: string): string {
+  try {
+    if ((statSync(file).mode & 0o077) !== 0) throw new Error(`${file} must be readable by its owner alone (chmod 600)`)
+    return readFileSync(file, 'utf8')
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
+  }
+  // Several processes may begin at once: of the files they write, one gets the name, and all read that.
+  const mine = `${file}.${process.pid}.${randomBytes(4).toString('hex')}`
+  writeFileSync(mine, `${randomBytes(keyBytes).toString('base64url')}\n`, { mode: 0o600, flush: true, flag: 'wx' })
+  try {
+    linkSync(mine, file)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+  } finally {
+    rmSync(mine)
+  }
+  // The name must last, too, before anything is sealed.
+  const folder = openSync(dirname(file), 'r')
+  fsyncSync(folder)
+  closeSync(folder)
+  return readFileSync(file, 'utf8')
+}

@@ -1,0 +1,279 @@
+import { FormData } from 'undici'
+import { beforeAll, describe, expect, test } from 'vitest'
+import type { Actor } from '../../src/access/actor.ts'
+import { groupPolicy } from '../../src/access/group-policy.ts'
+import { type Level, levels, type Visibility, visibilities } from '../../src/access/levels.ts'
+import { allows, type Facts, needsAccount, type Rule } from '../../src/access/policy.ts'
+import { projectPolicy } from '../../src/access/project-policy.ts'
+import type { Endpoint } from '../../src/api/endpoint.ts'
+import { storedProject } from '../../src/areas/commits/testing.ts'
+import type { GroupRow } from '../../src/areas/groups/queries.ts'
+import { groupFacts } from '../../src/areas/groups/subject.ts'
+import { endpoints } from '../../src/areas/index.ts'
+import type { ProjectRow } from '../../src/areas/projects/queries.ts'
+import { projectFacts } from '../../src/areas/projects/subject.ts'
+import { type Client, World } from '../world.ts'
+import { gitRows, groupRows, otherRows, projectRows, type Row, type Who } from './permissions.ts'
+
+/** From least to most; external people are strangers who do not see what is internal. */
+const callers = [
+  'nobody',
+  'external',
+  'stranger',
+  'guest',
+  'reporter',
+  'developer',
+  'maintainer',
+  'owner',
+  'administrator',
+] as const
+type CallerKind = (typeof callers)[number]
+const kinds: readonly Visibility[] = ['private', 'internal', 'public']
+
+/** `yes`, or the status of the refusal. */
+type Outcome = 'yes' | 401 | 403 | 404
+
+type Cell = { readonly caller: CallerKind; readonly visibility: Visibility; readonly archived: boolean }
+
+const levelOf = (caller: CallerKind): number => (caller in levels ? levels[caller as Level] : 0)
+
+/** Whoever sees a thing of this visibility (supplement, 2.2). */
+function sees({ caller, visibility }: Cell): boolean {
+  if (visibility === 'public' || levelOf(caller) > 0 || caller === 'administrator') return true
+  return visibility === 'internal' && caller === 'stranger'
+}
+
+/** What the supplement says of a cell. */
+function expected(who: Who, cell: Cell): Outcome {
+  const [least, others, live] = who.split(' ') as [Level | 'administrator', 'P' | 'L' | '-', 'live'?]
+  const { caller, visibility, archived } = cell
+  const isOpen = visibility !== 'private' && sees(cell) && others !== '-' && (caller !== 'nobody' || others === 'P')
+  const isMember = least !== 'administrator' && levelOf(caller) >= levels[least]
+  if ((isOpen || isMember || caller === 'administrator') && !(live && archived)) return 'yes'
+  // Who is nobody is asked for his name before anything is looked up, but where nobody might do.
+  if (caller === 'nobody') return others === 'P' && !sees(cell) ? 404 : 401
+  return sees(cell) ? 403 : 404
+}
+
+const actorOf = (caller: CallerKind): Actor | null =>
+  caller === 'nobody' ? null : ({ admin: caller === 'administrator', external: caller === 'external' } as Actor)
+
+/** What the declared rules say: as the HTTP edge asks them, then as the operation does. */
+function decided(facts: Facts, caller: CallerKind, visible: Rule, rules: readonly Rule[]): Outcome {
+  const actor = actorOf(caller)
+  if (actor === null && needsAccount(rules[0]!)) return 401
+  if (!allows(visible, actor, facts)) return 404
+  if (rules.every((rule) => allows(rule, actor, facts))) return 'yes'
+  return actor ? 403 : 401
+}
+
+const factsOfProject = ({ caller, visibility, archived }: Cell): Facts =>
+  projectFacts({
+    visibility: visibilities[visibility],
+    level: levelOf(caller) || null,
+    archived,
+    public_builds: true,
+    import_status: 'none',
+    forking_access_level: 20,
+    issues_access_level: 20,
+    repository_access_level: 20,
+    merge_requests_access_level: 20,
+    builds_access_level: 20,
+    wiki_access_level: 20,
+    snippets_access_level: 20,
+  } as ProjectRow)
+
+const factsOfGroup = ({ caller, visibility }: Cell): Facts =>
+  groupFacts({
+    visibility: visibilities[visibility],
+    level: levelOf(caller) || null,
+    reads_project_inside: false,
+    project_creation_level: 'developer',
+    subgroup_creation_level: 'maintainer',
+  } as GroupRow)
+
+const routeOf = (call: string): string => call.split(' ', 2).join(' ')
+const declared = new Map<string, Endpoint>(endpoints.map((each) => [`${each.method} ${each.path}`, each]))
+
+const cellsOf = (archived: readonly boolean[]): Cell[] =>
+  kinds.flatMap((visibility) =>
+    archived.flatMap((isArchived) => callers.map((caller) => ({ caller, visibility, archived: isArchived }))),
+  )
+
+/** Whether a declared path is answered for by a row. */
+const answeredFor = new Set([...projectRows, ...groupRows, ...otherRows].map(([call]) => routeOf(call)))
+
+test('every operation has a row in permissions.ts', () => {
+  expect([...declared.keys()].filter((each) => !answeredFor.has(each))).toEqual([])
+  expect([...answeredFor].filter((each) => !declared.has(each))).toEqual([])
+})
+
+describe('the declared policies say what the supplement says', () => {
+  test.for(projectRows)('%s: %s', ([call, who, , { also = [] } = {}]) => {
+    const { subject, allow } = declared.get(routeOf(call))!
+    const rules = [allow, ...also].map((ability) => subject.policy[ability]!)
+    for (const cell of cellsOf([false, true]))
+      expect(
+        { ...cell, outcome: decided(factsOfProject(cell), cell.caller, subject.policy[subject.visible]!, rules) },
+        call,
+      ).toEqual({ ...cell, outcome: expected(who, cell) })
+  })
+
+  test.for(groupRows)('%s: %s', ([call, who, , { also = [], asks } = {}]) => {
+    const { subject, allow } = declared.get(routeOf(call))!
+    const rules: Rule[] = asks
+      ? [groupPolicy[asks as keyof typeof groupPolicy]]
+      : [allow, ...also].map((ability) => subject.policy[ability]!)
+    for (const cell of cellsOf([false]))
+      expect(
+        { ...cell, outcome: decided(factsOfGroup(cell), cell.caller, groupPolicy.read_group, rules) },
+        call,
+      ).toEqual({ ...cell, outcome: expected(who, cell) })
+  })
+
+  test.for(gitRows)('%s: %s', ([, who, ability]) => {
+    for (const cell of cellsOf([false, true])) {
+      const [visible, rule] = [projectPolicy.read_project, projectPolicy[ability]]
+      const may = decided(factsOfProject(cell), cell.caller, visible, [rule]) === 'yes'
+      expect({ ...cell, may }).toEqual({ ...cell, may: expected(who, cell) === 'yes' })
+    }
+  })
+})
+
+function formWithFile(): FormData {
+  const form = new FormData()
+  form.set('file', new Blob(['x']), 'x.txt')
+  return form
+}
+
+/** What is there to ask about: a group and a project in it, with a member of each level. */
+type Place = { readonly groupId: number; readonly projectId: number; readonly path: string; readonly sha: string }
+
+describe('the service answers so', { timeout: 60_000 }, () => {
+  let world: World
+  let people: Record<CallerKind, Client>
+  let victim: Client
+  const places = new Map<string, Place>()
+  const placeOf = ({ visibility, archived }: Cell): Place => places.get(`${visibility} ${archived}`)!
+
+  beforeAll(async () => {
+    world = await World.start({ STITHY_PLAN: 'premium' })
+    await world.settings({ search_rate_limit: 0 })
+    const made = await Promise.all(
+      callers.map(async (kind): Promise<[CallerKind, Client]> => {
+        if (kind === 'nobody') return [kind, world.anonymous]
+        if (kind === 'administrator') return [kind, world.root]
+        return [kind, await world.user({ external: kind === 'external' })]
+      }),
+    )
+    people = Object.fromEntries(made) as typeof people
+    victim = await world.user()
+    const members = (['guest', 'reporter', 'developer', 'maintainer', 'owner'] as const).map(
+      (level): [Client, Level] => [people[level], level],
+    )
+    await Promise.all(
+      cellsOf([false, true])
+        .filter(({ caller }) => caller === 'nobody')
+        .map(async ({ visibility, archived }) => {
+          const group = await world.group({ visibility, members })
+          const { id: projectId, full_path: path, repository } = await storedProject(world, { visibility, group })
+          const sha = repository.commit({ 'README.md': 'x' })
+          if (archived) await world.rows('update projects set archived = true where id = $1', [projectId])
+          places.set(`${visibility} ${archived}`, { groupId: group.id, projectId, path, sha })
+        }),
+    )
+    return () => world[Symbol.asyncDispose]()
+  })
+
+  const addVictim = async (holder: 'project_id' | 'namespace_id', id: number): Promise<void> => {
+    await world.rows(
+      `insert into members (user_id, ${holder}, access_level) values ($1, $2, 10) on conflict do nothing`,
+      [victim.id, id],
+    )
+  }
+
+  /** The address of a row's call, with what it names filled in. */
+  const addressOf = ([call, , , { at = {}, query } = {}]: Row, place: Place, id: number): string => {
+    const words: Record<string, string> = {
+      ':id': String(id),
+      ':forked_from_id': String(id),
+      ':sha': place.sha,
+      ':branch': 'main',
+      ':file_path': 'README.md',
+      ':user_id': String(victim.id),
+      ...at,
+    }
+    const path = call.split(' ', 2)[1]!.replaceAll(/:\w+/g, (name) => words[name] ?? name)
+    return query === undefined ? path : `${path}?${query}`
+  }
+
+  async function ask(row: Row, cell: Cell, of: 'Project' | 'Group'): Promise<void> {
+    const [call, who, status, { json, headers, file, asks, refused, victim: needsVictim } = {}] = row
+    const place = placeOf(cell)
+    const id = of === 'Project' ? place.projectId : place.groupId
+    if (needsVictim) await addVictim(of === 'Project' ? 'project_id' : 'namespace_id', id)
+    const named = asks ? { ...json, [call.startsWith('POST /groups') ? 'parent_id' : 'namespace_id']: id } : json
+    const answer = await people[cell.caller].send(call.split(' ', 1)[0]!, addressOf(row, place, id), {
+      ...(named && { json: named }),
+      ...(headers && { headers }),
+      ...(file && { body: formWithFile() }),
+    })
+    const wanted = expected(who, cell)
+    const isRefused = wanted !== 'yes' && refused !== undefined && wanted !== 401
+    const statuses = wanted === 'yes' ? [status].flat() : [isRefused ? refused : wanted]
+    const what = `${call} by ${cell.caller}, ${cell.visibility}${cell.archived ? ' archived' : ''}: ${answer.text}`
+    expect.soft(statuses, what).toContain(answer.status)
+    // A thing that is hidden is told from one that is not there by nothing else, and that is what is said of it.
+    if (answer.status === 404 && !isRefused)
+      expect.soft(answer.json?.message === `404 ${of} Not Found`, what).toBe(wanted === 404)
+  }
+
+  /** Rows beside one another, the cells of each after one another. */
+  const askAll = (rows: readonly Row[], of: 'Project' | 'Group') =>
+    Promise.all(
+      rows.map(async (row) => {
+        const [, who, , { only, except } = {}] = row
+        const both = of === 'Project' ? [false, true] : [false]
+        const archived = both.filter((is) => only === undefined || only === (is ? 'archived' : 'live'))
+        // What archiving leaves as it is need not be asked of every visibility again.
+        const isAsked = ({ visibility, archived }: Cell) =>
+          visibility !== except && (!archived || visibility === 'private' || who.endsWith('live'))
+        for (const cell of cellsOf(archived).filter(isAsked)) await ask(row, cell, of)
+      }),
+    )
+
+  test('of projects', () => askAll(projectRows, 'Project'))
+
+  test('of groups', () => askAll(groupRows, 'Group'))
+
+  test('of accounts and of itself', async () => {
+    for (const [call, who, status, { query, json, at = {} } = {}] of otherRows)
+      for (const kind of ['nobody', 'external', 'stranger', 'administrator'] as const) {
+        const caller =
+          call.startsWith('DELETE /personal') && kind !== 'nobody' ? await world.as(people[kind]) : people[kind]
+        const words: Record<string, string> = { ':id': String(victim.id), ':user_id': String(victim.id), ...at }
+        const path = call.split(' ', 2)[1]!.replaceAll(/:\w+/g, (name) => words[name]!)
+        const answer = await caller.send(call.split(' ', 1)[0]!, query === undefined ? path : `${path}?${query}`, {
+          ...(json && { json }),
+        })
+        const may = who === 'everybody' || (who === 'signed in' ? kind !== 'nobody' : kind === 'administrator')
+        const wanted = may ? [status].flat() : [kind === 'nobody' ? 401 : 403]
+        expect.soft(wanted, `${call} by ${kind}: ${answer.text}`).toContain(answer.status)
+      }
+  })
+
+  test('of git over HTTP', async () => {
+    for (const [service, who] of gitRows)
+      for (const cell of cellsOf([false, true])) {
+        const { token } = people[cell.caller]
+        const headers = token ? { authorization: `Basic ${Buffer.from(`x:${token}`).toString('base64')}` } : {}
+        const answer = await world.anonymous.get(`//${placeOf(cell).path}.git/info/refs?service=${service}`, {
+          headers,
+        })
+        const wanted = expected(who, cell)
+        // Git asks for credentials when it is told 401, and for nothing else.
+        const status = wanted === 'yes' ? 200 : cell.caller === 'nobody' ? 401 : wanted
+        expect.soft(answer.status, `${service} by ${cell.caller}, ${cell.visibility} ${cell.archived}`).toBe(status)
+      }
+  })
+})
