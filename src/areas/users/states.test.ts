@@ -89,6 +89,17 @@ describe.for(Object.entries(table))('POST /users/:id/%s', ([call, rows]) => {
   })
 })
 
+test.for([
+  ['block', 'blocked'],
+  ['ban', 'banned'],
+])('nobody can %s himself', async ([call, done], { world }) => {
+  const admin = await world.user({ admin: true })
+  expect(await admin.post(`/users/${admin.id}/${call}`)).toMatchObject({
+    status: 403,
+    json: { message: `403 Forbidden - The API initiating user cannot be ${done} by the API` },
+  })
+})
+
 describe('deactivation', () => {
   test.for([
     ['last_activity_on', 'current_date - 179', 403],

@@ -15,6 +15,8 @@ type Transition = {
   readonly refuses: Readonly<Partial<Record<State, string>>>
   /** Leaves people in these states alone, and says so with `false`. */
   readonly ignores?: readonly State[]
+  /** Why nobody does it to himself; `undefined` when he may. */
+  readonly ownRefused?: string
   /** A condition beyond the state. */
   readonly unless?: (tx: Tx, userId: number) => Promise<string | undefined>
 }
@@ -32,6 +34,7 @@ const transitions = {
     event: 'user_blocked',
     refuses: { ldap_blocked: 'LDAP blocked users cannot be modified by the API' },
     ignores: ['blocked', 'banned'],
+    ownRefused: 'The API initiating user cannot be blocked by the API',
   },
   unblock: {
     to: 'active',
@@ -68,6 +71,7 @@ const transitions = {
     to: 'banned',
     event: 'user_banned',
     refuses: notFrom('ban', ['blocked', 'ldap_blocked', 'deactivated', 'banned']),
+    ownRefused: 'The API initiating user cannot be banned by the API',
   },
   unban: {
     to: 'active',
@@ -83,7 +87,7 @@ export type TransitionName = keyof typeof transitions
  * unless the state is one that the call leaves alone.
  */
 export async function changeState(ctx: Ctx, userId: number, name: TransitionName): Promise<boolean> {
-  const { to, event, refuses, ignores, unless }: Transition = transitions[name]
+  const { to, event, refuses, ignores, ownRefused, unless }: Transition = transitions[name]
   return ctx.transaction(async (tx) => {
     const held = await lockState(tx, userId)
     if (!held) throw notFound('User')
@@ -91,6 +95,7 @@ export async function changeState(ctx: Ctx, userId: number, name: TransitionName
     if (held.kind === 'ghost') throw forbidden('This action cannot be performed on internal users')
     const refused = refuses[held.state]
     if (refused !== undefined) throw forbidden(refused)
+    if (ownRefused !== undefined && userId === ctx.actor!.id) throw forbidden(ownRefused)
     if (ignores?.includes(held.state)) return false
     if (held.state === to) return true
     const circumstance = await unless?.(tx, userId)
