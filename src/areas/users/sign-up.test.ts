@@ -169,3 +169,29 @@ test('asking for a link tells nobody who has an account, and fills no inbox', as
   expect(await linksTo(world, email)).toHaveLength(1)
   for (const answer of [again, unknown]) expect(answer).toMatchObject({ status: 200, text: known.text })
 })
+
+test('who confirms an address is member of what it was invited to', async () => {
+  const group = await world.group()
+  const invite = (email: string) => world.root.post(`/groups/${group.id}/invitations`, { email, access_level: 20 })
+  const waiting = async (who: { id: number }) =>
+    (
+      await world.rows(`select 1 from graphile_worker._private_jobs where key = $1 and locked_at is null`, [
+        `accept_invitations:${who.id}`,
+      ])
+    ).length
+  const ann = await world.user({ skip_confirmation: false })
+  const email = `${unique('next')}@example.com`
+  expect((await invite(email)).json).toEqual({ status: 'success' })
+  expect(await waiting(ann)).toBe(0)
+  await world.root.put(`/users/${ann.id}`, { email })
+  expect((await follow(world, (await linksTo(world, email))[0]!)).status).toBe(200)
+  expect(await waiting(ann)).toBe(1)
+
+  const bob = await world.user({ skip_confirmation: false })
+  await world.root.put(`/users/${bob.id}`, { email: `${unique('b')}@example.com`, skip_reconfirmation: true })
+  expect(await waiting(bob)).toBe(1)
+  const cid = await world.user({ password: undefined, reset_password: true, skip_confirmation: false })
+  const [link] = await linksTo(world, `${cid.username}@example.com`)
+  expect((await follow(world, link!, { password: 'my own choice' })).status).toBe(200)
+  expect(await waiting(cid)).toBe(1)
+})
