@@ -33,6 +33,7 @@ import { acceptInvitationsLater, purgeEndedInvitations } from './invitations/job
 import { invitationRoutes } from './invitations/routes.ts'
 import { refreshLanguages } from './languages/jobs.ts'
 import { languageRoutes } from './languages/routes.ts'
+import { deliverMail, purgeStaleMails } from './mails/jobs.ts'
 import { purgeExpiredMembers } from './members/jobs.ts'
 import { membershipRoutes } from './members/membership-routes.ts'
 import { groupMemberRoutes, projectMemberRoutes } from './members/routes.ts'
@@ -64,7 +65,14 @@ import { transferRoutes } from './transfers/routes.ts'
 import { treeRoutes } from './trees/routes.ts'
 import { twoFactorRoutes } from './two-factor/routes.ts'
 import { uploadRoutes } from './uploads/routes.ts'
+import { removeUser } from './user-removal/jobs.ts'
+import { userRemovalRoutes } from './user-removal/routes.ts'
+import { userStatusRoutes } from './user-statuses/routes.ts'
+import { activityRoutes } from './users/activity-routes.ts'
+import { emailRoutes } from './users/email-routes.ts'
+import { purgeExpiredLinks } from './users/jobs.ts'
 import { userRoutes } from './users/routes.ts'
+import { stateRoutes } from './users/state-routes.ts'
 import { variableRoutes } from './variables/routes.ts'
 import { versionRoutes } from './version/routes.ts'
 
@@ -110,7 +118,9 @@ export const areas: Readonly<Record<string, readonly Endpoint[]>> = {
   trees: treeRoutes,
   'two-factor': twoFactorRoutes,
   uploads: uploadRoutes,
-  users: userRoutes,
+  'user-removal': userRemovalRoutes,
+  'user-statuses': userStatusRoutes,
+  users: [...userRoutes, ...stateRoutes, ...emailRoutes, ...activityRoutes],
   variables: variableRoutes,
   version: versionRoutes,
 }
@@ -123,13 +133,16 @@ export const jobs: readonly Job<any>[] = [
   collectUnusedBlobs,
   copySource,
   deleteMergedBranches,
+  deliverMail,
   failStuckImports,
   housekeepRepository,
   importFromUrl,
   purgeEndedInvitations,
   purgeEndedOauthTokens,
   purgeEndedSessions,
+  purgeExpiredLinks,
   purgeExpiredMembers,
+  purgeStaleMails,
   refreshLanguages,
   refreshRepository,
   removeGroup,
@@ -137,5 +150,6 @@ export const jobs: readonly Job<any>[] = [
   removeMarkedGroups,
   removeMarkedProjects,
   removeProject,
+  removeUser,
   settleCutOffPushes,
 ]

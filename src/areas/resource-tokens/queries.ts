@@ -49,25 +49,11 @@ export const assignBot = (tx: Tx, userId: number, holder: TokenHolder): Promise<
 }
 
 /** Bots whose project or group is gone, or of whose tokens none may be used any more: at most a thousand. */
-export const findIdleBots = (
-  db: Db,
-): Promise<{ id: number; project_id: number | null; namespace_id: number | null }[]> =>
-  db.rows(sql`
-    select u.id, b.project_id, b.namespace_id from users u left join resource_bots b on b.user_id = u.id
+export const findIdleBots = async (db: Db): Promise<number[]> => {
+  const rows = await db.rows<{ id: number }>(sql`
+    select u.id from users u left join resource_bots b on b.user_id = u.id
     where u.kind = 'bot' and u.state = 'active' and (b.user_id is null or not exists (select from access_tokens t
       where t.user_id = u.id and not t.revoked and (t.expires_at is null or t.expires_at > current_date)))
     order by u.id limit 1000`)
-
-/** Takes a bot's tokens away, and the account from all that it might still do. */
-export async function retireBot(tx: Tx, userId: number): Promise<void> {
-  await tx.run(sql`delete from access_tokens where user_id = ${userId}`)
-  await tx.run(sql`update users set state = 'blocked', updated_at = now() where id = ${userId} and kind = 'bot'`)
-}
-
-/** Removes a bot's account, unless something that it wrote would go with it. */
-export async function deleteSilentBot(tx: Tx, userId: number): Promise<void> {
-  const silent = sql`${userId}::bigint not in (select author_id from commit_comments where author_id = ${userId})
-    and ${userId}::bigint not in (select author_id from feed_events where author_id = ${userId})`
-  await tx.run(sql`delete from namespaces where owner_id = ${userId} and ${silent}`)
-  await tx.run(sql`delete from users where id = ${userId} and kind = 'bot' and ${silent}`)
+  return rows.map(({ id }) => id)
 }

@@ -3,24 +3,16 @@ import { levels } from '../../access/levels.ts'
 import type { Scope } from '../../access/scopes.ts'
 import type { Ctx } from '../../api/ctx.ts'
 import type { Tx } from '../../db/db.ts'
-import { notify } from '../../db/notifications.ts'
 import type { DateOnly } from '../../db/types.ts'
 import { emit } from '../../events/log.ts'
 import { forbidden, invalid, invalidFields, rowNotFound } from '../../kernel/failure.ts'
 import { lockAccess, namespacePlaced } from '../access-index/service.ts'
 import { placeOf } from '../holders/holder.ts'
-import { admitMember, endMembership, isStorable, type Membership } from '../members/service.ts'
+import { admitMember, isStorable, type Membership } from '../members/service.ts'
 import { insertUserNamespace } from '../namespaces/queries.ts'
 import { createToken, rotateToken } from '../tokens/service.ts'
-import {
-  assignBot,
-  deleteSilentBot,
-  findResourceToken,
-  insertBot,
-  type ResourceTokenRow,
-  retireBot,
-  type TokenHolder,
-} from './queries.ts'
+import { closeAccount } from '../user-removal/service.ts'
+import { assignBot, findResourceToken, insertBot, type ResourceTokenRow, type TokenHolder } from './queries.ts'
 
 /** Where a token belongs, with the caller's level there. */
 export type Place = { readonly holder: TokenHolder; readonly membership: Membership; readonly level: number }
@@ -83,22 +75,14 @@ const record = (tx: Tx, ctx: Ctx, holder: TokenHolder, kind: string, tokenId: nu
   emit(tx, { kind, ...placeOf(holder), actorId: ctx.actor?.id ?? null, payload: { token_id: tokenId, ...more } })
 
 /** Revokes a token; its bot goes with it. */
-export async function endResourceToken(ctx: Ctx, { holder, membership }: Place, id: number): Promise<void> {
+export async function endResourceToken(ctx: Ctx, { holder }: Place, id: number): Promise<void> {
   await ctx.transaction(async (tx) => {
     await lockAccess(tx)
     const row = await findResourceToken(tx, holder, id)
     if (!row) throw rowNotFound()
-    await removeBot(tx, row.user_id, membership)
+    await closeAccount(tx, row.user_id, false)
     await record(tx, ctx, holder, 'resource_access_token_revoked', id)
   })
-}
-
-/** Ends what a bot has and may do. `membership` is undefined when its project or group is gone. The access lock is held. */
-export async function removeBot(tx: Tx, userId: number, membership: Membership | undefined): Promise<void> {
-  if (membership) await endMembership(tx, membership, userId)
-  await retireBot(tx, userId)
-  await deleteSilentBot(tx, userId)
-  await notify(tx, 'actors')
 }
 
 /** Puts another token of the same bot in the place of one. */

@@ -1,17 +1,22 @@
 import type { Actor } from '../../access/actor.ts'
 import type { Ctx } from '../../api/ctx.ts'
+import { notify } from '../../db/notifications.ts'
+import { emit } from '../../events/log.ts'
 import { clearFailures, isThrottled, noteFailure, throttleKeys } from '../sign-in-throttle/service.ts'
 import { accountRefusal, actorOf, type Refusal } from '../tokens/authenticate.ts'
 import { findPasswordCredential } from '../tokens/queries.ts'
 import { isOverdue, twoFactorState } from '../two-factor/queries.ts'
 import { takeCode } from '../two-factor/service.ts'
 import { isPassword } from '../users/password.ts'
+import { moveState, touchAccount } from '../users/state-queries.ts'
 import { noteSignIn } from './queries.ts'
 
 /** Why somebody does not come in with a password. */
 export type SignInRefusal =
   | Refusal
   | 'wrong'
+  /** The password is right, but must be changed. */
+  | 'password_expired'
   /** The installation takes no passwords at this door. */
   | 'passwords_off'
   /** The password is right, but a second factor is in force. */
@@ -51,7 +56,8 @@ export async function signIn(
   // Also without an account: who has one must not be told by the time it takes.
   if (!(await isPassword(account?.password_digest ?? null, password)) || !account) return wrong()
   const refused = accountRefusal(account)
-  if (refused) return { refused }
+  if (refused !== undefined && refused !== 'deactivated') return { refused }
+  if (account.password_expired) return { refused: 'password_expired' }
   // Of many guesses at once, none is right that comes after too many.
   const after = await throttled()
   if (after) return after
@@ -67,6 +73,17 @@ export async function signIn(
     return { refused: 'code_demanded' }
   }
   await clearFailures(db, keys)
+  if (refused === 'deactivated') await awaken(ctx, account.user_id)
   if (door === 'web') await noteSignIn(db, account.user_id, ctx.remoteAddress)
+  // Noted beside the request: a lost note costs nothing.
+  touchAccount(db, account.user_id).catch(() => {})
   return { actor: actorOf(account) }
 }
+
+/** Whoever was deactivated for doing nothing is active again. */
+const awaken = (ctx: Ctx, userId: number): Promise<void> =>
+  ctx.transaction(async (tx) => {
+    if (!(await moveState(tx, userId, ['deactivated'], 'active'))) return
+    await emit(tx, { kind: 'user_activated', actorId: userId, payload: { user_id: userId, by: 'sign-in' } })
+    await notify(tx, 'actors')
+  })

@@ -1,6 +1,7 @@
 import type { Caller } from '../../access/actor.ts'
 import { authenticateDeployToken } from '../../areas/deploy-tokens/authenticate.ts'
 import { type SignInRefusal, signIn } from '../../areas/sign-in/service.ts'
+import { gitRefusals } from '../../areas/tokens/authenticate.ts'
 import { basicCredentials } from './basic.ts'
 import type { Doors } from './doors.ts'
 
@@ -37,9 +38,12 @@ export function denialAnswer(
   const answer = (status: 401 | 403 | 429, message: string, headers = {}) => ({ status, message, headers })
   switch (denied) {
     case 'blocked':
-      return answer(403, 'Your account has been blocked.')
     case 'deactivated':
-      return answer(403, 'Your account has been deactivated. Please sign in to activate it.')
+    case 'unconfirmed':
+    case 'internal':
+      return answer(403, gitRefusals[denied])
+    case 'password_expired':
+      return answer(403, `Your password expired. Please choose a new one at ${siteUrl}/-/users/password/new`)
     case 'throttled':
       return answer(429, 'Too many failed attempts. Try again later.', { 'retry-after': String(retryAfterSeconds) })
     case 'passwords_off':
