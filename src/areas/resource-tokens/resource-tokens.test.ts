@@ -68,6 +68,11 @@ describe.for(['project', 'group'] as const)('access tokens of a %s', (of) => {
     expect((await robot.post('/groups', { name: 'own', path: 'own' })).status).toBe(403)
     expect((await manager.get(`${place}/members/${made.json.user_id}`)).json).toMatchObject({ access_level: 30 })
     expect(ids(await world.root.get('/users?per_page=100'))).not.toContain(made.json.user_id)
+    const membership = { user_id: made.json.user_id, access_level: 30 }
+    expect(
+      (await world.root.post(`/projects/${internal.id}/members`, membership)).status,
+      'a bot goes nowhere else',
+    ).toBe(404)
   })
 
   test('push with git', async ({ world }) => {

@@ -19,7 +19,7 @@ const tokenId = Id({ description: 'Id of the token' })
 /** The same calls for projects and groups. */
 const resourceTokenRoutesOf = <T extends ProjectSubject | GroupSubject, A extends string>(
   of: 'project' | 'group',
-  subject: Subject<T, A | 'admin_access_token', TObject>,
+  subject: Subject<T, A | 'admin_access_token' | 'rotate_own_token', TObject>,
   accessLevels: readonly number[],
   placeOf: (held: T, ctx: Ctx) => Promise<Place>,
 ): readonly Endpoint[] => {
@@ -63,8 +63,7 @@ const resourceTokenRoutesOf = <T extends ProjectSubject | GroupSubject, A extend
       path: `${path}/self/rotate`,
       summary: `Put a new token in the place of the one of this request, which is of the ${of}`,
       subject,
-      // Nobody but the bot has one, whatever its role.
-      allow: subject.visible,
+      allow: 'rotate_own_token',
       status: 200,
       params: Params(rotationParams),
       returns: NewResourceAccessToken,

@@ -51,7 +51,7 @@ export async function createResourceToken(
     await admitMember(
       tx,
       { ...membership, locked: false },
-      { userId, level: wish.level, expiresAt: null, actorId: actor.id },
+      { userId, level: wish.level, expiresAt: null, actorId: actor.id, bot: true },
     )
     const made = await createToken(tx, { ...wish, kind: 'resource', userId })
     await record(tx, ctx, holder, 'resource_access_token_created', made.id, {
