@@ -95,9 +95,9 @@ export async function revokeFamily(tx: Tx, familyId: number): Promise<number> {
   return changed
 }
 
-/** Locks a token until the transaction ends. `familyId` is null until it is rotated. */
-export const lockToken = (tx: Tx, id: number): Promise<(TokenRow & { family_id: number | null }) | undefined> =>
-  tx.row(sql`select ${tokenColumns}, t.family_id from access_tokens t where t.id = ${id} for update`)
+/** Locks a token until the transaction ends. */
+export const lockToken = (tx: Tx, id: number): Promise<TokenRow | undefined> =>
+  tx.row<TokenRow>(sql`${select} where t.id = ${id} for update`)
 
 /** Makes a token the first of its family, unless it is in one already. Returns the family's number. */
 export const foundFamily = async (tx: Tx, id: number): Promise<number> =>

@@ -126,10 +126,7 @@ export async function endToken(tx: Tx, ctx: Ctx, token: TokenRow): Promise<void>
 /** So many days a token lasts that takes the place of another, unless one says how many. */
 const rotatedDays = 7
 
-/**
- * Puts a new token in the place of one that may still be used, which ends with that. Whoever tries with one that was
- * replaced already has a copy of it: then the whole family ends.
- */
+/** Puts a new token in the place of one that may still be used, which ends with that. */
 export async function rotateToken(
   ctx: Ctx,
   id: number,
@@ -140,10 +137,7 @@ export async function rotateToken(
   const secret = newSecret()
   const made = await ctx.transaction(async (tx) => {
     const held = await lockToken(tx, id)
-    if (!held?.active) {
-      if (held?.revoked && held.family_id !== null) await endFamily(tx, held.family_id)
-      return undefined
-    }
+    if (!held?.active) throw invalid('400 Bad request - Token already revoked')
     const newId = await insertToken(tx, {
       kind: held.kind as Exclude<TokenKind, 'oauth'>,
       userId: held.user_id,
@@ -160,7 +154,6 @@ export async function rotateToken(
     await record(tx, ctx, 'access_token_rotated', row)
     return row
   })
-  if (!made) throw invalid('400 Bad request - Token already revoked')
   return { ...made, token: secret }
 }
 

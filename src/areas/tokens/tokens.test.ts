@@ -216,6 +216,8 @@ describe('POST /personal_access_tokens/:id/rotate', () => {
     const { id } = (await make(world, ann)).json
     const answered = await Promise.all(Array.from({ length: 5 }, () => rotate(ann, id)))
     expect(answered.map(({ status }) => status).sort()).toEqual([200, 400, 400, 400, 400])
+    const { token } = answered.find(({ status }) => status === 200)!.json
+    expect(await answers(world, token)).toBe(200)
   })
 
   test('gives nobody more than his own token may', async ({ world }) => {
