@@ -37,12 +37,14 @@ import { acceptInvitationsLater, purgeEndedInvitations } from './invitations/job
 import { invitationRoutes } from './invitations/routes.ts'
 import { refreshLanguages } from './languages/jobs.ts'
 import { languageRoutes } from './languages/routes.ts'
+import { deliverMail, purgeStaleMails } from './mails/jobs.ts'
 import { purgeExpiredMembers } from './members/jobs.ts'
 import { membershipRoutes } from './members/membership-routes.ts'
 import { groupMemberRoutes, projectMemberRoutes } from './members/routes.ts'
 import { projectUserRoutes } from './members/user-routes.ts'
 import { namespaceRoutes } from './namespaces/routes.ts'
 import { notificationSettingRoutes } from './notification-settings/routes.ts'
+import { purgeEndedOauthTokens } from './oauth/jobs.ts'
 import { pipelineRoutes } from './pipelines/routes.ts'
 import { projectCreationRoutes } from './project-creation/routes.ts'
 import { removeMarkedProjects, removeProject } from './projects/jobs.ts'
@@ -51,20 +53,32 @@ import { protectedBranchRoutes } from './protected-branches/routes.ts'
 import { protectedTagRoutes } from './protected-tags/routes.ts'
 import { refreshRepository } from './pushes/jobs.ts'
 import { settleCutOffPushes } from './pushes/recovery.ts'
+import { removeIdleBots } from './resource-tokens/jobs.ts'
+import { resourceTokenRoutes } from './resource-tokens/routes.ts'
 import { searchRoutes } from './search/routes.ts'
 import { projectGroupRoutes } from './shares/group-routes.ts'
 import { shareRoutes } from './shares/routes.ts'
+import { purgeEndedSessions } from './sign-in/jobs.ts'
 import { sshKeyRoutes } from './ssh-keys/routes.ts'
 import { starRoutes } from './stars/routes.ts'
 import { statisticsRoutes } from './statistics/routes.ts'
 import { tagRoutes } from './tags/routes.ts'
 import { termsRoutes } from './terms/routes.ts'
+import { impersonationTokenRoutes } from './tokens/impersonation-routes.ts'
 import { tokenRoutes } from './tokens/routes.ts'
 import { topicRoutes } from './topics/routes.ts'
 import { transferRoutes } from './transfers/routes.ts'
 import { treeRoutes } from './trees/routes.ts'
+import { twoFactorRoutes } from './two-factor/routes.ts'
 import { uploadRoutes } from './uploads/routes.ts'
+import { removeUser } from './user-removal/jobs.ts'
+import { userRemovalRoutes } from './user-removal/routes.ts'
+import { userStatusRoutes } from './user-statuses/routes.ts'
+import { activityRoutes } from './users/activity-routes.ts'
+import { emailRoutes } from './users/email-routes.ts'
+import { purgeExpiredLinks } from './users/jobs.ts'
 import { userRoutes } from './users/routes.ts'
+import { stateRoutes } from './users/state-routes.ts'
 import { variableRoutes } from './variables/routes.ts'
 import { versionRoutes } from './version/routes.ts'
 
@@ -103,18 +117,22 @@ export const areas: Readonly<Record<string, readonly Endpoint[]>> = {
   'protected-branches': protectedBranchRoutes,
   'protected-tags': protectedTagRoutes,
   search: searchRoutes,
+  'resource-tokens': resourceTokenRoutes,
   shares: [...shareRoutes, ...projectGroupRoutes],
   'ssh-keys': sshKeyRoutes,
   stars: starRoutes,
   statistics: statisticsRoutes,
   tags: tagRoutes,
   terms: termsRoutes,
-  tokens: tokenRoutes,
+  tokens: [...tokenRoutes, ...impersonationTokenRoutes],
   topics: topicRoutes,
   transfers: transferRoutes,
   trees: treeRoutes,
+  'two-factor': twoFactorRoutes,
   uploads: uploadRoutes,
-  users: userRoutes,
+  'user-removal': userRemovalRoutes,
+  'user-statuses': userStatusRoutes,
+  users: [...userRoutes, ...stateRoutes, ...emailRoutes, ...activityRoutes],
   variables: variableRoutes,
   version: versionRoutes,
 }
@@ -127,16 +145,23 @@ export const jobs: readonly Job<any>[] = [
   collectUnusedBlobs,
   copySource,
   deleteMergedBranches,
+  deliverMail,
   failStuckImports,
   housekeepRepository,
   importFromUrl,
   purgeEndedInvitations,
+  purgeEndedOauthTokens,
+  purgeEndedSessions,
+  purgeExpiredLinks,
   purgeExpiredMembers,
+  purgeStaleMails,
   refreshLanguages,
   refreshRepository,
   removeGroup,
+  removeIdleBots,
   removeMarkedGroups,
   removeMarkedProjects,
   removeProject,
+  removeUser,
   settleCutOffPushes,
 ]

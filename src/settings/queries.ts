@@ -1,7 +1,7 @@
 import type { Db, Tx } from '../db/db.ts'
-import { sql } from '../db/sql.ts'
+import { raw, type Sql, sql } from '../db/sql.ts'
 import type { Timestamp } from '../db/types.ts'
-import type { Settings } from './settings.ts'
+import { type Settings, withDefaults } from './settings.ts'
 
 /** Counts one hit in the current period of `seconds`; returns how many there are. */
 export const countHit = async (db: Db, key: string, seconds: number): Promise<number> =>
@@ -41,3 +41,7 @@ export const storedSettings = async (db: Db): Promise<StoredSettings> =>
 /** As `storedSettings`, and nobody changes them until the transaction ends. */
 export const lockSettings = async (tx: Tx): Promise<StoredSettings> =>
   (await tx.row<StoredSettings>(sql`select values, created_at, updated_at from application_settings for update`))!
+
+/** Whether a flag is set, inside a statement that decides by it: true of the moment, in every process. */
+export const settingFlag = (name: keyof Settings): Sql =>
+  raw(`coalesce((select (values->>'${name}')::boolean from application_settings), ${withDefaults({})[name]})`)

@@ -34,6 +34,18 @@ const basic = (name: string, password: string) => ({
   authorization: `Basic ${Buffer.from(`${name}:${password}`).toString('base64')}`,
 })
 
+/** Whether somebody gets an account with these attributes. */
+async function signsUp({ root }: World, attributes: object): Promise<number> {
+  const username = unique('new')
+  const usual = { username, name: username, email: `${username}@example.com`, password: 'correct horse battery' }
+  return (await root.post('/users', { ...usual, ...attributes })).status
+}
+
+/** What the password of an account is answered with. */
+const grantedBy = async ({ anonymous }: World, username: string) =>
+  (await anonymous.post('//oauth/token', { grant_type: 'password', username, password: 'correct horse battery' }))
+    .status
+
 /** Whether a push of a file of so many bytes gets through. */
 async function pushes(world: World, bytes: number): Promise<boolean> {
   const project = await world.project()
@@ -206,11 +218,7 @@ const effects: readonly Effect[] = [
   [
     'minimum_password_length',
     { minimum_password_length: 20 },
-    async ({ root }) => {
-      const username = unique('short')
-      const input = { username, name: username, email: `${username}@example.com`, password: 'correct horse' }
-      return (await root.post('/users', input)).status
-    },
+    (world) => signsUp(world, { password: 'correct horse' }),
     201,
     400,
   ],
@@ -231,6 +239,63 @@ const effects: readonly Effect[] = [
     200,
     401,
   ],
+
+  [
+    'password_authentication_enabled_for_web',
+    { password_authentication_enabled_for_web: false },
+    async (world) => {
+      const { username } = await world.user()
+      return grantedBy(world, username)
+    },
+    200,
+    400,
+  ],
+  [
+    'require_two_factor_authentication',
+    { require_two_factor_authentication: true, two_factor_grace_period: 0 },
+    async (world) => grantedBy(world, (await world.user()).username),
+    200,
+    400,
+  ],
+  [
+    'max_personal_access_token_lifetime',
+    { max_personal_access_token_lifetime: 10 },
+    async (world) => {
+      const expires_at = new Date(Date.now() + 20 * 86_400_000).toISOString().slice(0, 10)
+      const token = { name: 'long', scopes: ['api'], expires_at }
+      return (await world.root.post(`/users/${(await world.user()).id}/personal_access_tokens`, token)).status
+    },
+    201,
+    400,
+  ],
+  ...(
+    [
+      ['domain_whitelist', { domain_whitelist: ['a.example'] }, 'ann@b.example'],
+      [
+        'D2-SETTINGS-BLACKLIST domain_blacklist',
+        { domain_blacklist_enabled: true, domain_blacklist: ['*.b.example'] },
+        'ann@mail.b.example',
+      ],
+      ['email_restrictions', { email_restrictions_enabled: true, email_restrictions: 'ann@' }, 'ann@b.example'],
+    ] as const
+  ).map(
+    ([what, values, email]): Effect => [
+      what,
+      values,
+      (world) => signsUp(world, { email: unique('x') + email }),
+      201,
+      400,
+    ],
+  ),
+  ...(['number', 'uppercase', 'symbol'] as const).map(
+    (kind): Effect => [
+      `password_${kind}_required`,
+      { [`password_${kind}_required`]: true },
+      (world) => signsUp(world, { password: 'correcthorsebattery' }),
+      201,
+      400,
+    ],
+  ),
 
   // Git.
   [

@@ -6,7 +6,7 @@ import { fuzzy } from '../../db/fuzzy.ts'
 import { and, empty, raw, type Sql, sql } from '../../db/sql.ts'
 import type { DateOnly, Timestamp } from '../../db/types.ts'
 import { forCaller } from '../access-index/caller-queries.ts'
-import { groupLevel, within } from '../access-index/queries.ts'
+import { groupLevel, groupWithinLimits, within } from '../access-index/queries.ts'
 import type { ProjectStatistics } from '../projects/queries.ts'
 
 export type GroupRow = {
@@ -41,6 +41,8 @@ export type GroupRow = {
   /** The caller's; null without any. */
   level: number | null
   reads_project_inside: boolean
+  /** Only with a token that is limited. */
+  within_limits?: boolean
   /** Only when asked for. */
   statistics?: Omit<ProjectStatistics, 'commit_count'>
   custom_attributes?: { key: string; value: string }[]
@@ -63,7 +65,7 @@ const aroundHisProjects = (userId: number): Sql => sql`g.id in (
 const callerColumns = (caller: Caller): Sql =>
   caller === null || caller.admin
     ? raw('null::smallint as level, false as reads_project_inside')
-    : sql`his.level, case when his.level is null then ${aroundHisProjects(caller.id)} else false end as reads_project_inside`
+    : sql`his.level, case when his.level is null then ${aroundHisProjects(caller.id)} else false end as reads_project_inside${caller.limits ? sql`, ${groupWithinLimits(caller, raw('g.id'))} as within_limits` : empty}`
 
 /** Whether a project inside lets him in matters only without a level, and costs more than all else together. */
 const tables = (caller: Caller): Sql =>
@@ -111,7 +113,8 @@ const found = forCaller((caller, name) => named(select(caller, {}), name))
 export function visibleGroups(caller: Caller): Sql {
   if (caller === null) return sql`g.visibility = ${visibilities.public}`
   if (caller.admin) return raw('true')
-  return sql`(${openGroups(caller)} or ${hisGroups(caller.id, levels.guest)} or ${aroundHisProjects(caller.id)})`
+  const visible = sql`(${openGroups(caller)} or ${hisGroups(caller.id, levels.guest)} or ${aroundHisProjects(caller.id)})`
+  return caller.limits ? sql`(${visible} and ${groupWithinLimits(caller, raw('g.id'))})` : visible
 }
 
 const openGroups = ({ admin, external }: Actor): Sql =>
@@ -160,6 +163,7 @@ export function listGroups(caller: Caller, set: GroupSet, filters: GroupFilters,
   else if (filters.min_access_level !== undefined)
     where.push(caller ? hisGroups(caller.id, filters.min_access_level) : raw('false'))
   else where.push(available || !caller ? visibleGroups(caller) : authorisedGroups(caller))
+  if (caller?.limits) where.push(groupWithinLimits(caller, raw('g.id')))
   if (filters.skip_groups && filters.skip_groups.length > 0)
     where.push(sql`g.id <> all(${filters.skip_groups}::bigint[])`)
   if (filters.search?.trim()) where.push(fuzzy(filters.search, ['g.name', 'g.path']))
@@ -278,46 +282,6 @@ export const visibilitiesInside = async (
 ): Promise<{ projects: number | null; groups: number | null }> =>
   (await db.row(sql`select (select max(visibility) from projects where namespace_id = ${id} and not deleting) as projects,
     (select max(visibility) from namespaces where parent_id = ${id} and not deleting) as groups`))!
-
-/** The paths of a group and all below it become redirects, so that new ones can be claimed. */
-export const retireGroupRoutes = (tx: Tx, traversalIds: readonly number[]): Promise<number> =>
-  tx.run(sql`update routes set redirect = true where
-    namespace_id in (select d.id from namespaces d where ${within(raw('d.traversal_ids'), sql`${traversalIds}::bigint[]`)})
-    or project_id in (select p.id from projects p join namespaces d on d.id = p.namespace_id
-      where ${within(raw('d.traversal_ids'), sql`${traversalIds}::bigint[]`)})`)
-
-/**
- * Gives a group another path or name, and with it the full ones of all below. Returns false when a new full path is taken;
- * the transaction must then be given up. Old routes are retired first.
- */
-export async function renameTree(
-  tx: Tx,
-  traversalIds: readonly number[],
-  from: { fullPath: string; fullName: string },
-  to: { path: string; fullPath: string; fullName: string },
-): Promise<boolean> {
-  const inside = within(raw('d.traversal_ids'), sql`${traversalIds}::bigint[]`)
-  const id = traversalIds.at(-1)!
-  await tx.run(sql`update namespaces d set
-      path = case when d.id = ${id} then ${to.path} else d.path end,
-      full_path = ${to.fullPath} || substr(d.full_path, length(${from.fullPath}::text) + 1),
-      full_name = ${to.fullName} || substr(d.full_name, length(${from.fullName}::text) + 1)
-    where ${inside}`)
-  await tx.run(
-    sql`update projects p set full_path = d.full_path || '/' || p.path from namespaces d where d.id = p.namespace_id and ${inside}`,
-  )
-  const wanted = await tx.row<{ count: number }>(sql`
-    with named as (
-      select lower(d.full_path) as path_key, d.id as namespace_id, null::bigint as project_id from namespaces d where ${inside}
-      union all
-      select lower(p.full_path), null, p.id from projects p join namespaces d on d.id = p.namespace_id where ${inside}),
-    claimed as (
-      insert into routes (path_key, namespace_id, project_id) select path_key, namespace_id, project_id from named
-      on conflict (path_key) do update set namespace_id = excluded.namespace_id, project_id = excluded.project_id, redirect = false
-      where routes.redirect returning 1)
-    select (select count(*) from named) - (select count(*) from claimed) as count`)
-  return wanted!.count === 0
-}
 
 /** From here on nobody finds the group, nor what is inside; a job removes it for good. */
 export async function markGroupDeleting(tx: Tx, traversalIds: readonly number[]): Promise<void> {

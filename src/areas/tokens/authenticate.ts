@@ -18,6 +18,8 @@ export type Refusal =
   | 'revoked'
   | 'blocked'
   | 'deactivated'
+  /** The installation wants addresses confirmed, and his is not. */
+  | 'unconfirmed'
   /** A placeholder account, which nobody signs in to. */
   | 'internal'
 
@@ -64,8 +66,8 @@ export class TokenAuthenticator {
     const refused = tokenRefusal(row) ?? accountRefusal(row)
     if (refused) return { refused }
     // Use is noted beside the request: a lost note costs nothing.
-    touchToken(this.#db, row.token_id).catch(() => {})
-    return { actor: { ...actorOf(row), scopes: new Set(row.scopes), tokenId: row.token_id } }
+    if (!row.noted) touchToken(this.#db, row.token_id).catch(() => {})
+    return { actor: tokenActor(row) }
   }
 }
 
@@ -86,17 +88,33 @@ export async function authenticateDerived(
   if (row.token_id === null) return { refused: 'revoked' }
   const token = row as TokenCredentialRow
   const refused = tokenRefusal(token) ?? accountRefusal(token)
-  return refused ? { refused } : { actor: { ...actorOf(token), scopes: new Set(token.scopes), tokenId } }
+  return refused ? { refused } : { actor: tokenActor(token) }
 }
+
+/** Who acts with a token. One that is limited gives no more than memberships do: an administrator's rights know no place. */
+const tokenActor = (row: TokenCredentialRow): Actor => ({
+  ...actorOf(row),
+  scopes: new Set(row.scopes),
+  tokenId: row.token_id,
+  ...(row.limits && { limits: row.limits, admin: false }),
+})
+
+/** How git is told of it, by whatever door. What is not here is told as wrong credentials are. */
+export const gitRefusals = {
+  blocked: 'Your account has been blocked.',
+  deactivated: 'Your account has been deactivated. Please sign in to activate it.',
+  unconfirmed: 'Your e-mail address is not confirmed. Please follow the link that was sent to it.',
+  internal: 'This action cannot be performed by internal users',
+} as const satisfies Partial<Record<Refusal, string>>
 
 const tokenRefusal = (row: TokenCredentialRow): Refusal | undefined =>
   row.expired ? 'expired' : row.revoked ? 'revoked' : undefined
 
-/** Why this account may not act at all. */
+/** Why this account may not act at all. Every door asks this, whatever was shown there. */
 export function accountRefusal(row: CredentialRow): Refusal | undefined {
   if (row.kind === 'ghost') return 'internal'
-  if (row.state === 'active') return undefined
-  return row.state === 'deactivated' ? 'deactivated' : 'blocked'
+  if (row.state !== 'active') return row.state === 'deactivated' ? 'deactivated' : 'blocked'
+  return row.unconfirmed ? 'unconfirmed' : undefined
 }
 
 /** The account as an actor without a credential of its own. */
@@ -111,4 +129,5 @@ export const actorOf = (row: CredentialRow): Actor => ({
   projectsLimit: row.projects_limit,
   scopes: undefined,
   tokenId: undefined,
+  ...(row.kind === 'bot' && { bot: true }),
 })

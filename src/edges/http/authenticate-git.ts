@@ -1,34 +1,59 @@
 import type { Caller } from '../../access/actor.ts'
 import { authenticateDeployToken } from '../../areas/deploy-tokens/authenticate.ts'
-import { accountRefusal, actorOf, type Refusal, type TokenAuthenticator } from '../../areas/tokens/authenticate.ts'
-import { findPasswordCredential } from '../../areas/tokens/queries.ts'
-import { isPassword } from '../../areas/users/password.ts'
-import type { Db } from '../../db/db.ts'
-import type { Settings } from '../../settings/settings.ts'
+import { type SignInRefusal, signIn } from '../../areas/sign-in/service.ts'
+import { gitRefusals } from '../../areas/tokens/authenticate.ts'
 import { basicCredentials } from './basic.ts'
+import type { Doors } from './doors.ts'
 
-export type Shown = { caller: Caller } | { denied: Refusal | 'wrong' }
+export type Denial = { readonly denied: SignInRefusal; readonly retryAfterSeconds?: number }
+export type Shown = { caller: Caller } | Denial
 
 /** What git shows: a token beside any name, a deploy token beside its own, or a password. Nothing shown is nobody known. */
-export async function authenticateGit(
-  header: string | undefined,
-  { authenticator, db, settings }: { authenticator: TokenAuthenticator; db: Db; settings: Settings },
-): Promise<Shown> {
+export async function authenticateGit(header: string | undefined, doors: Doors, remoteAddress: string): Promise<Shown> {
   if (header === undefined) return { caller: null }
   const shown = basicCredentials(header)
   if (!shown || shown.password === '' || shown.username === '') return { denied: 'wrong' }
-  const byToken = await authenticator.authenticate(shown.password)
+  const byToken = await doors.authenticator.authenticate(shown.password)
   if ('actor' in byToken) return { caller: byToken.actor }
   if (byToken.refused !== 'unknown') return { denied: byToken.refused }
   // PostgreSQL has no NUL.
   if (/\0/.test(shown.username)) return { denied: 'wrong' }
-  const byDeployToken = await authenticateDeployToken(db, { username: shown.username, token: shown.password })
+  const byDeployToken = await authenticateDeployToken(doors.db, { username: shown.username, token: shown.password })
   if ('actor' in byDeployToken) return { caller: byDeployToken.actor }
   if (byDeployToken.refused !== 'unknown') return { denied: byDeployToken.refused }
-  if (!settings.password_authentication_enabled_for_git) return { denied: 'wrong' }
-  const account = await findPasswordCredential(db, shown.username)
-  // Also without an account: who has one must not be told by the time it takes.
-  if (!(await isPassword(account?.password_digest ?? null, shown.password)) || !account) return { denied: 'wrong' }
-  const refused = accountRefusal(account)
-  return refused ? { denied: refused } : { caller: actorOf(account) }
+  const { username: login, password } = shown
+  const signedIn = await signIn(await doors.open(null, remoteAddress), { login, password, door: 'git' })
+  if ('actor' in signedIn) return { caller: signedIn.actor }
+  const { refused, retryAfterSeconds } = signedIn
+  return { denied: refused, ...(retryAfterSeconds !== undefined && { retryAfterSeconds }) }
+}
+
+const accessDenied = 'HTTP Basic: Access denied'
+
+/** How git, and who moves large files for it, is told. With 401 belongs a challenge. */
+export function denialAnswer(
+  { denied, retryAfterSeconds }: Denial,
+  siteUrl: string,
+): { status: 401 | 403 | 429; message: string; headers: Readonly<Record<string, string>> } {
+  const answer = (status: 401 | 403 | 429, message: string, headers = {}) => ({ status, message, headers })
+  switch (denied) {
+    case 'blocked':
+    case 'deactivated':
+    case 'unconfirmed':
+    case 'internal':
+      return answer(403, gitRefusals[denied])
+    case 'password_expired':
+      return answer(403, `Your password expired. Please choose a new one at ${siteUrl}/-/users/password/new`)
+    case 'throttled':
+      return answer(429, 'Too many failed attempts. Try again later.', { 'retry-after': String(retryAfterSeconds) })
+    case 'passwords_off':
+    case 'code_missing':
+    case 'code_demanded':
+      return answer(
+        401,
+        `${accessDenied}\nYou must use a personal access token with 'read_repository' or 'write_repository' scope for Git over HTTP.\nYou can generate one at ${siteUrl}/-/docs#tag--tokens`,
+      )
+    default:
+      return answer(401, accessDenied)
+  }
 }

@@ -13,6 +13,7 @@ import type { RawParams } from '../../api/params/raw.ts'
 import { OneOf, Optional, Whole } from '../../api/params/types.ts'
 import { RecordText } from '../../api/record-texts.ts'
 import { requireTerms } from '../../areas/terms/service.ts'
+import { refuseReuse } from '../../areas/tokens/service.ts'
 import { Failure, notFound, unauthenticated } from '../../kernel/failure.ts'
 import { isOffered } from '../../kernel/plan.ts'
 import { bytesOf, type Exchange, type Headers, sendBody, sendEmpty, sendJson, sendRecords } from './answer.ts'
@@ -114,6 +115,10 @@ function server(e: Endpoint, doors: Doors) {
   const own = e.params?.properties ?? {}
   const foreign = Object.keys(allParams(e).properties).filter((name) => !(name in own))
   let read: ParamsReader<TObject> | undefined
+  const rotates = e.path.endsWith('/rotate')
+  const onRevoked = async (token: string) => {
+    if (rotates) await refuseReuse(await doors.open(null, undefined), token)
+  }
 
   return async function serve(request: FastifyRequest, reply: FastifyReply): Promise<void> {
     const exchange = beginExchange(request.raw, reply.raw, doors.siteUrl)
@@ -123,7 +128,7 @@ function server(e: Endpoint, doors: Doors) {
       const query = queryOf(request.raw.url!)
       const queryParams = parseQuery(query)
       let token = shownToken(request.raw.headers, queryParams)
-      served.caller = await callerOf(token, doors.authenticator)
+      served.caller = await callerOf(token, doors.authenticator, onRevoked)
       const settings = await doors.settings.get()
       const isLimited = () => refusedByLimits(exchange, { db: doors.db, settings }, served.caller, request.ip, 'api')
       if (await isLimited()) return
@@ -145,7 +150,7 @@ function server(e: Endpoint, doors: Doors) {
         })
         if (token === undefined) {
           token = shownToken({}, body.params)
-          served.caller = await callerOf(token, doors.authenticator)
+          served.caller = await callerOf(token, doors.authenticator, onRevoked)
           if (served.caller && (await isLimited())) return
         }
       }

@@ -3,7 +3,7 @@ import { authenticateForDeployToken } from '../../areas/deploy-tokens/authentica
 import { type Grant, readCredential } from '../../areas/large-files/credentials.ts'
 import { findDeployKey } from '../../areas/ssh-keys/authenticate.ts'
 import { authenticateDerived } from '../../areas/tokens/authenticate.ts'
-import { authenticateGit, type Shown } from '../http/authenticate-git.ts'
+import { authenticateGit, type Denial } from '../http/authenticate-git.ts'
 import type { Doors } from '../http/doors.ts'
 
 export type Known = { readonly caller: Caller; readonly grant: Grant | undefined }
@@ -12,10 +12,11 @@ export type Known = { readonly caller: Caller; readonly grant: Grant | undefined
 export async function authenticateLfs(
   header: string | undefined,
   doors: Doors,
-): Promise<Known | Extract<Shown, { denied: unknown }>> {
+  remoteAddress: string,
+): Promise<Known | Denial> {
   const credential = /^bearer\s+(\S+)\s*$/i.exec(header ?? '')?.[1]
   if (credential === undefined) {
-    const shown = await authenticateGit(header, { ...doors, settings: await doors.settings.get() })
+    const shown = await authenticateGit(header, doors, remoteAddress)
     return 'denied' in shown ? shown : { caller: shown.caller, grant: undefined }
   }
   const grant = await readCredential(doors.db, credential)

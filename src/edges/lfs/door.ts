@@ -3,6 +3,7 @@ import { lfsAccess } from '../../areas/large-files/access.ts'
 import type { Storage } from '../../areas/large-files/storage.ts'
 import { Failure } from '../../kernel/failure.ts'
 import type { Exchange } from '../http/answer.ts'
+import { denialAnswer } from '../http/authenticate-git.ts'
 import type { Doors } from '../http/doors.ts'
 import { answerFor } from '../http/failures.ts'
 import { refusedByLimits } from '../http/rate-limit.ts'
@@ -41,10 +42,10 @@ async function serve(
       return say(501, 'Server supports batch API only, please update your Git LFS client to version 1.0.1 and up.')
     const unfit = unfitHeaders(exchange, call)
     if (unfit) return say(unfit.status, unfit.message)
-    const known = await authenticateLfs(req.headers.authorization, doors)
+    const known = await authenticateLfs(req.headers.authorization, doors, remoteAddress)
     if ('denied' in known) {
-      const refused = accountRefusals[known.denied]
-      return refused === undefined ? say(401, 'HTTP Basic: Access denied', challenge) : say(403, refused)
+      const { status, message, headers } = denialAnswer(known, doors.siteUrl)
+      return say(status, message, status === 401 ? challenge : headers)
     }
     ctx = await doors.open(known.caller, remoteAddress)
     if (await refusedByLimits(exchange, ctx, ctx.actor, remoteAddress, 'web')) return
@@ -64,11 +65,6 @@ async function serve(
 
 /** Both: the first keeps browsers from asking people, the second is what HTTP wants. */
 const challenge = { 'lfs-authenticate': 'Basic realm="Stithy"', 'www-authenticate': 'Basic realm="Stithy"' }
-
-const accountRefusals: Readonly<Record<string, string>> = {
-  blocked: 'Your account has been blocked.',
-  deactivated: 'Your account has been deactivated. Please sign in to activate it.',
-}
 
 /** Calls of the API are JSON of a media type of its own; plain JSON will do. */
 function unfitHeaders({ req }: Exchange, { kind }: LfsCall): { status: number; message: string } | undefined {

@@ -2,7 +2,7 @@ import { emailAddress, webAddress } from '../rules.ts'
 import { countOrNone, flag, text } from '../schema.ts'
 
 const pages = { without: 'pages' }
-const mails = { without: 'mails about what happens' }
+const mails = { without: 'mails about what happens (those of accounts are plain text)' }
 const long = { longest: 65_536 }
 
 /** What pages and mails say. */

@@ -25,7 +25,16 @@ export const throttles = {
   throttle_protected_paths_requests_per_period: requests(10, 'of an address to protected paths'),
   throttle_protected_paths_period_in_seconds: period(60, 'of protected paths'),
   protected_paths: words('Beginnings of paths that are limited', {
-    value: ['/users/password', '/users/sign_in', '/api/v4/session', '/oauth/token', '/users', '/users/confirmation'],
+    value: [
+      '/users/password',
+      '/users/sign_in',
+      '/api/v4/session',
+      '/oauth/token',
+      '/users',
+      '/users/confirmation',
+      '/-/users/password',
+      '/-/users/confirmation',
+    ],
     rules: [shortEntries],
   }),
   search_rate_limit: count(300, 'Searches a user may make in a minute; 0 is no limit'),
