@@ -5,6 +5,7 @@ import { Agent, FormData, request } from 'undici'
 import { describe, expect } from 'vitest'
 import { type Client, git, type TestProject, temporaryFolder, test, unique, type World } from '../../../test/world.ts'
 import { repositoriesDir } from '../../app.ts'
+import { declared } from '../../settings/settings.ts'
 import { newPublicKey } from '../ssh-keys/testing.ts'
 
 /** What somebody sees who looks from outside. */
@@ -46,18 +47,20 @@ const grantedBy = async ({ anonymous }: World, username: string) =>
   (await anonymous.post('//oauth/token', { grant_type: 'password', username, password: 'correct horse battery' }))
     .status
 
-/** Whether a push of a file of so many bytes gets through. */
-async function pushes(world: World, bytes: number): Promise<boolean> {
+/** A project, and whether a push of a file of so many bytes to these branches got through. */
+async function push(world: World, bytes: number, branches: readonly string[] = ['main']) {
   const project = await world.project()
   await using folder = await temporaryFolder()
   await git(folder.path, 'init', '-q', '-b', 'main')
   await writeFile(join(folder.path, 'file'), randomBytes(bytes))
   await git(folder.path, 'add', '.')
   await git(folder.path, 'commit', '-q', '-m', 'One file')
-  return await git(folder.path, 'push', '-q', world.remote(project, world.root), 'HEAD:refs/heads/main').then(
+  const refs = branches.map((branch) => `HEAD:refs/heads/${branch}`)
+  const went = await git(folder.path, 'push', '-q', world.remote(project, world.root), ...refs).then(
     () => true,
     () => false,
   )
+  return { project, went }
 }
 
 /** Whether an upload of so many bytes is kept. */
@@ -287,6 +290,27 @@ const effects: readonly Effect[] = [
       400,
     ],
   ),
+  [
+    'user_default_internal_regex',
+    { user_default_external: true, user_default_internal_regex: '^user-' },
+    async (world) => {
+      const email = `${unique('other')}@example.com`
+      const other = await world.user({ email })
+      return [(await newUser(world)).external, (await world.root.get(`/users/${other.id}`)).json.external]
+    },
+    [false, false],
+    [false, true],
+  ],
+  [
+    'send_user_confirmation_email',
+    { send_user_confirmation_email: true },
+    async (world) => {
+      const ann = await world.user({ skip_confirmation: false })
+      return (await ann.get('/user')).status
+    },
+    200,
+    403,
+  ],
   ...(['number', 'uppercase', 'symbol'] as const).map(
     (kind): Effect => [
       `password_${kind}_required`,
@@ -320,7 +344,23 @@ const effects: readonly Effect[] = [
     true,
     false,
   ],
-  ['receive_max_input_size', { receive_max_input_size: 1 }, (world) => pushes(world, 1_500_000), true, false],
+  [
+    'receive_max_input_size',
+    { receive_max_input_size: 1 },
+    async (world) => (await push(world, 1_500_000)).went,
+    true,
+    false,
+  ],
+  [
+    'push_event_activities_limit',
+    { push_event_activities_limit: 1 },
+    async (world) => {
+      const { project } = await push(world, 1, ['main', 'one', 'two'])
+      return (await world.root.get(`/projects/${project.id}/events?action=pushed`)).json.length
+    },
+    3,
+    1,
+  ],
   [
     'repository_size_limit',
     { repository_size_limit: 1 },
@@ -464,7 +504,35 @@ const effects: readonly Effect[] = [
   ],
 ]
 
+/** Shown where the thing itself is tested, because it takes more than one look. */
+const elsewhere: readonly string[] = [
+  'dns_rebinding_protection_enabled',
+  'housekeeping_bitmaps_enabled',
+  'housekeeping_enabled',
+  'housekeeping_full_repack_period',
+  'housekeeping_gc_period',
+  'housekeeping_incremental_repack_period',
+  'limit_projects_in_groups_api',
+  'max_import_size',
+  'password_lowercase_required',
+  'search_rate_limit',
+  'session_expire_delay',
+]
+
 describe('what settings do', () => {
+  test('is shown for every one that does something', () => {
+    const shown = new Set([
+      ...effects.flatMap(([, values]) => Object.keys(values)),
+      ...elsewhere,
+      'enforce_terms',
+      'terms',
+    ])
+    const active = declared.filter(([, { without }]) => without === undefined).map(([name]) => name)
+    const types = ['rsa_key_restriction', 'dsa_key_restriction', 'ecdsa_key_restriction']
+    expect(active.filter((name) => !shown.has(name) && !types.includes(name))).toEqual([])
+    expect([...shown].filter((name) => !(active as string[]).includes(name))).toEqual([])
+  })
+
   test.for(effects)('%s', { timeout: 30_000 }, async ([, values, look, before, after], { world }) => {
     expect(await look(world)).toEqual(before)
     await world.settings({})
