@@ -23,6 +23,7 @@ import { fileRoutes } from './files/routes.ts'
 import { fileWriteRoutes } from './files/write-routes.ts'
 import { copySource } from './forks/jobs.ts'
 import { forkRoutes } from './forks/routes.ts'
+import { gpgKeyRoutes } from './gpg-keys/routes.ts'
 import { removeMarkedGroups } from './groups/due-jobs.ts'
 import { removeGroup } from './groups/jobs.ts'
 import { groupRoutes } from './groups/routes.ts'
@@ -80,6 +81,7 @@ export const areas: Readonly<Record<string, readonly Endpoint[]>> = {
   'deploy-tokens': deployTokenRoutes,
   files: [...fileRoutes, ...fileWriteRoutes],
   forks: forkRoutes,
+  'gpg-keys': gpgKeyRoutes,
   groups: groupRoutes,
   housekeeping: housekeepingRoutes,
   invitations: invitationRoutes,
