@@ -51,6 +51,8 @@ import { settleCutOffPushes } from './pushes/recovery.ts'
 import { searchRoutes } from './search/routes.ts'
 import { projectGroupRoutes } from './shares/group-routes.ts'
 import { shareRoutes } from './shares/routes.ts'
+import { judgeSignatures } from './signatures/jobs.ts'
+import { signatureRoutes } from './signatures/routes.ts'
 import { sshKeyRoutes } from './ssh-keys/routes.ts'
 import { starRoutes } from './stars/routes.ts'
 import { tagRoutes } from './tags/routes.ts'
@@ -96,6 +98,7 @@ export const areas: Readonly<Record<string, readonly Endpoint[]>> = {
   'protected-tags': protectedTagRoutes,
   search: searchRoutes,
   shares: [...shareRoutes, ...projectGroupRoutes],
+  signatures: signatureRoutes,
   'ssh-keys': sshKeyRoutes,
   stars: starRoutes,
   tags: tagRoutes,
@@ -120,6 +123,7 @@ export const jobs: readonly Job<any>[] = [
   failStuckImports,
   housekeepRepository,
   importFromUrl,
+  judgeSignatures,
   purgeEndedInvitations,
   purgeExpiredMembers,
   refreshLanguages,

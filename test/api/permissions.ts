@@ -124,6 +124,7 @@ export const projectRows: readonly Row[] = [
   ['GET /projects/:id/repository/commits/:sha/diff', 'reporter P', 200],
   ['GET /projects/:id/repository/commits/:sha/refs', 'reporter P', 200],
   ['GET /projects/:id/repository/commits/:sha/comments', 'reporter P', 200],
+  ['GET /projects/:id/repository/commits/:sha/signature', 'reporter P', 404],
   ['POST /projects/:id/repository/commits/:sha/comments', 'reporter L live', 400, { json: { note: ' ' } }],
   [
     'POST /projects/:id/repository/commits',

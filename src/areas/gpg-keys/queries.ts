@@ -51,3 +51,11 @@ export async function insertGpgKey(
 /** `undefined` when it is not there. */
 export const deleteGpgKeyOf = (tx: Tx, userId: number, id: number): Promise<GpgKeyRow | undefined> =>
   tx.row<GpgKeyRow>(sql`delete from gpg_keys k where k.id = ${id} and k.user_id = ${userId} returning ${columns}`)
+
+/** Holds it against judgements that are being made with it. False when it is not there. */
+export const lockGpgKeyOf = async (tx: Tx, userId: number, id: number): Promise<boolean> =>
+  (await tx.row(sql`select 1 as one from gpg_keys where id = ${id} and user_id = ${userId} for update`)) !== undefined
+
+/** What was held against a key is unverified, whatever it was. */
+export const distrustSignatures = (tx: Tx, id: number): Promise<number> =>
+  tx.run(sql`update commit_signatures set status = 'unverified', judged_at = now() where gpg_key_id = ${id}`)

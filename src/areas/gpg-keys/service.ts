@@ -1,10 +1,19 @@
 import type { Ctx } from '../../api/ctx.ts'
 import type { Tx } from '../../db/db.ts'
 import { emit } from '../../events/log.ts'
+import { enqueue } from '../../jobs/job.ts'
 import { invalidFields, notFound } from '../../kernel/failure.ts'
 import { blank, taken, tooLong } from '../namespaces/names.ts'
+import { signaturesDue } from '../users/signatures-due.ts'
 import { blockBegin, blockEnd, isKeyBlock, maximumKeyLength, parseGpgKey } from './public-key.ts'
-import { deleteGpgKeyOf, findGpgKeyOf, type GpgKeyRow, insertGpgKey } from './queries.ts'
+import {
+  deleteGpgKeyOf,
+  distrustSignatures,
+  findGpgKeyOf,
+  type GpgKeyRow,
+  insertGpgKey,
+  lockGpgKeyOf,
+} from './queries.ts'
 
 export async function getGpgKeyOf(ctx: Ctx, userId: number, id: number): Promise<GpgKeyRow> {
   const row = await findGpgKeyOf(ctx.db, userId, id)
@@ -23,6 +32,7 @@ export async function addGpgKeyOf(ctx: Ctx, userId: number, text: string): Promi
     const added = await insertGpgKey(tx, userId, block, parsed)
     if (!added) throw invalidFields({ key: [taken], fingerprint: [taken], primary_keyid: [taken] })
     await record(ctx, tx, 'gpg_key_added', added)
+    await enqueue(tx, signaturesDue, { userId })
     return added
   })
 }
@@ -44,11 +54,12 @@ export async function removeGpgKeyOf(ctx: Ctx, userId: number, id: number): Prom
   })
 }
 
-/** Removes a key that is not to be trusted any more. */
+/** Removes a key that is not to be trusted any more, nor what was verified with it. */
 export async function revokeGpgKeyOf(ctx: Ctx, userId: number, id: number): Promise<void> {
   await ctx.transaction(async (tx) => {
-    const removed = await deleteGpgKeyOf(tx, userId, id)
-    if (!removed) throw notFound('GPG Key')
+    if (!(await lockGpgKeyOf(tx, userId, id))) throw notFound('GPG Key')
+    await distrustSignatures(tx, id)
+    const removed = (await deleteGpgKeyOf(tx, userId, id))!
     await record(ctx, tx, 'gpg_key_revoked', removed)
   })
 }

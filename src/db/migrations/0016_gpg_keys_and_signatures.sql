@@ -24,3 +24,46 @@ create table gpg_subkeys (
 );
 create unique index gpg_subkeys_once on gpg_subkeys (gpg_key_id, fingerprint);
 create index gpg_subkeys_key_id on gpg_subkeys (key_id);
+
+-- What was found out about the signature of a commit. It stands until a key or address that it depends on changes.
+create table commit_signatures (
+  project_id bigint not null references projects on delete cascade,
+  oid text not null,
+  type text not null check (type in ('PGP', 'SSH', 'X509')),
+  status text not null check (status in
+    ('verified', 'unverified', 'unverified_key', 'same_user_different_email', 'other_user', 'unknown_key')),
+  -- The key it claims to be of: the key id of an OpenPGP key or subkey, or the SHA-256 fingerprint of an SSH key.
+  signer text,
+  -- The keys it was held against, while they are there; a removed key leaves what it verified.
+  gpg_key_id bigint references gpg_keys on delete set null,
+  gpg_subkey_id bigint references gpg_subkeys on delete set null,
+  ssh_key_id bigint references ssh_keys on delete set null,
+  -- As the OpenPGP key was.
+  primary_key_id text,
+  user_name text,
+  user_email text,
+  judged_at timestamptz not null default now(),
+  primary key (project_id, oid)
+);
+create index commit_signatures_gpg_key on commit_signatures (gpg_key_id) where gpg_key_id is not null;
+create index commit_signatures_gpg_subkey on commit_signatures (gpg_subkey_id) where gpg_subkey_id is not null;
+create index commit_signatures_ssh_key on commit_signatures (ssh_key_id) where ssh_key_id is not null;
+-- Those that another key may still verify.
+create index commit_signatures_open on commit_signatures (signer) where gpg_key_id is null and ssh_key_id is null and status <> 'verified';
+
+-- Whoever changes an address, by whatever door: signatures of its owner are held against the addresses that he has now.
+create function judge_signatures_of(owner bigint) returns void language plpgsql as $$
+begin
+  if exists (select from gpg_keys where user_id = owner) or exists (select from ssh_keys where user_id = owner) then
+    perform graphile_worker.add_job('judge_signatures', json_build_object('userId', owner), queue_name := 'judge_signatures',
+      job_key := 'judge_signatures:' || owner, job_key_mode := 'preserve_run_at', max_attempts := 10);
+  end if;
+end $$;
+create function user_address_changed() returns trigger language plpgsql as $$
+begin
+  perform judge_signatures_of(new.id);
+  return null;
+end $$;
+create trigger user_address_changed after update of email, confirmed_at on users for each row
+  when (old.email <> new.email or (old.confirmed_at is null) <> (new.confirmed_at is null))
+  execute function user_address_changed();
