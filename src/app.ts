@@ -17,6 +17,7 @@ import { gitClaim } from './edges/git-http/door.ts'
 import { ensureHostKey } from './edges/git-ssh/host-key.ts'
 import type { SshLimits } from './edges/git-ssh/limits.ts'
 import { SshServer } from './edges/git-ssh/server.ts'
+import { accountPages } from './edges/http/account-pages.ts'
 import { avatarDoor } from './edges/http/avatar-door.ts'
 import { docsPage } from './edges/http/docs-page.ts'
 import type { Doors } from './edges/http/doors.ts'
@@ -31,11 +32,17 @@ import { Git } from './git/git.ts'
 import { Runner } from './git/runner/client.ts'
 import { startJobs } from './jobs/runner.ts'
 import { openSecrets } from './kernel/secrets.ts'
+import { LogMailer } from './mail/log-mailer.ts'
+import type { Mailer } from './mail/mailer.ts'
+import { SmtpMailer } from './mail/smtp-mailer.ts'
 import type { App as ServedApp, Services } from './processes/app-module.ts'
 import { SettingsStore } from './settings/store.ts'
 
 /** Parts that tests replace. */
-export type Overrides = Pick<Doors, 'onAnswer'> & { readonly sshLimits?: Partial<SshLimits> }
+export type Overrides = Pick<Doors, 'onAnswer'> & {
+  readonly sshLimits?: Partial<SshLimits>
+  readonly mailer?: Mailer
+}
 
 /** The service in one process. */
 export interface App extends ServedApp {
@@ -72,8 +79,11 @@ export async function createApp(config: Config, services: Services, overrides: O
   const git = stack.use(new Git(runner))
 
   const blobs = openBlobs(config.blobUrl)
+  const { smtpUrl, from } = config.mail
   const texts = new RecordTexts()
   const site = siteAt(config.externalUrl, config.sshPort)
+  const mailer =
+    overrides.mailer ?? (smtpUrl === undefined ? new LogMailer(log) : new SmtpMailer(smtpUrl, from, site.host))
   const uploadsDir = join(config.dataDir, 'tmp', 'uploads')
   await mkdir(uploadsDir, { recursive: true })
   const secrets = openSecrets(join(config.dataDir, 'secrets.keys'))
@@ -84,6 +94,7 @@ export async function createApp(config: Config, services: Services, overrides: O
     transaction: db.transaction,
     git,
     blobs,
+    mailer,
     repositoriesDir: repositoriesDir(config),
     settings: await settings.get(),
     site,
@@ -110,6 +121,7 @@ export async function createApp(config: Config, services: Services, overrides: O
     openApiDoor({ areas, plan: config.plan, version: apiVersion, siteUrl: site.url }),
     docsPage(site.url),
     avatarDoor(doors),
+    accountPages(doors),
     wildcardDoor(site.url, [gitClaim(doors), largeFileClaim(doors), uploadClaim(doors)]),
   ])
   stack.defer(() => http.close())

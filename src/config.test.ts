@@ -26,6 +26,7 @@ describe('parseConfig', () => {
       processes: Math.min(availableParallelism(), 8),
       plan: 'ultimate',
       root: {},
+      mail: { from: 'Stithy <stithy@127.0.0.1>' },
       logLevel: 'info',
     })
   })
@@ -43,6 +44,8 @@ describe('parseConfig', () => {
       STITHY_PLAN: 'free',
       STITHY_ROOT_PASSWORD: 'correcthorse',
       STITHY_ROOT_TOKEN: 'a-token-of-20-letters',
+      STITHY_SMTP_URL: 'smtps://ann:secret@mail.example.com',
+      STITHY_MAIL_FROM: 'The forge <git@example.com>',
       STITHY_LOG_LEVEL: 'debug',
     })
     expect(config).toEqual({
@@ -55,6 +58,7 @@ describe('parseConfig', () => {
       processes: 3,
       plan: 'free',
       root: { password: 'correcthorse', token: 'a-token-of-20-letters' },
+      mail: { smtpUrl: 'smtps://ann:secret@mail.example.com', from: 'The forge <git@example.com>' },
       logLevel: 'debug',
     })
   })

@@ -23,6 +23,8 @@ export type Config = Readonly<{
   plan: Plan
   /** Wishes for the first administrator; what is absent is made at random. */
   root: Readonly<{ password?: string; token?: string }>
+  /** Without a server, mails are written to the log. `from` may be `Name <address>`. */
+  mail: Readonly<{ smtpUrl?: string; from: string }>
   logLevel: LogLevel
 }>
 
@@ -98,11 +100,14 @@ export function parseConfig(
   const password = secret('STITHY_ROOT_PASSWORD', rootPasswordMinLength)
   const token = secret('STITHY_ROOT_TOKEN', rootTokenMinLength)
 
+  const externalUrl = parsed('STITHY_EXTERNAL_URL', defaultExternalUrl(http), parseExternalUrl)
+  const smtpUrl = parsed<string | undefined>('STITHY_SMTP_URL', undefined, (text) => parseSmtpUrl(text))
+
   const config: Config = Object.freeze({
     dataDir,
     http,
     sshPort,
-    externalUrl: parsed('STITHY_EXTERNAL_URL', defaultExternalUrl(http), parseExternalUrl),
+    externalUrl,
     database: Object.freeze(
       parsed<Config['database']>('STITHY_DATABASE_URL', { kind: 'embedded' }, (text) => parseDatabaseUrl(text)),
     ),
@@ -112,6 +117,10 @@ export function parseConfig(
     processes: whole('STITHY_PROCESSES', Math.min(availableParallelism(), 8), 1, maxProcesses),
     plan: oneOf('STITHY_PLAN', 'ultimate', plans),
     root: Object.freeze({ ...(password !== undefined && { password }), ...(token !== undefined && { token }) }),
+    mail: Object.freeze({
+      ...(smtpUrl !== undefined && { smtpUrl }),
+      from: parsed('STITHY_MAIL_FROM', `Stithy <stithy@${new URL(externalUrl).hostname}>`, parseSender),
+    }),
     logLevel: oneOf('STITHY_LOG_LEVEL', 'info', logLevels),
   })
   if (mistakes.length > 0) throw new ConfigError(mistakes)
@@ -149,6 +158,19 @@ function parseDatabaseUrl(text: string): Config['database'] | string[] {
   }
   return { kind: 'external', url: text }
 }
+
+/** The text may hold a password, so a complaint never repeats it. */
+function parseSmtpUrl(text: string): string | string[] {
+  const url = URL.parse(text)
+  return url !== null && ['smtp:', 'smtps:'].includes(url.protocol) && url.hostname !== ''
+    ? text
+    : ['must be an SMTP URL like smtps://user:password@host:465']
+}
+
+const parseSender = (text: string): string | string[] =>
+  /^([^<>@\p{Cc}]*<[^<>@\s]+@[^<>@\s]+>|[^<>@\s]+@[^<>@\s]+)$/u.test(text)
+    ? text
+    : [`must be an address, or a name and an address like "Stithy <git@example.com>", not "${text}"`]
 
 function parseBlobUrl(text: string, folder: string): string | string[] {
   // One letter before a colon is a drive, not a scheme.

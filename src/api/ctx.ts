@@ -5,6 +5,7 @@ import type { Database, Db } from '../db/db.ts'
 import type { Git } from '../git/git.ts'
 import type { Plan } from '../kernel/plan.ts'
 import type { Secrets } from '../kernel/secrets.ts'
+import type { Mailer } from '../mail/mailer.ts'
 import type { Settings } from '../settings/settings.ts'
 import type { RecordTexts } from './record-texts.ts'
 import type { Site } from './site.ts'
@@ -16,6 +17,7 @@ export type Ctx = {
   readonly transaction: Database['transaction']
   readonly git: Git
   readonly blobs: BlobStore
+  readonly mailer: Mailer
   /** Folder of the repositories; areas/repositories/location.ts draws what lies below. */
   readonly repositoriesDir: string
   /** As they were when the request, job or session began. */

@@ -34,6 +34,7 @@ import { acceptInvitationsLater, purgeEndedInvitations } from './invitations/job
 import { invitationRoutes } from './invitations/routes.ts'
 import { refreshLanguages } from './languages/jobs.ts'
 import { languageRoutes } from './languages/routes.ts'
+import { deliverMail, purgeStaleMails } from './mails/jobs.ts'
 import { purgeExpiredMembers } from './members/jobs.ts'
 import { membershipRoutes } from './members/membership-routes.ts'
 import { groupMemberRoutes, projectMemberRoutes } from './members/routes.ts'
@@ -61,7 +62,14 @@ import { topicRoutes } from './topics/routes.ts'
 import { transferRoutes } from './transfers/routes.ts'
 import { treeRoutes } from './trees/routes.ts'
 import { uploadRoutes } from './uploads/routes.ts'
+import { removeUser } from './user-removal/jobs.ts'
+import { userRemovalRoutes } from './user-removal/routes.ts'
+import { userStatusRoutes } from './user-statuses/routes.ts'
+import { activityRoutes } from './users/activity-routes.ts'
+import { emailRoutes } from './users/email-routes.ts'
+import { purgeExpiredLinks } from './users/jobs.ts'
 import { userRoutes } from './users/routes.ts'
+import { stateRoutes } from './users/state-routes.ts'
 import { variableRoutes } from './variables/routes.ts'
 import { versionRoutes } from './version/routes.ts'
 
@@ -107,7 +115,9 @@ export const areas: Readonly<Record<string, readonly Endpoint[]>> = {
   transfers: transferRoutes,
   trees: treeRoutes,
   uploads: uploadRoutes,
-  users: userRoutes,
+  'user-removal': userRemovalRoutes,
+  'user-statuses': userStatusRoutes,
+  users: [...userRoutes, ...stateRoutes, ...emailRoutes, ...activityRoutes],
   variables: variableRoutes,
   version: versionRoutes,
 }
@@ -120,17 +130,21 @@ export const jobs: readonly Job<any>[] = [
   collectUnusedBlobs,
   copySource,
   deleteMergedBranches,
+  deliverMail,
   failStuckImports,
   housekeepRepository,
   importFromUrl,
   judgeSignatures,
   purgeEndedInvitations,
+  purgeExpiredLinks,
   purgeExpiredMembers,
+  purgeStaleMails,
   refreshLanguages,
   refreshRepository,
   removeGroup,
   removeMarkedGroups,
   removeMarkedProjects,
   removeProject,
+  removeUser,
   settleCutOffPushes,
 ]

@@ -6,6 +6,8 @@ export type FailureKind =
   /** The input is well-formed but breaks a rule. */
   | 'invalid'
   | 'conflict'
+  /** As `conflict`, where the documents have it read as something missing. */
+  | 'conflict_of_edit'
   | 'too_large'
   /** The subject is in a state in which this cannot be done now. */
   | 'not_allowed'

@@ -8,6 +8,13 @@ const visibility = (description: string) =>
     description,
   })
 
+/** A regular expression in the syntax of RE2, which no text makes slow. */
+const pattern = Type.String({ maxLength: 1000 })
+
+/** Names of mail domains; `*.example.com` is everything below. */
+const domains = (description: string) =>
+  Type.Array(Type.String({ minLength: 1, maxLength: 255 }), { default: [] as string[], description })
+
 /** What SSH keys of a type must have: 0 nothing, -1 forbids them, else the fewest bits. */
 const keyRestriction = (type: string, sizes: readonly number[]) =>
   Type.Unsafe<number>({
@@ -41,7 +48,24 @@ export const Settings = Type.Object({
       'Visibilities that only administrators may choose; with `public`, accounts are hidden from anonymous callers',
   }),
   user_default_external: flag(false, 'New users are external'),
+  user_default_internal_regex: Type.Union([pattern, Type.Null()], {
+    default: null,
+    description: 'E-mail addresses of new users who are internal although new users are external (RE2)',
+  }),
+  domain_whitelist: domains('Domains that new users must have their e-mail address in; none for any'),
+  domain_blacklist_enabled: flag(false, 'New users may not have their e-mail address in `domain_blacklist`'),
+  domain_blacklist: domains('Domains of e-mail addresses that new users may not have'),
+  email_restrictions_enabled: flag(false, 'New users may not have an e-mail address like `email_restrictions`'),
+  email_restrictions: Type.Union([pattern, Type.Null()], {
+    default: null,
+    description: 'E-mail addresses that new users may not have (RE2)',
+  }),
+  send_user_confirmation_email: flag(false, 'New users confirm their e-mail address before they may do anything'),
   minimum_password_length: Type.Integer({ minimum: 8, maximum: 128, default: 8, description: 'Characters' }),
+  password_number_required: flag(false, 'Passwords need a digit'),
+  password_lowercase_required: flag(false, 'Passwords need a small letter'),
+  password_uppercase_required: flag(false, 'Passwords need a capital letter'),
+  password_symbol_required: flag(false, 'Passwords need something that is no letter and no digit'),
   password_authentication_enabled_for_git: flag(true, 'Account passwords are accepted by git over HTTP'),
   protected_ci_variables: flag(false, 'New variables of pipelines are protected'),
   deletion_adjourned_period: count(7, 'Days that deleted projects of groups are kept (premium and higher)'),

@@ -25,10 +25,11 @@ const layers: readonly (readonly [folder: string, mayImport: string])[] = [
   ['access', 'kernel'],
   ['settings', 'kernel|db|access'],
   ['events', 'kernel|db'],
-  ['api', 'kernel|git|blobs|db|access|settings'],
-  ['jobs', 'kernel|git|blobs|db|access|settings|events|api'],
-  ['areas', 'kernel|git|blobs|db|access|settings|events|api|jobs'],
-  ['edges', 'kernel|git|blobs|db|access|settings|events|api|jobs|areas'],
+  ['mail', 'kernel'],
+  ['api', 'kernel|git|blobs|mail|db|access|settings'],
+  ['jobs', 'kernel|git|blobs|mail|db|access|settings|events|api'],
+  ['areas', 'kernel|git|blobs|mail|db|access|settings|events|api|jobs'],
+  ['edges', 'kernel|git|blobs|mail|db|access|settings|events|api|jobs|areas'],
 ]
 
 const layer = ([folder, mayImport]: readonly [string, string]): Boundary => {
@@ -47,6 +48,7 @@ const floor = [
   'access-index',
   'namespaces',
   'avatars',
+  'mails',
   'users|tokens',
   'repositories',
   'projects',

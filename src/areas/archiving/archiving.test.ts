@@ -4,7 +4,9 @@ import { test } from '../../../test/world.ts'
 import { removeMarkedProjects } from '../projects/jobs.ts'
 
 describe('archiving', () => {
-  test('D2-ARCHIVE-IDEMPOTENT, D2-UNARCHIVE-IDEMPOTENT: twice is as once, and is told once', async ({ world }) => {
+  test('D2-ARCHIVE-SETS-FLAG, D2-ARCHIVE-IDEMPOTENT, D2-UNARCHIVE-IDEMPOTENT: twice is as once, and is told once', async ({
+    world,
+  }) => {
     const project = await world.project()
     const call = (verb: string) => world.root.post(`/projects/${project.id}/${verb}`)
     for (const verb of ['unarchive', 'archive', 'archive', 'unarchive', 'unarchive'])

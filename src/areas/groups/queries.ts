@@ -279,46 +279,6 @@ export const visibilitiesInside = async (
   (await db.row(sql`select (select max(visibility) from projects where namespace_id = ${id} and not deleting) as projects,
     (select max(visibility) from namespaces where parent_id = ${id} and not deleting) as groups`))!
 
-/** The paths of a group and all below it become redirects, so that new ones can be claimed. */
-export const retireGroupRoutes = (tx: Tx, traversalIds: readonly number[]): Promise<number> =>
-  tx.run(sql`update routes set redirect = true where
-    namespace_id in (select d.id from namespaces d where ${within(raw('d.traversal_ids'), sql`${traversalIds}::bigint[]`)})
-    or project_id in (select p.id from projects p join namespaces d on d.id = p.namespace_id
-      where ${within(raw('d.traversal_ids'), sql`${traversalIds}::bigint[]`)})`)
-
-/**
- * Gives a group another path or name, and with it the full ones of all below. Returns false when a new full path is taken;
- * the transaction must then be given up. Old routes are retired first.
- */
-export async function renameTree(
-  tx: Tx,
-  traversalIds: readonly number[],
-  from: { fullPath: string; fullName: string },
-  to: { path: string; fullPath: string; fullName: string },
-): Promise<boolean> {
-  const inside = within(raw('d.traversal_ids'), sql`${traversalIds}::bigint[]`)
-  const id = traversalIds.at(-1)!
-  await tx.run(sql`update namespaces d set
-      path = case when d.id = ${id} then ${to.path} else d.path end,
-      full_path = ${to.fullPath} || substr(d.full_path, length(${from.fullPath}::text) + 1),
-      full_name = ${to.fullName} || substr(d.full_name, length(${from.fullName}::text) + 1)
-    where ${inside}`)
-  await tx.run(
-    sql`update projects p set full_path = d.full_path || '/' || p.path from namespaces d where d.id = p.namespace_id and ${inside}`,
-  )
-  const wanted = await tx.row<{ count: number }>(sql`
-    with named as (
-      select lower(d.full_path) as path_key, d.id as namespace_id, null::bigint as project_id from namespaces d where ${inside}
-      union all
-      select lower(p.full_path), null, p.id from projects p join namespaces d on d.id = p.namespace_id where ${inside}),
-    claimed as (
-      insert into routes (path_key, namespace_id, project_id) select path_key, namespace_id, project_id from named
-      on conflict (path_key) do update set namespace_id = excluded.namespace_id, project_id = excluded.project_id, redirect = false
-      where routes.redirect returning 1)
-    select (select count(*) from named) - (select count(*) from claimed) as count`)
-  return wanted!.count === 0
-}
-
 /** From here on nobody finds the group, nor what is inside; a job removes it for good. */
 export async function markGroupDeleting(tx: Tx, traversalIds: readonly number[]): Promise<void> {
   const inside = within(raw('d.traversal_ids'), sql`${traversalIds}::bigint[]`)

@@ -13,6 +13,7 @@ import { saveAvatar } from '../avatars/queries.ts'
 import { acceptAvatar } from '../avatars/service.ts'
 import { complaintsOf, groupNameComplaints, namespacePathComplaints, taken, tooLong } from '../namespaces/names.ts'
 import { claimRoute, newRunnersToken } from '../namespaces/queries.ts'
+import { renameTree, retireRoutes } from '../namespaces/rename-queries.ts'
 import { listProjects } from '../projects/list-queries.ts'
 import type { ProjectRecordRow } from '../projects/queries.ts'
 import type { GroupDetailRow } from './entity.ts'
@@ -27,8 +28,6 @@ import {
   lockGroup,
   lockSharingBelow,
   markGroupForDeletion,
-  renameTree,
-  retireGroupRoutes,
   unmarkGroupForDeletion,
   updateGroupAttributes,
   visibilitiesInside,
@@ -238,7 +237,7 @@ async function rename(tx: Tx, held: GroupRow, parent: GroupRow | undefined, path
     fullName: parent ? `${parent.full_name} / ${name}` : name,
   }
   // A new name alone claims the same routes again, which is harmless.
-  await retireGroupRoutes(tx, held.traversal_ids)
+  await retireRoutes(tx, held.traversal_ids)
   if (!(await renameTree(tx, held.traversal_ids, { fullPath: held.full_path, fullName: held.full_name }, to)))
     throw invalidFields({ path: [taken] })
 }

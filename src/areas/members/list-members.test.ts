@@ -83,14 +83,14 @@ describe('lists of members', () => {
         [outer, 'owner'],
       ],
     })
-    await world.rows('insert into project_group_links (project_id, group_id, group_access) values ($1, $2, 30)', [
-      project.id,
-      partners.id,
-    ])
+    const share = (expires_at: string | null) =>
+      world.root.post(`/projects/${project.id}/share`, { group_id: partners.id, group_access: 30, expires_at })
+    expect((await share(null)).status).toBe(201)
     const all = new Map(await listed(world.root, `/projects/${project.id}/members/all`))
     expect([all.get(ann.id), all.get(bob.id)]).toEqual([30, 10])
     expect(all.get(outer.id), 'an own membership comes first').toBe(10)
-    await world.rows(`update project_group_links set expires_at = current_date where project_id = $1`, [project.id])
+    await world.root.delete(`/projects/${project.id}/share/${partners.id}`)
+    await share(new Date().toISOString().slice(0, 10))
     expect(new Map(await listed(world.root, `/projects/${project.id}/members/all`)).has(ann.id)).toBe(false)
   })
 

@@ -44,56 +44,74 @@ export const listMembers = (source: MemberSource, filters: MemberFilters): List 
   order: [{ by: raw('m.id'), direction: 'asc' }],
 })
 
-/**
- * Each member once: the nearest membership counts, the project's own first, then group by group outward; those who come
- * only through a group the project or group is shared with are last, at no more than the level of the share.
- */
-const everyMembership = (source: MemberSource): Sql => {
-  const shares =
-    source.of === 'project'
-      ? sql`select m.user_id, least(m.access_level, l.group_access) as access_level, least(m.expires_at, l.expires_at) as expires_at, m.updated_at,
-            1000 as distance from project_group_links l join projects p on p.id = l.project_id
-          join namespaces home on home.id = p.namespace_id and not home.share_with_group_lock
-          join namespaces s on s.id = l.group_id join members m on m.namespace_id = any(s.traversal_ids)
-          where l.project_id = ${source.projectId} and (l.expires_at is null or l.expires_at > current_date) and ${alive}
-        union all `
-      : raw('')
-  const own =
-    source.of === 'project'
-      ? sql`select m.user_id, m.access_level, m.expires_at, m.updated_at, 0 as distance from members m
-          where m.project_id = ${source.projectId} and ${alive} union all `
-      : raw('')
-  return sql`
-    select distinct on (user_id) user_id, access_level, expires_at, updated_at from (
-      ${own}${shares}
-      select m.user_id, m.access_level, m.expires_at, m.updated_at,
-        1 + cardinality(${source.ancestorIds}::bigint[]) - array_position(${source.ancestorIds}::bigint[], m.namespace_id) as distance
-      from members m where m.namespace_id = any(${source.ancestorIds}::bigint[]) and ${alive}
-      union all
-      select m.user_id, least(m.access_level, l.group_access), least(m.expires_at, l.expires_at), m.updated_at, 1000
-      from group_group_links l join namespaces s on s.id = l.shared_with_group_id
-      join members m on m.namespace_id = any(s.traversal_ids)
-      where l.shared_group_id = any(${source.ancestorIds}::bigint[]) and (l.expires_at is null or l.expires_at > current_date) and ${alive}
-    ) as every order by user_id, distance, access_level desc`
+/** Ids of everybody who has access from anywhere: as the index of access knows them. */
+const everybody = (source: MemberSource): Sql => {
+  const inGroup = sql`from group_access a where a.group_id = ${source.ancestorIds.at(-1)!} and a.expires_on > current_date`
+  return source.of === 'group'
+    ? sql`select distinct a.user_id as id ${inGroup}`
+    : sql`select a.user_id as id ${inGroup}
+      union select a.user_id from project_access a where a.project_id = ${source.projectId} and a.expires_on > current_date`
 }
 
+/**
+ * The one membership of `u` that counts: the nearest, the project's own first, then group by group outward; those who come
+ * only through a group the project or group is shared with have it at no more than the level of the share.
+ */
+const nearestMembership = (source: MemberSource): Sql => {
+  const his = sql`m.user_id = u.id and ${alive}`
+  const shared = raw(
+    'least(m.access_level, l.group_access) as access_level, least(m.expires_at, l.expires_at) as expires_at',
+  )
+  const sharedNow = raw('(l.expires_at is null or l.expires_at > current_date)')
+  const ofProject =
+    source.of === 'project'
+      ? sql`select m.access_level, m.expires_at, m.updated_at, 0 as distance from members m
+          where m.project_id = ${source.projectId} and ${his}
+        union all
+        select ${shared}, m.updated_at, 1000 from project_group_links l
+          join projects p on p.id = l.project_id
+          join namespaces home on home.id = p.namespace_id and not home.share_with_group_lock
+          join namespaces s on s.id = l.group_id join members m on m.namespace_id = any(s.traversal_ids)
+          where l.project_id = ${source.projectId} and ${sharedNow} and ${his}
+        union all `
+      : raw('')
+  return sql`${ofProject}select m.access_level, m.expires_at, m.updated_at,
+      1 + cardinality(${source.ancestorIds}::bigint[]) - array_position(${source.ancestorIds}::bigint[], m.namespace_id) as distance
+    from members m where m.namespace_id = any(${source.ancestorIds}::bigint[]) and ${his}
+    union all
+    select ${shared}, m.updated_at, 1000 from group_group_links l
+      join namespaces s on s.id = l.shared_with_group_id join members m on m.namespace_id = any(s.traversal_ids)
+      where l.shared_group_id = any(${source.ancestorIds}::bigint[]) and ${sharedNow} and ${his}
+    order by distance, access_level desc limit 1`
+}
+
+const selectNearest = (source: MemberSource): Sql =>
+  sql`select ${userReference}, m.access_level, m.expires_at, m.updated_at
+    from users u cross join lateral (${nearestMembership(source)}) as m`
+
 /** Members of every origin, each once, by id. */
-export const listAllMembers = (source: MemberSource, filters: MemberFilters): List => ({
-  type: 'Member',
-  select: sql`select ${userReference}, m.access_level, m.expires_at, m.updated_at from (${everyMembership(source)}) as m join users u on u.id = m.user_id`,
-  from: sql`from (${everyMembership(source)}) as m join users u on u.id = m.user_id`,
-  where: filtered(filters),
-  order: [{ by: raw('u.id'), direction: 'asc' }],
-  keyset: { direction: 'asc' },
-})
+export const listAllMembers = (source: MemberSource, filters: MemberFilters): List => {
+  const where = filtered(filters)
+  return {
+    type: 'Member',
+    select: selectNearest(source),
+    // Who they are in the index is enough, unless something else is asked of them.
+    from:
+      where.length > 0
+        ? sql`from (${everybody(source)}) as every join users u on u.id = every.id`
+        : sql`from (${everybody(source)}) as u`,
+    key: raw('u.id'),
+    where,
+    order: [{ by: raw('u.id'), direction: 'asc' }],
+    keyset: { direction: 'asc' },
+  }
+}
 
 export const findMember = (db: Db, source: MemberSource, userId: number): Promise<MemberRow | undefined> =>
   db.row<MemberRow>(sql`${select} where ${direct(source)} and m.user_id = ${userId} and ${alive}`)
 
 export const findAnyMember = (db: Db, source: MemberSource, userId: number): Promise<MemberRow | undefined> =>
-  db.row<MemberRow>(sql`
-    select ${userReference}, m.access_level, m.expires_at, m.updated_at from (${everyMembership(source)}) as m
-    join users u on u.id = m.user_id where u.id = ${userId}`)
+  db.row<MemberRow>(sql`${selectNearest(source)} where u.id = ${userId}`)
 
 /** The highest level somebody has in the groups above, with the name of the group that gives it. */
 export const inheritedLevel = (

@@ -20,10 +20,10 @@ export const insertPush = async (tx: Db, push: NewPush): Promise<number> =>
       insert into pushes (project_id, actor_id, door, options)
       values (${push.projectId}, ${push.actorId}, ${push.door}, ${push.options}) returning id),
     changes as (
-      insert into ref_changes (push_id, ref, old_oid, new_oid)
-      select push.id, convert_to(c.name, 'UTF8'), c.old_oid, c.new_oid
+      insert into ref_changes (push_id, ref, old_oid, new_oid, position)
+      select push.id, convert_to(c.name, 'UTF8'), c.old_oid, c.new_oid, c.position
       from push, unnest(${push.changes.map(({ name }) => name)}::text[], ${push.changes.map(({ from }) => from)}::text[],
-        ${push.changes.map(({ to }) => to)}::text[]) as c (name, old_oid, new_oid))
+        ${push.changes.map(({ to }) => to)}::text[]) with ordinality as c (name, old_oid, new_oid, position))
     select id from push`))!.id
 
 export type PushRow = {
@@ -33,6 +33,7 @@ export type PushRow = {
   door: DoorName
   state: 'intended' | 'done' | 'dropped'
   options: string[]
+  /** In the order in which they were said. */
   changes: {
     name: RefChange['name']
     from: RefChange['from']
@@ -56,7 +57,7 @@ export const findPush = (db: Db, id: number): Promise<PushRow | undefined> =>
           'claimed',
           exists (select from ref_changes same join pushes q on q.id = same.push_id
             where q.project_id = p.project_id and q.id <> p.id and q.finished_at >= p.created_at and same.moved and same.ref = c.ref
-            and same.old_oid is not distinct from c.old_oid and same.new_oid is not distinct from c.new_oid)))
+            and same.old_oid is not distinct from c.old_oid and same.new_oid is not distinct from c.new_oid)) order by c.position, c.ref)
         from ref_changes c where c.push_id = p.id), '[]') as changes
     from pushes p where p.id = ${id}`)
 

@@ -91,6 +91,28 @@ describe.skipIf(!hasGpg)('OpenPGP signatures (skipped where there is no gpg)', (
     expect(await status()).toBe('verified')
   })
 
+  test('count for a further address while it is confirmed and his', async ({ world }) => {
+    using ring = new Keyring()
+    const { ann, email, project } = await begin(world)
+    const second = `${unique('second')}@example.com`
+    const key = ring.gpgKey(`Ann <${email}>`)
+    await ann.post('/user/gpg_keys', { key: ring.exportGpg(key) })
+    await runDue(world, ann.id)
+    const oid = signedCommit(project, ring, { key, email: second })
+    const status = async () => {
+      await runDue(world, ann.id)
+      return (await signature(ann, project, oid)).verification_status
+    }
+    const added = async (more: object) =>
+      (await world.root.post(`/users/${ann.id}/emails`, { email: second, ...more })).json.id
+    const unconfirmed = await added({})
+    expect(await status()).toBe('other_user')
+    await world.rows('update emails set confirmed_at = now() where id = $1', [unconfirmed])
+    expect(await status()).toBe('same_user_different_email')
+    await ann.delete(`/user/emails/${unconfirmed}`)
+    expect(await status()).toBe('other_user')
+  })
+
   test('stay verified when the key is removed, and are not any more when it is revoked', async ({ world }) => {
     using ring = new Keyring()
     const { ann, email, project } = await begin(world)

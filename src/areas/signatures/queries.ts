@@ -50,9 +50,10 @@ export const deleteJudgement = (db: Db, projectId: number, oid: string): Promise
   db.run(sql`delete from commit_signatures where project_id = ${projectId} and oid = ${oid}`)
 
 /** Confirmed addresses of a key's owner, in lower case. */
-const addresses = raw(
-  `array(select lower(u.email) from users u where u.id = k.user_id and u.confirmed_at is not null) as addresses`,
-)
+const addresses = raw(`array(
+  select a.address from email_addresses a join users u on u.id = a.user_id left join emails e on e.id = a.email_id
+  where a.user_id = k.user_id and case when a.email_id is null then u.confirmed_at else e.confirmed_at end is not null
+  order by a.address) as addresses`)
 
 export type PgpSignerRow = {
   id: number

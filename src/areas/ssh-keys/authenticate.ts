@@ -1,6 +1,6 @@
 import type { Actor } from '../../access/actor.ts'
 import type { Db } from '../../db/db.ts'
-import { accountRefusal, actorOf } from '../tokens/authenticate.ts'
+import { accountRefusal, actorOf, gitRefusals } from '../tokens/authenticate.ts'
 import { findDeployKeyCredential, findKeyCredential, type KeyCredentialRow, touchKey } from './queries.ts'
 
 /** Who shows a key: somebody who may act, or why he may not, in a sentence for him. */
@@ -9,12 +9,6 @@ export type KeyHolder = {
   /** `@ann`, or the title of a deploy key. */
   readonly name: string
 } & ({ readonly actor: Actor } | { readonly refused: string })
-
-const refusals = {
-  blocked: 'Your account has been blocked.',
-  deactivated: 'Your account has been deactivated. Please sign in to activate it.',
-  internal: 'This action cannot be performed by internal users',
-} as const
 
 /** Whose key has this SHA-256, as of now: one statement, and nothing is kept. `undefined` when nobody has such a key. */
 export async function findKeyHolder(db: Db, sha256: string): Promise<KeyHolder | undefined> {
@@ -37,7 +31,7 @@ export async function findDeployKey(db: Db, id: number): Promise<Actor | undefin
 function refusalOf(row: KeyCredentialRow): string | undefined {
   if (row.expired) return 'Your SSH key has expired.'
   const refused = row.user_id === null ? undefined : accountRefusal(row)
-  return refused && refusals[refused as keyof typeof refusals]
+  return refused && gitRefusals[refused as keyof typeof gitRefusals]
 }
 
 /** A deploy key sees what is public and, with the level it is enabled with, its projects; it reaches git only. */

@@ -18,6 +18,8 @@ export type Refusal =
   | 'revoked'
   | 'blocked'
   | 'deactivated'
+  /** The installation wants addresses confirmed, and his is not. */
+  | 'unconfirmed'
   /** A placeholder account, which nobody signs in to. */
   | 'internal'
 
@@ -89,14 +91,22 @@ export async function authenticateDerived(
   return refused ? { refused } : { actor: { ...actorOf(token), scopes: new Set(token.scopes), tokenId } }
 }
 
+/** How git is told of it, by whatever door. What is not here is told as wrong credentials are. */
+export const gitRefusals = {
+  blocked: 'Your account has been blocked.',
+  deactivated: 'Your account has been deactivated. Please sign in to activate it.',
+  unconfirmed: 'Your e-mail address is not confirmed. Please follow the link that was sent to it.',
+  internal: 'This action cannot be performed by internal users',
+} as const satisfies Partial<Record<Refusal, string>>
+
 const tokenRefusal = (row: TokenCredentialRow): Refusal | undefined =>
   row.expired ? 'expired' : row.revoked ? 'revoked' : undefined
 
-/** Why this account may not act at all. */
+/** Why this account may not act at all. Every door asks this, whatever was shown there. */
 export function accountRefusal(row: CredentialRow): Refusal | undefined {
   if (row.kind === 'ghost') return 'internal'
-  if (row.state === 'active') return undefined
-  return row.state === 'deactivated' ? 'deactivated' : 'blocked'
+  if (row.state !== 'active') return row.state === 'deactivated' ? 'deactivated' : 'blocked'
+  return row.unconfirmed ? 'unconfirmed' : undefined
 }
 
 /** The account as an actor without a credential of its own. */

@@ -5,6 +5,7 @@ import type { Db, Tx } from '../../db/db.ts'
 import { notify } from '../../db/notifications.ts'
 import { containing, raw, sql } from '../../db/sql.ts'
 import type { DateOnly, Timestamp } from '../../db/types.ts'
+import { settingFlag } from '../../settings/queries.ts'
 
 export type TokenRow = {
   id: number
@@ -58,9 +59,12 @@ export type CredentialRow = {
   external: boolean
   can_create_group: boolean
   projects_limit: number
+  /** His address waits to be confirmed, and must be. */
+  unconfirmed: boolean
 }
 
-export const accountColumns = sql`u.id as user_id, u.username, u.name, u.email, u.state, u.kind, u.admin, u.external, u.can_create_group, u.projects_limit`
+export const accountColumns = sql`u.id as user_id, u.username, u.name, u.email, u.state, u.kind, u.admin, u.external, u.can_create_group, u.projects_limit,
+  u.confirmed_at is null and ${settingFlag('send_user_confirmation_email')} as unconfirmed`
 
 export type TokenCredentialRow = CredentialRow & {
   token_id: number
@@ -87,12 +91,13 @@ export const findDerivedCredential = (
     select ${accountColumns}, t.id as token_id, t.scopes, t.revoked, coalesce(t.expires_at <= current_date, false) as expired
     from users u left join access_tokens t on t.user_id = u.id and t.id = ${tokenId ?? null}::bigint where u.id = ${userId}`)
 
-export type PasswordCredentialRow = CredentialRow & { password_digest: string | null }
+export type PasswordCredentialRow = CredentialRow & { password_digest: string | null; password_expired: boolean }
 
 /** By user name or e-mail address, in any case. */
 export const findPasswordCredential = (db: Db, login: string): Promise<PasswordCredentialRow | undefined> =>
   db.row<PasswordCredentialRow>(sql`
-    select ${accountColumns}, u.password_digest from users u
+    select ${accountColumns}, u.password_digest, coalesce(u.password_expires_at <= now(), false) as password_expired
+    from users u
     where lower(u.username) = lower(${login}) or lower(u.email) = lower(${login}) order by lower(u.username) = lower(${login}) desc limit 1`)
 
 /** The account to act for with sudo: an id (digits only) or a user name. */

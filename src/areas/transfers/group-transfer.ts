@@ -4,9 +4,10 @@ import type { Ctx } from '../../api/ctx.ts'
 import { emit } from '../../events/log.ts'
 import { invalid, notFound } from '../../kernel/failure.ts'
 import { lockAccess, namespacePlaced } from '../access-index/service.ts'
-import { lockGroup, lockSharingBelow, renameTree, retireGroupRoutes } from '../groups/queries.ts'
+import { lockGroup, lockSharingBelow } from '../groups/queries.ts'
 import { deepestNesting } from '../groups/service.ts'
 import { type GroupSubject, loadGroup } from '../groups/subject.ts'
+import { renameTree, retireRoutes } from '../namespaces/rename-queries.ts'
 import { heightOf, limitVisibility, moveTree } from './queries.ts'
 
 const refuse = (text: string) => invalid(`Transfer failed: ${text}`)
@@ -38,7 +39,7 @@ export async function transferGroup(ctx: Ctx, group: GroupSubject, parentId: num
     if (above.length + (await heightOf(tx, held.traversal_ids)) > deepestNesting)
       throw refuse('Group has too deep level of nesting.')
 
-    await retireGroupRoutes(tx, held.traversal_ids)
+    await retireRoutes(tx, held.traversal_ids)
     await moveTree(tx, held.traversal_ids, parent)
     const traversalIds = [...above, held.id]
     const fullPath = parent ? `${parent.full_path}/${held.path}` : held.path

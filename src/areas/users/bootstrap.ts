@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { scopes } from '../../access/scopes.ts'
 import { openDatabase } from '../../db/database.ts'
 import { createToken } from '../tokens/service.ts'
+import { plainUser } from './new-user.ts'
 import { digestPassword } from './password.ts'
 import { anyUser } from './queries.ts'
 import { addUser } from './service.ts'
@@ -22,30 +23,12 @@ export async function bootstrap(
   return await db.transaction(async (tx) => {
     if (await anyUser(tx)) return undefined
     const userId = await addUser(tx, {
+      ...plainUser,
       username: 'root',
       name: 'Administrator',
       email: 'admin@example.com',
       passwordDigest,
       admin: true,
-      external: false,
-      can_create_group: true,
-      projects_limit: 100_000,
-      private_profile: false,
-      confirmed: true,
-      bio: null,
-      location: null,
-      public_email: '',
-      skype: '',
-      linkedin: '',
-      twitter: '',
-      website_url: '',
-      organization: null,
-      job_title: '',
-      note: null,
-      theme_id: 1,
-      color_scheme_id: 1,
-      shared_runners_minutes_limit: null,
-      extra_shared_runners_minutes_limit: null,
     })
     const { token } = await createToken(tx, {
       userId,

@@ -132,6 +132,10 @@ describe('POST /users', () => {
     [{ password: 'short' }, { password: ['is too short (minimum is 8 characters)'] }],
     [{ password: 'p'.repeat(129) }, { password: ['is too long (maximum is 128 characters)'] }],
     [{ public_email: 'other@example.com' }, { public_email: ['is not an email you own'] }],
+    [
+      { email: 'unconfirmed@example.com', public_email: 'unconfirmed@example.com' },
+      { public_email: ['is not an email you own'] },
+    ],
   ] as const)('refuses %j', async ([more, message], { world }) => {
     expect(await post(world, more)).toMatchObject({ status: 400, json: { message } })
   })

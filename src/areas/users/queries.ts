@@ -11,7 +11,7 @@ export type UserReferenceRow = {
   username: string
   name: string
   email: string
-  state: 'active' | 'blocked' | 'ldap_blocked' | 'deactivated'
+  state: 'active' | 'blocked' | 'ldap_blocked' | 'deactivated' | 'banned'
   avatar: string | null
 }
 
@@ -166,7 +166,8 @@ export type NewUser = {
   username: string
   name: string
   email: string
-  passwordDigest: string
+  /** Null for those who never sign in. */
+  passwordDigest: string | null
   admin: boolean
   external: boolean
   can_create_group: boolean

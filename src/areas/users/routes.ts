@@ -5,14 +5,33 @@ import { File, Flag, Hash, Nullable, OneOf, Optional, Params, Text, Timestamp, W
 import { forbidden, invalidFields, notFound, unauthenticated } from '../../kernel/failure.ts'
 import { acceptAvatar } from '../avatars/service.ts'
 import { instance } from '../instance/subject.ts'
+import { editUser, removeIdentity } from './edit.ts'
 import { CurrentUser, User, UserAdmin, UserListItem } from './entity.ts'
 import { digestPassword } from './password.ts'
+import { passwordComplaints } from './password-rules.ts'
 import { customAttributesOf, findUser, highestRole, listUsers } from './queries.ts'
-import { createUser, passwordComplaints } from './service.ts'
+import { createUser } from './service.ts'
+import { isExternalByDefault } from './sign-up.ts'
 import { user } from './subject.ts'
 
 const profileText = (description: string) => Optional(Nullable(Text({ description })))
 const minutes = (description: string) => Optional(Nullable(Whole({ minimum: 0, tier: 'starter', description })))
+
+/** What create and edit take alike. */
+const profileParams = {
+  skype: profileText('Skype'),
+  linkedin: profileText('LinkedIn'),
+  twitter: profileText('Twitter'),
+  website_url: profileText('Web site'),
+  organization: profileText('Organisation'),
+  job_title: profileText('Job title'),
+  bio: profileText('About the person'),
+  location: profileText('Place'),
+  public_email: profileText('E-mail address shown to all; must be his own'),
+  note: Optional(Nullable(Text({ tier: 'starter', description: 'For administrators' }))),
+  shared_runners_minutes_limit: minutes('Minutes on shared runners'),
+  extra_shared_runners_minutes_limit: minutes('Further minutes on shared runners'),
+}
 
 export const userRoutes = [
   endpoint({
@@ -117,16 +136,7 @@ export const userRoutes = [
         password: Optional(Text({ description: 'Password' })),
         reset_password: Optional(Flag({ description: 'The person chooses a password by mail' })),
         force_random_password: Optional(Flag({ description: 'A password nobody knows' })),
-        skype: profileText('Skype'),
-        linkedin: profileText('LinkedIn'),
-        twitter: profileText('Twitter'),
-        website_url: profileText('Web site'),
-        organization: profileText('Organisation'),
-        job_title: profileText('Job title'),
-        bio: profileText('About the person'),
-        location: profileText('Place'),
-        public_email: profileText('E-mail address shown to all; must be his own'),
-        note: Optional(Nullable(Text({ tier: 'starter', description: 'For administrators' }))),
+        ...profileParams,
         projects_limit: Optional(Whole({ minimum: 0, description: 'Personal projects he may have' })),
         extern_uid: Optional(Text({ description: 'Account at `provider`' })),
         provider: Optional(Text({ description: 'Provider of `extern_uid`' })),
@@ -138,21 +148,19 @@ export const userRoutes = [
         private_profile: Optional(Nullable(Flag({ description: 'Hides what he does' }))),
         theme_id: Whole({ default: 1, description: 'Colours of the pages' }),
         color_scheme_id: Whole({ default: 1, description: 'Colours of code' }),
-        shared_runners_minutes_limit: minutes('Minutes on shared runners'),
-        extra_shared_runners_minutes_limit: minutes('Further minutes on shared runners'),
       },
       { atLeastOneOf: ['password', 'reset_password', 'force_random_password'], allOrNone: ['extern_uid', 'provider'] },
     ),
     returns: UserAdmin,
     async handle({ params, ctx }) {
-      const external = params.external ?? ctx.settings.user_default_external
+      const external = params.external ?? isExternalByDefault(params.email, ctx.settings)
       const chosen = params.force_random_password || params.reset_password ? undefined : params.password
       const random = params.force_random_password || params.reset_password
-      const complaints = random ? [] : passwordComplaints(chosen ?? '', ctx.settings.minimum_password_length)
+      const complaints = random ? [] : passwordComplaints(chosen ?? '', ctx.settings)
       if (complaints.length > 0) throw invalidFields({ password: complaints })
       const publicEmail = params.public_email ?? ''
-      if (publicEmail !== '' && publicEmail.toLowerCase() !== params.email.toLowerCase())
-        throw invalidFields({ public_email: ['is not an email you own'] })
+      const isOwn = params.skip_confirmation && publicEmail.toLowerCase() === params.email.toLowerCase()
+      if (publicEmail !== '' && !isOwn) throw invalidFields({ public_email: ['is not an email you own'] })
       return createUser(
         ctx,
         {
@@ -177,11 +185,61 @@ export const userRoutes = [
           shared_runners_minutes_limit: params.shared_runners_minutes_limit ?? null,
           extra_shared_runners_minutes_limit: params.extra_shared_runners_minutes_limit ?? null,
         },
-        params.extern_uid !== undefined && params.provider !== undefined
-          ? { provider: params.provider, externUid: params.extern_uid }
-          : undefined,
-        await acceptAvatar(ctx, params.avatar),
+        {
+          identity:
+            params.extern_uid !== undefined && params.provider !== undefined
+              ? { provider: params.provider, externUid: params.extern_uid }
+              : undefined,
+          avatar: await acceptAvatar(ctx, params.avatar),
+          choosesPassword: params.reset_password ?? false,
+        },
       )
     },
+  }),
+
+  endpoint({
+    method: 'PUT',
+    path: '/users/:id',
+    summary: 'Edit a user',
+    subject: user,
+    allow: 'admin_user',
+    params: Params(
+      {
+        email: Optional(Text({ description: 'E-mail address; in force once it is confirmed' })),
+        skip_reconfirmation: Flag({ default: false, description: 'The new address is in force at once' }),
+        username: Optional(Text({ description: 'Also the path of the personal namespace' })),
+        name: Optional(Text({ description: 'Name' })),
+        password: Optional(Text({ description: 'Password, to be changed at the next sign-in' })),
+        reset_password: Optional(Flag({ description: 'The person chooses a password by mail' })),
+        ...profileParams,
+        projects_limit: Optional(Whole({ minimum: 0, description: 'Personal projects he may have' })),
+        extern_uid: Optional(Text({ description: 'Account at `provider`' })),
+        provider: Optional(Text({ description: 'Provider of `extern_uid`' })),
+        group_id_for_saml: Optional(
+          Whole({ maximum: Number.MAX_SAFE_INTEGER, description: 'Group whose SAML provider is meant' }),
+        ),
+        avatar: Optional(Nullable(File({ description: 'Picture' }))),
+        admin: Optional(Flag({ description: 'Administrator' })),
+        can_create_group: Optional(Flag({ description: 'May create top-level groups' })),
+        external: Optional(Flag({ description: 'External' })),
+        private_profile: Optional(Nullable(Flag({ description: 'Hides what he does' }))),
+        theme_id: Optional(Whole({ description: 'Colours of the pages' })),
+        color_scheme_id: Optional(Whole({ description: 'Colours of code' })),
+      },
+      { allOrNone: ['extern_uid', 'provider'] },
+    ),
+    returns: UserAdmin,
+    handle: ({ subject, params, ctx }) => editUser(ctx, subject, params),
+  }),
+
+  endpoint({
+    method: 'DELETE',
+    path: '/users/:id/identities/:provider',
+    summary: 'Remove the account of a user at another provider',
+    subject: user,
+    allow: 'admin_user',
+    params: Params({ provider: Text({ description: 'Name of the provider' }) }),
+    returns: null,
+    handle: ({ subject, params, ctx }) => removeIdentity(ctx, subject, params.provider),
   }),
 ]

@@ -2,6 +2,7 @@ import type { Ctx } from '../../api/ctx.ts'
 import type { Tx } from '../../db/db.ts'
 import { notify } from '../../db/notifications.ts'
 import { violatedUnique } from '../../db/violations.ts'
+import { emit } from '../../events/log.ts'
 import { enqueue } from '../../jobs/job.ts'
 import { conflict, type FieldComplaints, invalidFields } from '../../kernel/failure.ts'
 import { namespacePlaced } from '../access-index/service.ts'
@@ -10,42 +11,51 @@ import type { Avatar } from '../avatars/service.ts'
 import { blank, complaintsOf, namespacePathComplaints, tooLong } from '../namespaces/names.ts'
 import { insertUserNamespace } from '../namespaces/queries.ts'
 import { addressConfirmed } from './address-confirmed.ts'
+import { sendLink } from './links.ts'
 import { findUser, insertIdentity, insertUser, type NewUser, type UserRow } from './queries.ts'
+import { signUpComplaints } from './sign-up.ts'
 
-const emailShape = /^[^@\s]+@[^@\s]+$/
+const emailShape = /^[^@\s\p{Cc}]+@[^@\s\p{Cc}]+$/u
 
 const lengths = { name: 128, email: 255, bio: 255 }
 
-export const isEmailAddress = (text: string): boolean => text.length <= lengths.email && emailShape.test(text)
+export const emailComplaints = (email: string): string[] =>
+  email === ''
+    ? [blank]
+    : email.length > lengths.email
+      ? [tooLong(lengths.email)]
+      : emailShape.test(email)
+        ? []
+        : ['is invalid']
 
-/** Complaints about the attributes of an account, by field. */
-export function accountComplaints(user: {
-  username: string
-  name: string
-  email: string
-  bio: string | null
-}): FieldComplaints | undefined {
-  return complaintsOf({
-    username: namespacePathComplaints(user.username, false),
-    name: user.name.trim() === '' ? [blank] : user.name.length > lengths.name ? [tooLong(lengths.name)] : [],
-    email:
-      user.email === ''
-        ? [blank]
-        : user.email.length > lengths.email
-          ? [tooLong(lengths.email)]
-          : isEmailAddress(user.email)
-            ? []
-            : ['is invalid'],
-    bio: (user.bio?.length ?? 0) > lengths.bio ? [tooLong(lengths.bio)] : [],
-  })
+export const isEmailAddress = (text: string): boolean => emailComplaints(text).length === 0
+
+const nameComplaints = (name: string): string[] =>
+  name.trim() === '' ? [blank] : name.length > lengths.name ? [tooLong(lengths.name)] : []
+
+/** Complaints about those attributes of an account that are looked at, by field. */
+export const accountComplaints = (
+  user: { username: string; name: string; email: string; bio: string | null },
+  looked: ReadonlySet<string> = new Set(['username', 'name', 'email', 'bio']),
+): FieldComplaints & Record<string, readonly string[]> => ({
+  username: looked.has('username') ? namespacePathComplaints(user.username, false) : [],
+  name: looked.has('name') ? nameComplaints(user.name) : [],
+  email: looked.has('email') ? emailComplaints(user.email) : [],
+  bio: looked.has('bio') && (user.bio?.length ?? 0) > lengths.bio ? [tooLong(lengths.bio)] : [],
+})
+
+/** Which name or address another has, when that is what the database refused. */
+export function takenText(error: unknown): string | undefined {
+  const index = violatedUnique(error)
+  if (index === 'users_email' || index === 'email_addresses_pkey') return 'Email has already been taken'
+  if (index === 'users_username') return 'Username has already been taken'
+  if (index === 'identities_extern_uid') return 'Extern uid has already been taken'
+  return undefined
 }
 
-const longestPassword = 128
-
-export function passwordComplaints(password: string, minimum: number): string[] {
-  if (password === '') return [blank]
-  if (password.length < minimum) return [`is too short (minimum is ${minimum} characters)`]
-  return password.length > longestPassword ? [tooLong(longestPassword)] : []
+function asConflict(error: unknown): never {
+  const text = takenText(error)
+  throw text === undefined ? error : conflict(text)
 }
 
 /** An account with its personal namespace, in the caller's transaction. Taken names and addresses are a conflict. */
@@ -63,26 +73,34 @@ export async function addUser(
   return id
 }
 
-function asConflict(error: unknown): never {
-  const index = violatedUnique(error)
-  if (index === 'users_email') throw conflict('Email has already been taken')
-  if (index === 'users_username') throw conflict('Username has already been taken')
-  if (index === 'identities_extern_uid') throw conflict('Extern uid has already been taken')
-  throw error
-}
-
-/** Checks an account and makes it. */
+/** Checks an account and makes it. Who is to choose a password gets a mail, as does who must confirm the address. */
 export async function createUser(
   ctx: Ctx,
   user: NewUser,
-  identity?: { provider: string; externUid: string },
-  avatar?: Avatar,
+  more: {
+    identity?: { provider: string; externUid: string } | undefined
+    avatar?: Avatar | undefined
+    choosesPassword: boolean
+  },
 ): Promise<UserRow> {
-  const complaints = accountComplaints(user)
+  const found = accountComplaints(user)
+  const complaints = complaintsOf({
+    ...found,
+    email: found['email']!.length > 0 ? found['email']! : signUpComplaints(user.email, ctx.settings),
+  })
   if (complaints) throw invalidFields(complaints)
   const id = await ctx.transaction(async (tx) => {
-    const userId = await addUser(tx, user, identity)
-    if (avatar) await saveAvatar(tx, 'user', userId, avatar)
+    const userId = await addUser(tx, user, more.identity)
+    if (more.avatar) await saveAvatar(tx, 'user', userId, more.avatar)
+    const addressee = { ...user, id: userId }
+    if (more.choosesPassword) await sendLink(tx, ctx, 'welcome', addressee, user.email)
+    else if (!user.confirmed && ctx.settings.send_user_confirmation_email)
+      await sendLink(tx, ctx, 'confirmation', addressee, user.email)
+    await emit(tx, {
+      kind: 'user_created',
+      actorId: ctx.actor!.id,
+      payload: { user_id: userId, username: user.username, name: user.name, email: user.email },
+    })
     if (user.confirmed) await enqueue(tx, addressConfirmed, { userId })
     return userId
   })

@@ -59,11 +59,19 @@ begin
       job_key := 'judge_signatures:' || owner, job_key_mode := 'preserve_run_at', max_attempts := 10);
   end if;
 end $$;
-create function user_address_changed() returns trigger language plpgsql as $$
+create function signer_changed() returns trigger language plpgsql as $$
 begin
   perform judge_signatures_of(new.id);
   return null;
 end $$;
-create trigger user_address_changed after update of email, confirmed_at on users for each row
+create trigger signer_changed after update of email, confirmed_at on users for each row
   when (old.email <> new.email or (old.confirmed_at is null) <> (new.confirmed_at is null))
-  execute function user_address_changed();
+  execute function signer_changed();
+create function signer_email_changed() returns trigger language plpgsql as $$
+begin
+  perform judge_signatures_of(case when tg_op = 'DELETE' then old.user_id else new.user_id end);
+  return null;
+end $$;
+create trigger signer_email_changed after update of confirmed_at on emails for each row execute function signer_email_changed();
+create trigger signer_email_removed after delete on emails for each row
+  when (old.confirmed_at is not null) execute function signer_email_changed();

@@ -11,7 +11,7 @@ import type { Repository } from '../../git/repository.ts'
 import { receivePack, uploadPack } from '../../git/transfer.ts'
 import { Failure } from '../../kernel/failure.ts'
 import { type Exchange, type Headers, sendEmpty, sendText } from '../http/answer.ts'
-import { authenticateGit } from '../http/authenticate-git.ts'
+import { authenticateGit, type Denial, denialText } from '../http/authenticate-git.ts'
 import type { Doors } from '../http/doors.ts'
 import { answerFor } from '../http/failures.ts'
 import { logAnswer } from '../http/request-log.ts'
@@ -43,9 +43,8 @@ async function serve(exchange: Exchange, asked: GitRequest, remoteAddress: strin
     if (asked.kind === 'service' && req.method !== 'POST')
       return sendText(exchange, 405, 'Method Not Allowed\n', { ...plain, allow: 'POST' })
     const service = asked.service as Service
-    const settings = await doors.settings.get()
-    const shown = await authenticateGit(req.headers.authorization, { ...doors, settings })
-    if ('denied' in shown) return refuseCredentials(exchange, shown.denied)
+    const shown = await authenticateGit(req.headers.authorization, doors, remoteAddress)
+    if ('denied' in shown) return refuseCredentials(exchange, shown.denied, doors.siteUrl)
     ctx = await doors.open(shown.caller, remoteAddress)
     const access = await gitAccess(ctx, asked.path, service, 'http')
     if ('challenge' in access) return challenge(exchange)
@@ -67,11 +66,9 @@ async function serve(exchange: Exchange, asked: GitRequest, remoteAddress: strin
 const challenge = (exchange: Exchange): void =>
   sendText(exchange, 401, 'HTTP Basic: Access denied\n', { ...plain, 'www-authenticate': 'Basic realm="Stithy"' })
 
-function refuseCredentials(exchange: Exchange, denied: string): void {
-  if (denied === 'blocked') return sendText(exchange, 403, 'Your account has been blocked.\n', plain)
-  if (denied === 'deactivated')
-    return sendText(exchange, 403, 'Your account has been deactivated. Please sign in to activate it.\n', plain)
-  challenge(exchange)
+function refuseCredentials(exchange: Exchange, denied: Denial, siteUrl: string): void {
+  const text = denialText(denied, siteUrl)
+  return text === undefined ? challenge(exchange) : sendText(exchange, 403, `${text}\n`, plain)
 }
 
 /** What a client is shown before it says what it wants: a project that the push will make is still empty. */

@@ -41,6 +41,10 @@ export function refusal(reason: Refusal): Error {
       return forbidden(
         'Your account has been deactivated by your administrator. Please log back in to reactivate your account.',
       )
+    case 'unconfirmed':
+      return forbidden(
+        'Your primary email address is not confirmed. Please check your inbox for the confirmation instructions.',
+      )
     case 'internal':
       return forbidden('This action cannot be performed by internal users')
   }

@@ -29,6 +29,8 @@ const wire: Record<
   not_found: { status: 404, key: 'message', prefixed: true },
   invalid: { status: 400, key: 'message' },
   conflict: { status: 409, key: 'message' },
+  // Compat: the documents say so of edits of users.
+  conflict_of_edit: { status: 404, key: 'message' },
   too_large: { status: 413, key: 'message', prefixed: true },
   not_allowed: { status: 405, key: 'message', prefixed: true },
   unprocessable: { status: 422, key: 'error' },

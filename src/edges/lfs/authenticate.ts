@@ -12,10 +12,11 @@ export type Known = { readonly caller: Caller; readonly grant: Grant | undefined
 export async function authenticateLfs(
   header: string | undefined,
   doors: Doors,
+  remoteAddress: string,
 ): Promise<Known | Extract<Shown, { denied: unknown }>> {
   const credential = /^bearer\s+(\S+)\s*$/i.exec(header ?? '')?.[1]
   if (credential === undefined) {
-    const shown = await authenticateGit(header, { ...doors, settings: await doors.settings.get() })
+    const shown = await authenticateGit(header, doors, remoteAddress)
     return 'denied' in shown ? shown : { caller: shown.caller, grant: undefined }
   }
   const grant = await readCredential(doors.db, credential)

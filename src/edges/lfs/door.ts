@@ -3,6 +3,7 @@ import { lfsAccess } from '../../areas/large-files/access.ts'
 import type { Storage } from '../../areas/large-files/storage.ts'
 import { Failure } from '../../kernel/failure.ts'
 import type { Exchange } from '../http/answer.ts'
+import { denialText } from '../http/authenticate-git.ts'
 import type { Doors } from '../http/doors.ts'
 import { answerFor } from '../http/failures.ts'
 import { logAnswer } from '../http/request-log.ts'
@@ -40,9 +41,9 @@ async function serve(
       return say(501, 'Server supports batch API only, please update your Git LFS client to version 1.0.1 and up.')
     const unfit = unfitHeaders(exchange, call)
     if (unfit) return say(unfit.status, unfit.message)
-    const known = await authenticateLfs(req.headers.authorization, doors)
+    const known = await authenticateLfs(req.headers.authorization, doors, remoteAddress)
     if ('denied' in known) {
-      const refused = accountRefusals[known.denied]
+      const refused = denialText(known.denied, doors.siteUrl)
       return refused === undefined ? say(401, 'HTTP Basic: Access denied', challenge) : say(403, refused)
     }
     ctx = await doors.open(known.caller, remoteAddress)
@@ -62,11 +63,6 @@ async function serve(
 
 /** Both: the first keeps browsers from asking people, the second is what HTTP wants. */
 const challenge = { 'lfs-authenticate': 'Basic realm="Stithy"', 'www-authenticate': 'Basic realm="Stithy"' }
-
-const accountRefusals: Readonly<Record<string, string>> = {
-  blocked: 'Your account has been blocked.',
-  deactivated: 'Your account has been deactivated. Please sign in to activate it.',
-}
 
 /** Calls of the API are JSON of a media type of its own; plain JSON will do. */
 function unfitHeaders({ req }: Exchange, { kind }: LfsCall): { status: number; message: string } | undefined {

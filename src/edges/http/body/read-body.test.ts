@@ -308,7 +308,7 @@ describe('behind a real server', () => {
   )
 
   test('a body that is long but comes apace is read', async () => {
-    await using server = await serve({ graceMs: 60, bytesPerSecond: 1000 })
+    await using server = await serve({ graceMs: 100, bytesPerSecond: 100 })
     const pieces = Readable.from(
       (async function* () {
         yield '{"a": "'

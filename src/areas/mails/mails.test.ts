@@ -1,0 +1,51 @@
+import { expect, test } from 'vitest'
+import { World } from '../../../test/world.ts'
+import type { Mail } from '../../mail/mailer.ts'
+import { deliverMail, purgeStaleMails } from './jobs.ts'
+import { sendMail } from './service.ts'
+
+const mail = { to: 'ann@example.com', subject: 'Hello', body: 'a secret' }
+
+test('a mail goes out once its transaction has committed, and is then forgotten', async () => {
+  const taken: [Mail, number][] = []
+  await using world = await World.start({}, { mailer: { send: async (...each) => void taken.push(each) } })
+  const ctx = await world.app.open(null)
+  await expect(
+    ctx.transaction(async (tx) => {
+      await sendMail(tx, mail)
+      throw new Error('given up')
+    }),
+  ).rejects.toThrow('given up')
+  await ctx.transaction((tx) => sendMail(tx, mail))
+  const [row] = await world.rows('select id from mails')
+  // The job says which; the text, with its secrets, is in no log.
+  const jobs = await world.rows('select payload from graphile_worker._private_jobs')
+  expect(jobs.map(({ payload }) => payload)).toEqual([{ mailId: row.id }])
+  await world.app.runJobs()
+  await expect.poll(() => taken, { timeout: 10_000 }).toEqual([[mail, row.id]])
+  await expect.poll(() => world.rows('select id from mails')).toEqual([])
+  await deliverMail.run({ mailId: row.id }, ctx)
+  expect(taken).toHaveLength(1)
+})
+
+test('one that the server refuses stays for another attempt, for a week', async () => {
+  await using world = await World.start(
+    {},
+    {
+      mailer: {
+        send: async () => {
+          throw new Error('no')
+        },
+      },
+    },
+  )
+  const ctx = await world.app.open(null)
+  await ctx.transaction((tx) => sendMail(tx, mail))
+  const [{ id }] = await world.rows('select id from mails')
+  await expect(deliverMail.run({ mailId: id }, ctx)).rejects.toThrow('no')
+  await purgeStaleMails.run({}, ctx)
+  expect(await world.rows('select id from mails')).toHaveLength(1)
+  await world.rows(`update mails set created_at = now() - interval '8 days'`)
+  await purgeStaleMails.run({}, ctx)
+  expect(await world.rows('select id from mails')).toEqual([])
+})

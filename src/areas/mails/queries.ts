@@ -1,0 +1,17 @@
+import type { Db, Tx } from '../../db/db.ts'
+import { sql } from '../../db/sql.ts'
+import type { Mail } from '../../mail/mailer.ts'
+
+export const insertMail = async (tx: Tx, { to, subject, body }: Mail): Promise<number> =>
+  (await tx.row<{ id: number }>(
+    sql`insert into mails (recipient, subject, body) values (${to}, ${subject}, ${body}) returning id`,
+  ))!.id
+
+export const findMail = (db: Db, id: number): Promise<Mail | undefined> =>
+  db.row<Mail>(sql`select recipient as to, subject, body from mails where id = ${id}`)
+
+export const deleteMail = (db: Db, id: number): Promise<number> => db.run(sql`delete from mails where id = ${id}`)
+
+/** Those nobody took for a week. */
+export const deleteStaleMails = (db: Db): Promise<number> =>
+  db.run(sql`delete from mails where created_at < now() - interval '7 days'`)

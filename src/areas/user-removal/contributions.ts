@@ -1,0 +1,48 @@
+/**
+ * Every column that says who made something, and what becomes of it when he is removed: it goes to the placeholder, or, with
+ * `hard_delete`, is deleted or said of nobody. What else names people goes with them (`on delete cascade`). A test holds
+ * this list to the foreign keys of the database.
+ */
+export type Contribution = {
+  readonly table: string
+  readonly column: string
+  readonly hard: 'deleted' | 'of nobody'
+}
+
+export const contributions: readonly Contribution[] = [
+  { table: 'commit_comments', column: 'author_id', hard: 'deleted' },
+  { table: 'commit_statuses', column: 'user_id', hard: 'of nobody' },
+  { table: 'deploy_tokens', column: 'creator_id', hard: 'of nobody' },
+  { table: 'feed_events', column: 'author_id', hard: 'deleted' },
+  { table: 'invitations', column: 'created_by_id', hard: 'of nobody' },
+  { table: 'members', column: 'created_by_id', hard: 'of nobody' },
+  { table: 'pipelines', column: 'user_id', hard: 'of nobody' },
+  { table: 'project_imports', column: 'actor_id', hard: 'of nobody' },
+  { table: 'projects', column: 'creator_id', hard: 'of nobody' },
+  { table: 'pushes', column: 'actor_id', hard: 'of nobody' },
+  { table: 'releases', column: 'author_id', hard: 'of nobody' },
+  { table: 'ssh_keys', column: 'creator_id', hard: 'of nobody' },
+  { table: 'uploads', column: 'uploader_id', hard: 'of nobody' },
+]
+
+/** What is somebody's own, and goes with his account. */
+export const belongings: readonly string[] = [
+  'access_requests',
+  'access_tokens',
+  'custom_attributes',
+  'email_addresses',
+  'emails',
+  'file_locks',
+  'gpg_keys',
+  'group_access',
+  'identities',
+  'mail_links',
+  'members',
+  'namespaces',
+  'notification_settings',
+  'project_access',
+  'protected_ref_access',
+  'ssh_keys',
+  'stars',
+  'user_statuses',
+]

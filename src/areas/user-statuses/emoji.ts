@@ -1,0 +1,46 @@
+import { get } from 'node-emoji'
+
+/** Short names in wide use that the list lacks or has under another name. */
+const furtherSigns: Readonly<Record<string, string>> = {
+  beach: '🏖️',
+  bicyclist: '🚴',
+  bow: '🙇',
+  facepalm: '🤦',
+  head_bandage: '🤕',
+  hugging: '🤗',
+  island: '🏝️',
+  runner: '🏃',
+  running: '🏃',
+  shrug: '🤷',
+  spiral_calendar_pad: '🗓️',
+  surfer: '🏄',
+  swimmer: '🏊',
+  thermometer_face: '🤒',
+  thinking_face: '🤔',
+  thumbsdown: '👎',
+  thumbsup: '👍',
+  walking: '🚶',
+  zipper_mouth: '🤐',
+}
+
+/** The sign of a short name. The list takes names with colons around them, too; we do not. */
+const signOf = (name: string): string | undefined =>
+  /^[\w+-]+$/.test(name)
+    ? (get(name) ?? (Object.hasOwn(furtherSigns, name) ? furtherSigns[name] : undefined))
+    : undefined
+
+export const isEmoji = (name: string): boolean => signOf(name) !== undefined
+
+const escapes: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+}
+
+/** Text as HTML that shows it, with `:coffee:` as the sign it names. */
+export const renderEmoji = (text: string): string =>
+  text
+    .replace(/[&<>"']/g, (character) => escapes[character]!)
+    .replace(/:([\w+-]+):/g, (code, name: string) => signOf(name) ?? code)

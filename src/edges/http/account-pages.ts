@@ -1,0 +1,166 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Ctx } from '../../api/ctx.ts'
+import { askForPassword, choosePassword, confirmByLink, isLink } from '../../areas/users/links.ts'
+import { Failure } from '../../kernel/failure.ts'
+import { type Exchange, sendText } from './answer.ts'
+import { readBytes } from './body/read-bytes.ts'
+import type { Doors } from './doors.ts'
+import { beginExchange } from './exchange.ts'
+import { answerFor } from './failures.ts'
+import { logAnswer } from './request-log.ts'
+import type { Door } from './server.ts'
+
+const escapes: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+}
+const escaped = (text: string): string => text.replace(/[&<>"']/g, (character) => escapes[character]!)
+
+/** A page has a secret in its address: no one else may see that, keep it, or stand around it. */
+const headers = {
+  'content-type': 'text/html; charset=utf-8',
+  'content-security-policy': "default-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'",
+  'referrer-policy': 'no-referrer',
+  'cache-control': 'no-store',
+}
+
+type Page = { readonly status: number; readonly title: string; readonly body: string }
+
+const html = ({ title, body }: Page): string => `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="robots" content="noindex">
+<title>${escaped(title)}</title>
+</head>
+<body>
+<h1>${escaped(title)}</h1>
+${body}
+</body>
+</html>
+`
+
+const text = (status: number, title: string, sentence: string): Page => ({
+  status,
+  title,
+  body: `<p>${escaped(sentence)}</p>`,
+})
+
+const form = (fields: string, button: string): string =>
+  `<form method="post">\n${fields}\n<p><button type="submit">${button}</button></p>\n</form>`
+
+const hidden = (token: string): string => `<input type="hidden" name="token" value="${escaped(token)}">`
+
+const badLink = (again: string): Page =>
+  text(422, 'This link is not good any more', `It was used, is too old, or another took its place. ${again}`)
+
+/** What is asked, and what is answered once it is given. A link alone does nothing: mail programs follow links. */
+type Form = {
+  show(token: string, ctx: Ctx): Promise<Page>
+  take(input: URLSearchParams, ctx: Ctx): Promise<Page>
+}
+
+const confirmation: Form = {
+  async show(token, ctx) {
+    if (!(await isLink(ctx, token, 'confirmation'))) return badLink('Ask an administrator for another one.')
+    return { status: 200, title: 'Confirm your e-mail address', body: form(hidden(token), 'Confirm') }
+  },
+  async take(input, ctx) {
+    return (await confirmByLink(ctx, input.get('token') ?? ''))
+      ? text(200, 'Thank you', 'Your e-mail address is confirmed.')
+      : badLink('Ask an administrator for another one.')
+  },
+}
+
+const askAgain = 'Ask for another one at /-/users/password/new.'
+
+const passwordForm = (token: string, complaint = ''): string =>
+  `${complaint === '' ? '' : `<p role="alert">${escaped(complaint)}</p>\n`}${form(
+    `${hidden(token)}\n<p><label>New password <input type="password" name="password" autocomplete="new-password" required></label></p>`,
+    'Save',
+  )}`
+
+const newPassword: Form = {
+  async show(token, ctx) {
+    if (!(await isLink(ctx, token, 'password'))) return badLink(askAgain)
+    return { status: 200, title: 'Choose a new password', body: passwordForm(token) }
+  },
+  async take(input, ctx) {
+    const token = input.get('token') ?? ''
+    try {
+      return (await choosePassword(ctx, token, input.get('password') ?? ''))
+        ? text(200, 'Thank you', 'Your new password is in force.')
+        : badLink(askAgain)
+    } catch (error) {
+      if (!(error instanceof Failure && error.fields)) throw error
+      return { status: 422, title: 'Choose a new password', body: passwordForm(token, `The ${error.message}.`) }
+    }
+  },
+}
+
+const forgottenPassword: Form = {
+  async show() {
+    const field = '<p><label>E-mail address <input type="email" name="email" autocomplete="email" required></label></p>'
+    return { status: 200, title: 'Forgot your password?', body: form(field, 'Send me a link') }
+  },
+  async take(input, ctx) {
+    await askForPassword(ctx, input.get('email') ?? '')
+    // The same whether or not there is such an account.
+    return text(200, 'Look into your mail', 'If there is an account with this address, a link is on its way to it.')
+  },
+}
+
+const forms: Readonly<Record<string, Form>> = {
+  '/-/users/confirmation': confirmation,
+  '/-/users/password/edit': newPassword,
+  '/-/users/password/new': forgottenPassword,
+}
+
+const longestBody = 16 * 1024
+
+/** Pages that links in our mails lead to. */
+export const accountPages =
+  (doors: Doors): Door =>
+  (app) => {
+    const serve = async (request: FastifyRequest, reply: FastifyReply, answer: (ctx: Ctx) => Promise<Page>) => {
+      reply.hijack()
+      const exchange = beginExchange(request.raw, reply.raw, doors.siteUrl)
+      try {
+        const page = await answer(await doors.open(null, request.ip))
+        sendText(exchange, page.status, html(page), headers)
+      } catch (error) {
+        failed(exchange, error, doors)
+      } finally {
+        logAnswer(doors.log, exchange, null)
+      }
+    }
+    for (const [url, { show, take }] of Object.entries(forms)) {
+      app.route({
+        method: ['GET', 'HEAD'],
+        url,
+        handler: (request, reply) =>
+          serve(request, reply, (ctx) =>
+            show(new URLSearchParams(request.raw.url!.split('?', 2)[1]).get('token') ?? '', ctx),
+          ),
+      })
+      app.route({
+        method: 'POST',
+        url,
+        handler: (request, reply) =>
+          serve(request, reply, async (ctx) =>
+            take(new URLSearchParams((await readBytes(request.raw, longestBody)).toString('utf8')), ctx),
+          ),
+      })
+    }
+  }
+
+function failed(exchange: Exchange, error: unknown, { log }: Doors): void {
+  const { status } = answerFor(error)
+  if (status === 500) log.error({ err: error, request_id: exchange.requestId }, 'an account page failed')
+  if (exchange.res.headersSent) exchange.res.destroy()
+  else sendText(exchange, status, html(text(status, 'That did not work', 'Please try again later.')), headers)
+}

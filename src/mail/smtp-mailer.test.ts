@@ -1,0 +1,82 @@
+import { once } from 'node:events'
+import { type AddressInfo, createServer } from 'node:net'
+import { createInterface } from 'node:readline'
+import { expect, test } from 'vitest'
+import { SmtpMailer } from './smtp-mailer.ts'
+
+/** A mail server that takes everything and keeps what it was told, line by line. */
+async function mailServer() {
+  const lines: string[] = []
+  const server = createServer((socket) => {
+    let inData = false
+    const say = (text: string) => socket.write(`${text}\r\n`)
+    say('220 mail.test')
+    createInterface({ input: socket }).on('line', (line) => {
+      lines.push(line)
+      if (inData) {
+        if (line !== '.') return
+        inData = false
+        return say('250 taken')
+      }
+      if (/^DATA/i.test(line)) {
+        inData = true
+        return say('354 go on')
+      }
+      if (/^QUIT/i.test(line)) return socket.end('221 bye\r\n')
+      say('250 mail.test')
+    })
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  return { url: `smtp://127.0.0.1:${port}`, lines, [Symbol.asyncDispose]: async () => void server.close() }
+}
+
+const sent = async (mail: { to: string; subject: string; body: string }) => {
+  await using server = await mailServer()
+  await new SmtpMailer(server.url, 'Stithy <git@example.com>', 'git.example').send(mail, 7)
+  return server.lines
+}
+
+test('a mail reaches the server with its sender, and a number that stays when it is sent again', async () => {
+  const lines = await sent({ to: 'ann@example.com', subject: 'Hello', body: 'One\n\nTwo: ☕\n' })
+  expect(lines).toEqual(
+    expect.arrayContaining([
+      'MAIL FROM:<git@example.com>',
+      'RCPT TO:<ann@example.com>',
+      'From: Stithy <git@example.com>',
+      'To: ann@example.com',
+      'Subject: Hello',
+      'Message-ID: <mail-7@git.example>',
+      'Auto-Submitted: auto-generated',
+    ]),
+  )
+})
+
+test.for([
+  { to: 'ann@example.com', subject: 'Hi\r\nBcc: eve@example.com', body: 'x' },
+  { to: 'ann@example.com', subject: 'Hi\u2028Bcc: eve@example.com\r\n\r\nand a body', body: 'x' },
+  { to: 'ann@example.com,eve@example.com', subject: 'Hi', body: 'x' },
+  { to: 'ann@example.com\r\nBcc: eve@example.com', subject: 'Hi', body: 'x' },
+  { to: 'ann@example.com>\r\nRCPT TO:<eve@example.com', subject: 'Hi', body: 'x' },
+  {
+    to: 'ann@example.com',
+    subject: 'Hi',
+    body: '\r\n.\r\nMAIL FROM:<eve@example.com>\r\nRCPT TO:<eve@example.com>\r\n',
+  },
+])('%j makes no further header and no further recipient', async (mail) => {
+  const lines = await sent(mail).catch((): string[] => [])
+  const commands = lines.slice(
+    0,
+    lines.findIndex((line) => /^DATA/i.test(line)),
+  )
+  const recipients = commands.filter((line) => /^RCPT/i.test(line))
+  if (mail.to === 'ann@example.com') expect(recipients).toEqual(['RCPT TO:<ann@example.com>'])
+  // An address that is none may be refused, or taken as one.
+  expect(recipients.length).toBeLessThanOrEqual(1)
+  expect(recipients).not.toContain('RCPT TO:<eve@example.com>')
+  const headers = lines.slice(commands.length, lines.indexOf('', commands.length))
+  expect(headers.filter((line) => /^bcc:/i.test(line))).toEqual([])
+  // What follows the end of the message is the goodbye alone.
+  expect(lines.slice(lines.lastIndexOf('.') + 1).filter((line) => !/^QUIT/i.test(line))).toEqual([])
+})

@@ -1,0 +1,40 @@
+import { createTransport } from 'nodemailer'
+import type { Mail, Mailer } from './mailer.ts'
+
+const timeoutMs = 30_000
+
+/** A header is one line, whatever somebody put into his name. */
+export const oneLine = (text: string): string => text.replace(/[\p{Cc}\u2028\u2029]+/gu, ' ').trim()
+
+/** Sends by SMTP. `url` is `smtp://user:password@host:587` or `smtps://…`; `from` may be `Name <address>`. */
+export class SmtpMailer implements Mailer {
+  readonly #transport
+  readonly #from: string
+  readonly #host: string
+
+  constructor(url: string, from: string, host: string) {
+    this.#transport = createTransport({
+      url,
+      connectionTimeout: timeoutMs,
+      greetingTimeout: timeoutMs,
+      socketTimeout: timeoutMs,
+      // A message is text of ours: nothing in it names a file or an address to be read.
+      disableFileAccess: true,
+      disableUrlAccess: true,
+    })
+    this.#from = from
+    this.#host = host
+  }
+
+  async send({ to, subject, body }: Mail, id: number): Promise<void> {
+    await this.#transport.sendMail({
+      from: this.#from,
+      // As an object: in a text, a comma would make two recipients.
+      to: { name: '', address: to },
+      subject: oneLine(subject),
+      text: body,
+      messageId: `<mail-${id}@${this.#host}>`,
+      headers: { 'Auto-Submitted': 'auto-generated' },
+    })
+  }
+}
