@@ -18,6 +18,7 @@ export const groupPolicy = {
   read_deploy_token: { from: 'maintainer' },
   admin_deploy_token: { from: 'owner' },
   admin_variable: { from: 'owner' },
+  read_audit_event: { from: 'owner' },
   transfer_group: { from: 'owner' },
   /** Takes projects from anywhere. */
   receive_project: { from: 'administrator' },

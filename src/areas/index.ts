@@ -3,6 +3,7 @@ import type { Job } from '../jobs/job.ts'
 import { accessRequestRoutes } from './access-requests/routes.ts'
 import { archiveRoutes } from './archive/routes.ts'
 import { archivingRoutes } from './archiving/routes.ts'
+import { auditRoutes } from './audit/routes.ts'
 import { badgeRoutes } from './badges/routes.ts'
 import { blameRoutes } from './blame/routes.ts'
 import { collectUnusedBlobs } from './blob-collection/jobs.ts'
@@ -78,6 +79,7 @@ export const areas: Readonly<Record<string, readonly Endpoint[]>> = {
   'access-requests': accessRequestRoutes,
   archive: archiveRoutes,
   archiving: archivingRoutes,
+  audit: auditRoutes,
   badges: badgeRoutes,
   blame: blameRoutes,
   branches: branchRoutes,

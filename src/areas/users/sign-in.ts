@@ -4,6 +4,7 @@ import { notify } from '../../db/notifications.ts'
 import { emit } from '../../events/log.ts'
 import { accountRefusal, actorOf, type Refusal } from '../tokens/authenticate.ts'
 import { findPasswordCredential } from '../tokens/queries.ts'
+import { noteFailedSignIn } from './failed-sign-in.ts'
 import { isPassword } from './password.ts'
 import { moveState, touchAccount } from './state-queries.ts'
 
@@ -18,7 +19,10 @@ export async function signInWithPassword(
   // A NUL cannot be asked of the database.
   const account = login.includes('\0') ? undefined : await findPasswordCredential(ctx.db, login)
   // Also without an account: who has one must not be told by the time it takes.
-  if (!(await isPassword(account?.password_digest ?? null, password)) || !account) return { refused: 'wrong' }
+  if (!(await isPassword(account?.password_digest ?? null, password)) || !account) {
+    await noteFailedSignIn(ctx, login, account?.user_id)
+    return { refused: 'wrong' }
+  }
   const refused = accountRefusal(account)
   if (refused !== undefined && refused !== 'deactivated') return { refused }
   if (account.password_expired) return { refused: 'password_expired' }
