@@ -22,6 +22,7 @@ import { avatarDoor } from './edges/http/avatar-door.ts'
 import { docsPage } from './edges/http/docs-page.ts'
 import type { Doors } from './edges/http/doors.ts'
 import { ownMetrics } from './edges/http/metrics.ts'
+import { oauthDoor } from './edges/http/oauth-door.ts'
 import { openApiDoor } from './edges/http/openapi/door.ts'
 import { createHttpServer } from './edges/http/server.ts'
 import { systemDoor } from './edges/http/system.ts'
@@ -121,6 +122,7 @@ export async function createApp(config: Config, services: Services, overrides: O
     openApiDoor({ areas, plan: config.plan, version: apiVersion, siteUrl: site.url }),
     docsPage(site.url),
     avatarDoor(doors),
+    oauthDoor(doors),
     accountPages(doors),
     wildcardDoor(site.url, [gitClaim(doors), largeFileClaim(doors), uploadClaim(doors)]),
   ])

@@ -35,6 +35,7 @@ export async function createToken(
     const user = await findAccount(tx, username)
     if (!user) throw notFound(`User ${username}`)
     const { token } = await insertToken(tx, {
+      kind: 'personal',
       userId: user.user_id,
       name,
       scopes: tokenScopes(scopes, user.admin),

@@ -20,6 +20,10 @@ export type Actor = {
   readonly tokenId: number | undefined
   /** The administrator who acts for this account, and with which token. */
   readonly sudo?: { readonly id: number; readonly tokenId: number | undefined }
+  /** Beyond these projects and groups the token reaches nothing (`allows`); absent when it is not limited. */
+  readonly limits?: { readonly projects: readonly number[]; readonly groups: readonly number[] }
+  /** An account made for a token of a project or group. */
+  readonly bot?: boolean
   /** Set when it is no person but a deploy key. Then `id` is 0, which is nobody's, so that no query takes it for one. */
   readonly deployKey?: Machine
   /** The same for a deploy token. */

@@ -17,6 +17,9 @@ export const groupPolicy = {
   admin_badge: { from: 'owner' },
   read_deploy_token: { from: 'maintainer' },
   admin_deploy_token: { from: 'owner' },
+  admin_access_token: { from: 'owner' },
+  /** A token of the group puts another in its own place; its bot is a member. */
+  rotate_own_token: { from: 'guest' },
   admin_variable: { from: 'owner' },
   read_audit_event: { from: 'owner' },
   transfer_group: { from: 'owner' },

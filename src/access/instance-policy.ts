@@ -3,7 +3,9 @@ import type { Facts, Policy } from './policy.ts'
 /** Abilities that are about the whole service. */
 export const instancePolicy = {
   /** Nobody needs to be known: what comes back is filtered by what each may see. */
-  browse: { from: 'owner', open: 'anyone' },
+  browse: { from: 'owner', open: 'anyone', evenLimited: true },
+  /** To ask who one is, and to look at, end or replace the token that was shown. */
+  know_oneself: { from: 'owner', open: 'signed_in', evenLimited: true },
   use: { from: 'owner', open: 'signed_in' },
   administer: { from: 'owner' },
   admin_variable: { from: 'administrator' },

@@ -53,6 +53,7 @@ describe('who may do what on a project', () => {
     ['admin_badge', 'maintainer', 'maintainer'],
     ['read_deploy_token', 'maintainer', 'maintainer'],
     ['admin_deploy_token', 'maintainer', 'maintainer'],
+    ['admin_access_token', 'maintainer', 'maintainer'],
     ['admin_variable', 'maintainer', 'maintainer'],
     ['admin_custom_attribute', 'administrator', 'administrator'],
     ['rename_project', 'owner', 'owner'],
@@ -116,6 +117,7 @@ describe('who may do what on a group', () => {
     ['admin_badge', 'owner', 'owner'],
     ['read_deploy_token', 'maintainer', 'maintainer'],
     ['admin_deploy_token', 'owner', 'owner'],
+    ['admin_access_token', 'owner', 'owner'],
     ['admin_variable', 'owner', 'owner'],
     ['admin_custom_attribute', 'administrator', 'administrator'],
   ] as const)('%s: a private one from %s, a public one from %s', ([ability, onPrivate, onPublic]) => {

@@ -9,6 +9,8 @@ export type Facts = {
   readonly level: number
   /** Feature name → `featureLevels`. A feature that is absent is off. */
   readonly features: Readonly<Record<string, number>>
+  /** Whether it lies within what the caller's token is limited to, if it is limited. */
+  readonly withinLimits?: boolean | undefined
   /** Circumstances by name: `archived`, `self`, … An absent one is false. */
   readonly flags: Readonly<Record<string, boolean>>
 }
@@ -30,6 +32,8 @@ export type Rule = {
   readonly or?: readonly string[]
   /** Flags that take it away from everyone, administrators included. */
   readonly unless?: readonly string[]
+  /** Also with a token that is limited to other projects or groups, since it says nothing of any or filters by them. */
+  readonly evenLimited?: true
 }
 
 export type Policy<Ability extends string> = Readonly<Record<Ability, Rule>>
@@ -46,6 +50,7 @@ export function hasFeature(name: string, caller: Caller, { features, level }: Fa
 
 /** The decision. Pure; every door asks it. */
 export function allows(rule: Rule, caller: Caller, facts: Facts): boolean {
+  if (caller?.limits && !facts.withinLimits && !rule.evenLimited) return false
   if (rule.unless?.some((flag) => facts.flags[flag])) return false
   if (rule.feature !== undefined && !hasFeature(rule.feature, caller, facts)) return false
   if (caller !== null) {

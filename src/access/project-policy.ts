@@ -46,6 +46,9 @@ export const projectPolicy = {
   admin_badge: { from: 'maintainer' },
   read_deploy_token: { from: 'maintainer' },
   admin_deploy_token: { from: 'maintainer' },
+  admin_access_token: { from: 'maintainer' },
+  /** A token of the project puts another in its own place; its bot is a member. */
+  rotate_own_token: { from: 'guest' },
   admin_variable: { from: 'maintainer', feature: 'builds' },
   share_project: { from: 'maintainer' },
   admin_deploy_key: { from: 'maintainer' },

@@ -42,6 +42,7 @@ import { groupMemberRoutes, projectMemberRoutes } from './members/routes.ts'
 import { projectUserRoutes } from './members/user-routes.ts'
 import { namespaceRoutes } from './namespaces/routes.ts'
 import { notificationSettingRoutes } from './notification-settings/routes.ts'
+import { purgeEndedOauthTokens } from './oauth/jobs.ts'
 import { pipelineRoutes } from './pipelines/routes.ts'
 import { projectCreationRoutes } from './project-creation/routes.ts'
 import { removeMarkedProjects, removeProject } from './projects/jobs.ts'
@@ -50,18 +51,23 @@ import { protectedBranchRoutes } from './protected-branches/routes.ts'
 import { protectedTagRoutes } from './protected-tags/routes.ts'
 import { refreshRepository } from './pushes/jobs.ts'
 import { settleCutOffPushes } from './pushes/recovery.ts'
+import { removeIdleBots } from './resource-tokens/jobs.ts'
+import { resourceTokenRoutes } from './resource-tokens/routes.ts'
 import { searchRoutes } from './search/routes.ts'
 import { projectGroupRoutes } from './shares/group-routes.ts'
 import { shareRoutes } from './shares/routes.ts'
+import { purgeEndedSessions } from './sign-in/jobs.ts'
 import { judgeSignatures } from './signatures/jobs.ts'
 import { signatureRoutes } from './signatures/routes.ts'
 import { sshKeyRoutes } from './ssh-keys/routes.ts'
 import { starRoutes } from './stars/routes.ts'
 import { tagRoutes } from './tags/routes.ts'
+import { impersonationTokenRoutes } from './tokens/impersonation-routes.ts'
 import { tokenRoutes } from './tokens/routes.ts'
 import { topicRoutes } from './topics/routes.ts'
 import { transferRoutes } from './transfers/routes.ts'
 import { treeRoutes } from './trees/routes.ts'
+import { twoFactorRoutes } from './two-factor/routes.ts'
 import { uploadRoutes } from './uploads/routes.ts'
 import { removeUser } from './user-removal/jobs.ts'
 import { userRemovalRoutes } from './user-removal/routes.ts'
@@ -107,15 +113,17 @@ export const areas: Readonly<Record<string, readonly Endpoint[]>> = {
   'protected-branches': protectedBranchRoutes,
   'protected-tags': protectedTagRoutes,
   search: searchRoutes,
+  'resource-tokens': resourceTokenRoutes,
   shares: [...shareRoutes, ...projectGroupRoutes],
   signatures: signatureRoutes,
   'ssh-keys': sshKeyRoutes,
   stars: starRoutes,
   tags: tagRoutes,
-  tokens: tokenRoutes,
+  tokens: [...tokenRoutes, ...impersonationTokenRoutes],
   topics: topicRoutes,
   transfers: transferRoutes,
   trees: treeRoutes,
+  'two-factor': twoFactorRoutes,
   uploads: uploadRoutes,
   'user-removal': userRemovalRoutes,
   'user-statuses': userStatusRoutes,
@@ -138,12 +146,15 @@ export const jobs: readonly Job<any>[] = [
   importFromUrl,
   judgeSignatures,
   purgeEndedInvitations,
+  purgeEndedOauthTokens,
+  purgeEndedSessions,
   purgeExpiredLinks,
   purgeExpiredMembers,
   purgeStaleMails,
   refreshLanguages,
   refreshRepository,
   removeGroup,
+  removeIdleBots,
   removeMarkedGroups,
   removeMarkedProjects,
   removeProject,

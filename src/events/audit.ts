@@ -25,7 +25,7 @@ function entityOf({ projectId, groupId, payload }: Happening, ofUser: boolean): 
  */
 export async function writeAudit(tx: Tx, event: Happening): Promise<void> {
   const audited = auditedAs(event.kind)
-  if (!audited) return
+  if (!audited || (audited.unless !== undefined && event.payload[audited.unless])) return
   const { verb, noun, target } = audited
   const { payload, actorId } = event
   const entity = entityOf(event, audited.ofUser === true)

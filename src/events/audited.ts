@@ -5,6 +5,8 @@ export type Audited = {
   readonly noun: string
   /** The entity is the account named by `user_id` of the payload, where the event names no project or group. */
   readonly ofUser?: true
+  /** With this in the payload, another event of the same operation stands for it. */
+  readonly unless?: string
   /** What it was done to, with the names in the payload of its id and of what to call it. Default: the entity itself. */
   readonly target?: { readonly type: string; readonly id?: string; readonly name?: string }
 }
@@ -26,7 +28,8 @@ const variable = { type: 'Variable', name: 'key' }
  * of one operation, one stands here.
  */
 const kinds: Readonly<Record<string, Audited>> = {
-  member_added: { verb: 'add', noun: 'user_access', target: member },
+  // A bot is made with its token.
+  member_added: { verb: 'add', noun: 'user_access', target: member, unless: 'bot' },
   member_updated: { verb: 'change', noun: 'access_level', target: member },
   member_removed: { verb: 'remove', noun: 'user_access', target: member },
   member_invited: { verb: 'add', noun: 'invitation', target: invitation },
@@ -74,6 +77,8 @@ const kinds: Readonly<Record<string, Audited>> = {
   access_token_created: { verb: 'add', noun: 'access_token', ofUser: true, target: token },
   access_token_rotated: { verb: 'change', noun: 'access_token', ofUser: true, target: token },
   access_token_revoked: { verb: 'remove', noun: 'access_token', ofUser: true, target: token },
+  resource_access_token_created: { verb: 'add', noun: 'access_token', target: token },
+  resource_access_token_revoked: { verb: 'remove', noun: 'access_token', target: token },
   access_token_reused: { verb: 'remove', noun: 'access_token_family', ofUser: true },
   oauth_token_created: { verb: 'add', noun: 'oauth_token', ofUser: true },
   two_factor_enabled: { verb: 'add', noun: 'two_factor', ofUser: true },

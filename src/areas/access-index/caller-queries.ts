@@ -27,7 +27,7 @@ const withId = (caller: Actor, id: number): Actor => {
 
 /**
  * A statement that finds something by number or path for a caller, composed once for each kind of caller and name.
- * `build` must use of the caller nothing but his kind (nobody, deploy key, deploy token, admin, external) and, as a value,
+ * `build` must use of the caller, unless his token is limited, nothing but his kind (nobody, deploy key, deploy token, admin, external) and, as a value,
  * his id or that of the key or token.
  */
 export function forCaller(
@@ -36,6 +36,8 @@ export function forCaller(
   const templates = new Map<string, (...values: unknown[]) => Statement>()
   return (caller, idOrPath) => {
     const byNumber = typeof idOrPath === 'number'
+    // What a token is limited to is in the text, so that each has one of its own.
+    if (caller?.limits) return build(caller, byNumber ? { number: idOrPath } : { path: idOrPath })
     const key = `${kindOf(caller)} ${byNumber}`
     let made = templates.get(key)
     if (!made) {

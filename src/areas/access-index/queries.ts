@@ -1,7 +1,7 @@
-import type { Actor } from '../../access/actor.ts'
+import type { Actor, Caller } from '../../access/actor.ts'
 import { levels } from '../../access/levels.ts'
 import type { Db, Tx } from '../../db/db.ts'
-import { empty, literal, type Sql, sql } from '../../db/sql.ts'
+import { empty, literal, raw, type Sql, sql } from '../../db/sql.ts'
 
 /** Any constant of ours. */
 const lock = 7_180_340
@@ -40,6 +40,21 @@ export const deployKeyLevel = (keyId: number, projectId: Sql): Sql => sql`(
 export const deployTokenLevel = (tokenId: number, projectId: Sql, namespaceId: Sql): Sql => sql`(
     select ${literal(levels.reporter)}::smallint from deploy_tokens t where t.id = ${tokenId} and not t.revoked and (t.expires_at is null or t.expires_at > now())
     and (t.project_id = ${projectId} or t.namespace_id = any((select traversal_ids from namespaces where id = ${namespaceId})::bigint[])))`
+
+/**
+ * True for projects that the caller's token is limited to, alone or with a group around them, and for all when it is not
+ * limited: SQL twin of the limit in `allows`.
+ */
+export const projectWithinLimits = (caller: Caller, projectId: Sql, namespaceId: Sql): Sql =>
+  caller?.limits
+    ? sql`(${projectId} = any(${caller.limits.projects}::bigint[]) or ${groupWithinLimits(caller, namespaceId)})`
+    : raw('true')
+
+/** The same for groups and all below them. */
+export const groupWithinLimits = (caller: Caller, groupId: Sql): Sql =>
+  caller?.limits
+    ? sql`exists (select from namespaces around where around.id = ${groupId} and around.traversal_ids && ${caller.limits.groups}::bigint[])`
+    : raw('true')
 
 /** True for projects in which somebody has at least this level: SQL twin of `facts.level >= level`. */
 export const projectWhere = (actor: Actor, level: number, projectId: Sql, namespaceId: Sql): Sql => sql`(

@@ -39,6 +39,8 @@ type Operation = readonly [
 const at = ({ project }: Place, path = '') => `/projects/${project}${path}`
 const inGroup = ({ group }: Place, path = '') => `/groups/${group}${path}`
 
+const inAMonth = new Date(Date.now() + 30 * 86_400_000).toISOString().slice(0, 10)
+
 const operations: readonly Operation[] = [
   [
     'group_created',
@@ -125,6 +127,19 @@ const operations: readonly Operation[] = [
     (p) => p.ann.put(at(p, `/deploy_keys/${p.made['deployKey'].id}`), { can_push: true }),
   ],
   ['deploy_key_removed', 'Project', (p) => p.ann.delete(at(p, `/deploy_keys/${p.made['deployKey'].id}`))],
+  [
+    'resource_access_token_created',
+    'Project',
+    (p) =>
+      p.ann.post(at(p, '/access_tokens'), {
+        name: 'bot',
+        scopes: ['read_api'],
+        access_level: 20,
+        expires_at: inAMonth,
+      }),
+    { keep: 'botToken', details: { target_details: 'bot' } },
+  ],
+  ['resource_access_token_revoked', 'Project', (p) => p.ann.delete(at(p, `/access_tokens/${p.made['botToken'].id}`))],
   ['project_archived', 'Project', (p) => p.ann.post(at(p, '/archive'))],
   ['project_unarchived', 'Project', (p) => p.ann.post(at(p, '/unarchive'))],
   ['project_transferred', 'Project', (p) => p.ann.put(at(p, '/transfer'), { namespace: p.other })],
@@ -144,6 +159,19 @@ const operations: readonly Operation[] = [
     { keep: 'gpg' },
   ],
   ['gpg_key_revoked', 'User', (p) => p.ann.post(`/user/gpg_keys/${p.made['gpg'].id}/revoke`)],
+  [
+    'access_token_created',
+    'User',
+    (p) => p.ann.post('/user/personal_access_tokens', { name: 'reader', scopes: ['read_api'] }),
+    { keep: 'token', details: { target_type: 'PersonalAccessToken', target_details: 'reader' } },
+  ],
+  [
+    'access_token_rotated',
+    'User',
+    (p) => p.ann.post(`/personal_access_tokens/${p.made['token'].id}/rotate`),
+    { keep: 'token' },
+  ],
+  ['access_token_revoked', 'User', (p) => p.ann.delete(`/personal_access_tokens/${p.made['token'].id}`)],
   [
     'user_created',
     'User',
@@ -228,6 +256,7 @@ describe('the audit log', () => {
     )
     await expect(rolledBack).rejects.toThrow('no')
     expect((await world.root.get(`/audit_events?entity_type=User&entity_id=${ann.id}`)).json).toMatchObject([
+      { event_name: 'access_token_created' },
       { event_name: 'user_created' },
     ])
   })
@@ -274,7 +303,12 @@ describe('the audit log', () => {
     const { id } = (await ann.post('/user/keys', { title: 'x', key: newPublicKey() })).json
     await world.root.delete(`/users/${ann.id}?hard_delete=true`)
     const list = (await world.root.get(`/audit_events?entity_type=User&entity_id=${ann.id}`)).json
-    expect(list.map(({ event_name }: any) => event_name)).toEqual(['user_deleted', 'ssh_key_added', 'user_created'])
+    expect(list.map(({ event_name }: any) => event_name)).toEqual([
+      'user_deleted',
+      'ssh_key_added',
+      'access_token_created',
+      'user_created',
+    ])
     expect(list[1].details).toMatchObject({ author_name: 'Ann Smith', target_id: id, entity_path: ann.username })
     for (const change of ['update audit_events set author_id = 1', 'delete from audit_events'])
       await expect(world.rows(change)).rejects.toThrow('kept as they were written')
@@ -314,7 +348,7 @@ describe('the audit log', () => {
     const ann = await world.user()
     const list = async (query: string) =>
       (await world.root.get(`/audit_events?entity_type=User&entity_id=${ann.id}&${query}`)).json
-    expect(await list('created_after=2000-01-01')).toHaveLength(1)
+    expect(await list('created_after=2000-01-01')).toHaveLength(2)
     expect(await list('created_before=2000-01-01')).toEqual([])
     expect(await list('created_after=2100-01-01T00:00:00Z')).toEqual([])
     expect((await world.root.get('/audit_events?entity_type=Nothing')).json).toEqual({

@@ -6,7 +6,7 @@ import { fuzzy } from '../../db/fuzzy.ts'
 import { and, empty, raw, type Sql, sql } from '../../db/sql.ts'
 import type { DateOnly, Timestamp } from '../../db/types.ts'
 import { forCaller } from '../access-index/caller-queries.ts'
-import { groupLevel, within } from '../access-index/queries.ts'
+import { groupLevel, groupWithinLimits, within } from '../access-index/queries.ts'
 import type { ProjectStatistics } from '../projects/queries.ts'
 
 export type GroupRow = {
@@ -41,6 +41,8 @@ export type GroupRow = {
   /** The caller's; null without any. */
   level: number | null
   reads_project_inside: boolean
+  /** Only with a token that is limited. */
+  within_limits?: boolean
   /** Only when asked for. */
   statistics?: Omit<ProjectStatistics, 'commit_count'>
   custom_attributes?: { key: string; value: string }[]
@@ -63,7 +65,7 @@ const aroundHisProjects = (userId: number): Sql => sql`g.id in (
 const callerColumns = (caller: Caller): Sql =>
   caller === null || caller.admin
     ? raw('null::smallint as level, false as reads_project_inside')
-    : sql`his.level, case when his.level is null then ${aroundHisProjects(caller.id)} else false end as reads_project_inside`
+    : sql`his.level, case when his.level is null then ${aroundHisProjects(caller.id)} else false end as reads_project_inside${caller.limits ? sql`, ${groupWithinLimits(caller, raw('g.id'))} as within_limits` : empty}`
 
 /** Whether a project inside lets him in matters only without a level, and costs more than all else together. */
 const tables = (caller: Caller): Sql =>
@@ -111,7 +113,8 @@ const found = forCaller((caller, name) => named(select(caller, {}), name))
 export function visibleGroups(caller: Caller): Sql {
   if (caller === null) return sql`g.visibility = ${visibilities.public}`
   if (caller.admin) return raw('true')
-  return sql`(${openGroups(caller)} or ${hisGroups(caller.id, levels.guest)} or ${aroundHisProjects(caller.id)})`
+  const visible = sql`(${openGroups(caller)} or ${hisGroups(caller.id, levels.guest)} or ${aroundHisProjects(caller.id)})`
+  return caller.limits ? sql`(${visible} and ${groupWithinLimits(caller, raw('g.id'))})` : visible
 }
 
 const openGroups = ({ admin, external }: Actor): Sql =>
@@ -160,6 +163,7 @@ export function listGroups(caller: Caller, set: GroupSet, filters: GroupFilters,
   else if (filters.min_access_level !== undefined)
     where.push(caller ? hisGroups(caller.id, filters.min_access_level) : raw('false'))
   else where.push(available || !caller ? visibleGroups(caller) : authorisedGroups(caller))
+  if (caller?.limits) where.push(groupWithinLimits(caller, raw('g.id')))
   if (filters.skip_groups && filters.skip_groups.length > 0)
     where.push(sql`g.id <> all(${filters.skip_groups}::bigint[])`)
   if (filters.search?.trim()) where.push(fuzzy(filters.search, ['g.name', 'g.path']))

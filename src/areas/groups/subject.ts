@@ -12,6 +12,7 @@ export type GroupSubject = GroupRow & { readonly facts: Facts }
 export const groupFacts = (row: GroupRow): Facts => ({
   visibility: row.visibility,
   level: row.level ?? 0,
+  withinLimits: row.within_limits,
   features: {},
   flags: {
     reads_project_inside: row.reads_project_inside,

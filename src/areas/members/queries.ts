@@ -175,7 +175,8 @@ export async function deleteMembershipsBelow(
 /** How many people own a group themselves. */
 export const countOwners = async (db: Db, groupId: number): Promise<number> =>
   (await db.row<{ count: number }>(
-    sql`select count(*) as count from members m where m.namespace_id = ${groupId} and m.access_level = 50 and ${alive}`,
+    sql`select count(*) as count from members m join users u on u.id = m.user_id and u.kind <> 'bot'
+      where m.namespace_id = ${groupId} and m.access_level = 50 and ${alive}`,
   ))!.count
 
 /** Memberships that ended, oldest first, at most a thousand. */

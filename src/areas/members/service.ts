@@ -102,22 +102,29 @@ export async function addMember(
   return (await findMember(ctx.db, membership, member.userId)) ?? reload(ctx, member)
 }
 
-/** Makes somebody a member, in the name of `actorId` (null: of nobody who is still there). The access lock is held. */
+/**
+ * Makes somebody a member, in the name of `actorId` (null: of nobody who is still there). A bot is one of its own project or
+ * group alone, from its beginning. The access lock is held.
+ */
 export async function admitMember(
   tx: Tx,
   membership: Membership,
-  member: { userId: number; level: number; expiresAt: DateOnly | null; actorId: number | null },
+  member: { userId: number; level: number; expiresAt: DateOnly | null; actorId: number | null; bot?: true },
 ): Promise<void> {
   const { userId, level, expiresAt, actorId } = member
   if (await findMember(tx, membership, userId)) throw conflict('Member already exists')
   const user = await findUser(tx, userId)
-  if (!user || user.kind === 'ghost') throw notFound('User')
+  if (user?.kind !== (member.bot ? 'bot' : 'human')) throw notFound('User')
   if (membership.locked) throw new Failure('not_allowed', 'Method Not Allowed')
   await requireLevel(tx, membership, userId, level)
   const added = await insertMember(tx, membership, { userId, level, expiresAt, createdBy: actorId })
   if (!added) throw conflict('Member already exists')
   await changed(tx, membership, userId)
-  await record(tx, actorId, membership, 'member_added', userId, { access_level: level, expires_at: expiresAt })
+  await record(tx, actorId, membership, 'member_added', userId, {
+    access_level: level,
+    expires_at: expiresAt,
+    ...(member.bot && { bot: true }),
+  })
 }
 
 /** A membership that is over on the day it begins is still answered. */

@@ -5,6 +5,8 @@ import type { NamespaceWithLevel } from './queries.ts'
 
 /** Whether the caller may make projects here: his own space, or a group whose rules say so. */
 export function mayCreateProjects(actor: Actor, namespace: NamespaceWithLevel): boolean {
+  // A token that is limited to what there is makes nothing new beside it.
+  if (actor.limits) return false
   if (namespace.kind === 'user') return namespace.owner_id === actor.id
   return allows(groupPolicy.create_project, actor, {
     visibility: namespace.visibility,

@@ -4,7 +4,13 @@ import type { Db, Tx } from '../../db/db.ts'
 import { empty, raw, type Sql, sql, wireTime } from '../../db/sql.ts'
 import type { DateOnly, Timestamp } from '../../db/types.ts'
 import { forCaller } from '../access-index/caller-queries.ts'
-import { deployKeyLevel, deployTokenLevel, projectLevel, projectWhere } from '../access-index/queries.ts'
+import {
+  deployKeyLevel,
+  deployTokenLevel,
+  projectLevel,
+  projectWhere,
+  projectWithinLimits,
+} from '../access-index/queries.ts'
 import { taken } from '../namespaces/names.ts'
 import { type UserReferenceRow, userReferenceJson } from '../users/queries.ts'
 import type { FeatureLevels } from './features.ts'
@@ -27,6 +33,8 @@ export type ProjectRow = FeatureLevels & {
   public_builds: boolean
   /** Null without any. */
   level: number | null
+  /** Only with a token that is limited. */
+  within_limits?: boolean
 }
 
 const featureColumns = raw(
@@ -45,6 +53,9 @@ const levelOf = (caller: Caller): Sql =>
         ? deployTokenLevel(caller.deployToken.id, raw('p.id'), raw('p.namespace_id'))
         : projectLevel(caller.id, raw('p.id'), raw('p.namespace_id'))
 
+const limitsColumn = (caller: Caller): Sql =>
+  caller?.limits ? sql`, ${projectWithinLimits(caller, raw('p.id'), raw('p.namespace_id'))} as within_limits` : empty
+
 /** By number, or by full path in any case; an old path leads to what was renamed. */
 const named = (name: { number: number } | { path: string }): { join: Sql; condition: Sql } =>
   'number' in name
@@ -53,7 +64,7 @@ const named = (name: { number: number } | { path: string }): { join: Sql; condit
 
 const found = forCaller((caller, name) => {
   const { join, condition } = named(name)
-  return sql`select ${columns}, ${levelOf(caller)} as level from projects p ${join} where ${condition} and not p.deleting`
+  return sql`select ${columns}, ${levelOf(caller)} as level${limitsColumn(caller)} from projects p ${join} where ${condition} and not p.deleting`
 })
 
 /** One statement. Projects that are being removed are not found. */
@@ -154,7 +165,10 @@ export function visibleProjects(caller: Caller): Sql {
   if (caller === null) return sql`p.visibility = ${visibilities.public}`
   if (caller.admin) return raw('true')
   const open = caller.external ? visibilities.public : visibilities.internal
-  return sql`(p.visibility >= ${open} or ${projectWhere(caller, levels.guest, raw('p.id'), raw('p.namespace_id'))})`
+  const visible = sql`(p.visibility >= ${open} or ${projectWhere(caller, levels.guest, raw('p.id'), raw('p.namespace_id'))})`
+  return caller.limits
+    ? sql`(${visible} and ${projectWithinLimits(caller, raw('p.id'), raw('p.namespace_id'))})`
+    : visible
 }
 
 /** Projects whose code the caller may read: SQL twin of `projectPolicy.read_code`, for what is visible to him. */
@@ -175,7 +189,10 @@ const memberAtLeast = (actor: Actor, level: number): Sql =>
 function visibleProject(caller: Caller): Sql {
   if (caller === null || caller.admin) return visibleProjects(caller)
   const open = caller.external ? visibilities.public : visibilities.internal
-  return sql`(p.visibility >= ${open} or ${levelOf(caller)} >= ${levels.guest})`
+  const visible = sql`(p.visibility >= ${open} or ${levelOf(caller)} >= ${levels.guest})`
+  return caller.limits
+    ? sql`(${visible} and ${projectWithinLimits(caller, raw('p.id'), raw('p.namespace_id'))})`
+    : visible
 }
 
 /** `shown` of the caller's membership `m`: of the project, or of its group and with `inherited` the highest of those above. */
@@ -265,7 +282,7 @@ export const findStampedProject = (
 const stamped = forCaller((caller, name) => {
   const { join, condition } = named(name)
   // `offset 0` keeps the level from being looked up once for each of its uses.
-  return sql`select ${columns}, own.level, ${stampOf(caller, { inheritedMembership: true }, raw('own.level'))} as stamp
+  return sql`select ${columns}, own.level, ${stampOf(caller, { inheritedMembership: true }, raw('own.level'))} as stamp${limitsColumn(caller)}
     ${tables} cross join lateral (select ${levelOf(caller)} as level offset 0) as own ${join} where ${condition} and not p.deleting`
 })
 

@@ -13,6 +13,7 @@ export type StampedProject = ProjectRow & ProjectStamp & { readonly facts: Facts
 export const projectFacts = (row: ProjectRow): Facts => ({
   visibility: row.visibility,
   level: row.level ?? 0,
+  withinLimits: row.within_limits,
   features: {
     issues: row.issues_access_level,
     repository: row.repository_access_level,

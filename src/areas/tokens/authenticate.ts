@@ -66,8 +66,8 @@ export class TokenAuthenticator {
     const refused = tokenRefusal(row) ?? accountRefusal(row)
     if (refused) return { refused }
     // Use is noted beside the request: a lost note costs nothing.
-    touchToken(this.#db, row.token_id).catch(() => {})
-    return { actor: { ...actorOf(row), scopes: new Set(row.scopes), tokenId: row.token_id } }
+    if (!row.noted) touchToken(this.#db, row.token_id).catch(() => {})
+    return { actor: tokenActor(row) }
   }
 }
 
@@ -88,8 +88,16 @@ export async function authenticateDerived(
   if (row.token_id === null) return { refused: 'revoked' }
   const token = row as TokenCredentialRow
   const refused = tokenRefusal(token) ?? accountRefusal(token)
-  return refused ? { refused } : { actor: { ...actorOf(token), scopes: new Set(token.scopes), tokenId } }
+  return refused ? { refused } : { actor: tokenActor(token) }
 }
+
+/** Who acts with a token. One that is limited gives no more than memberships do: an administrator's rights know no place. */
+const tokenActor = (row: TokenCredentialRow): Actor => ({
+  ...actorOf(row),
+  scopes: new Set(row.scopes),
+  tokenId: row.token_id,
+  ...(row.limits && { limits: row.limits, admin: false }),
+})
 
 /** How git is told of it, by whatever door. What is not here is told as wrong credentials are. */
 export const gitRefusals = {
@@ -121,4 +129,5 @@ export const actorOf = (row: CredentialRow): Actor => ({
   projectsLimit: row.projects_limit,
   scopes: undefined,
   tokenId: undefined,
+  ...(row.kind === 'bot' && { bot: true }),
 })

@@ -3,7 +3,8 @@ import { entity } from '../../api/entity.ts'
 import { dateOnly, nullable, timestamp } from '../../api/schema.ts'
 import type { TokenRow } from './queries.ts'
 
-const fields = {
+/** What every token says of itself. */
+export const tokenFields = {
   id: Type.Integer(),
   name: Type.String(),
   revoked: Type.Boolean(),
@@ -15,7 +16,7 @@ const fields = {
   expires_at: nullable(dateOnly()),
 }
 
-const present = (row: TokenRow) => ({
+export const tokenRecord = (row: TokenRow) => ({
   id: row.id,
   name: row.name,
   revoked: row.revoked,
@@ -27,11 +28,37 @@ const present = (row: TokenRow) => ({
   expires_at: row.expires_at,
 })
 
-export const PersonalAccessToken = entity({ name: 'PersonalAccessToken', schema: Type.Object(fields), present })
+const personalFields = {
+  ...tokenFields,
+  limited_to: nullable(
+    Type.Object({ project_ids: Type.Array(Type.Integer()), group_ids: Type.Array(Type.Integer()) }),
+    { description: 'Beyond these projects and groups it reaches nothing; null when it is not limited' },
+  ),
+}
+
+const present = (row: TokenRow) => ({ ...tokenRecord(row), limited_to: row.limited_to })
+
+export const PersonalAccessToken = entity({ name: 'PersonalAccessToken', schema: Type.Object(personalFields), present })
 
 /** Only the answer that makes a token shows it. */
 export const NewPersonalAccessToken = entity({
   name: 'NewPersonalAccessToken',
-  schema: Type.Object({ ...fields, token: Type.String() }),
+  schema: Type.Object({ ...personalFields, token: Type.String() }),
   present: (row: TokenRow & { token: string }) => ({ ...present(row), token: row.token }),
+})
+
+const impersonation = { ...personalFields, impersonation: Type.Boolean() }
+const presentImpersonation = (row: TokenRow) => ({ ...present(row), impersonation: row.kind === 'impersonation' })
+
+/** A token by which an administrator acts as somebody. */
+export const ImpersonationToken = entity({
+  name: 'ImpersonationToken',
+  schema: Type.Object(impersonation),
+  present: presentImpersonation,
+})
+
+export const NewImpersonationToken = entity({
+  name: 'NewImpersonationToken',
+  schema: Type.Object({ ...impersonation, token: Type.String() }),
+  present: (row: TokenRow & { token: string }) => ({ ...presentImpersonation(row), token: row.token }),
 })

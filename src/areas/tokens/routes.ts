@@ -1,17 +1,30 @@
+import type { Ctx } from '../../api/ctx.ts'
 import { endpoint } from '../../api/endpoint.ts'
 import { fetchPage } from '../../api/page.ts'
-import { DateOnly, Flag, Id, List, OneOf, Optional, Params, Text } from '../../api/params/types.ts'
-import { notFound, rowNotFound } from '../../kernel/failure.ts'
+import { Flag, Id, OneOf, Optional, Params, Text, Timestamp } from '../../api/params/types.ts'
+import { forbidden, notFound, rowNotFound } from '../../kernel/failure.ts'
 import { instance } from '../instance/subject.ts'
 import { user } from '../users/subject.ts'
 import { NewPersonalAccessToken, PersonalAccessToken } from './entity.ts'
-import { findManagedToken, getToken, revokeToken, tokenList } from './queries.ts'
-import { createToken, tokenScopes } from './service.ts'
+import { limitParams, limitsOf, newTokenParams, rotationParams } from './params.ts'
+import { findManagedToken, getToken, type TokenRow, tokenList } from './queries.ts'
+import { createTokenAs, endToken, mayGive, ownTokenScopes, rotateToken, tokenExpiry, tokenScopes } from './service.ts'
 
-const self = (tokenId: number | undefined) => {
-  if (tokenId === undefined) throw notFound('Personal access token')
-  return tokenId
+/** The token of this request; OAuth has endpoints of its own. */
+async function shown(ctx: Ctx): Promise<TokenRow> {
+  const id = ctx.actor!.tokenId
+  const row = id === undefined ? undefined : await getToken(ctx.db, id)
+  if (!row || row.kind === 'oauth') throw notFound('Personal access token')
+  return row
 }
+
+async function managed(ctx: Ctx, id: number): Promise<TokenRow> {
+  const row = await findManagedToken(ctx.db, ctx.actor!, id)
+  if (!row) throw rowNotFound()
+  return row
+}
+
+const tokenId = Id({ description: 'Id of the token' })
 
 export const tokenRoutes = [
   endpoint({
@@ -25,6 +38,10 @@ export const tokenRoutes = [
       state: Optional(OneOf(['active', 'inactive'], { description: 'Usable or not' })),
       revoked: Optional(Flag({ description: 'Revoked or not' })),
       search: Optional(Text({ description: 'Part of the name' })),
+      created_before: Optional(Timestamp({ description: 'Made before this' })),
+      created_after: Optional(Timestamp({ description: 'Made after this' })),
+      last_used_before: Optional(Timestamp({ description: 'Last used before this' })),
+      last_used_after: Optional(Timestamp({ description: 'Last used after this' })),
     }),
     paged: true,
     returns: PersonalAccessToken,
@@ -37,13 +54,9 @@ export const tokenRoutes = [
     summary: 'The token of this request',
     scopes: ['read_user'],
     subject: instance,
-    allow: 'use',
+    allow: 'know_oneself',
     returns: PersonalAccessToken,
-    async handle({ ctx }) {
-      const row = await getToken(ctx.db, self(ctx.actor!.tokenId))
-      if (!row) throw rowNotFound()
-      return row
-    },
+    handle: ({ ctx }) => shown(ctx),
   }),
 
   endpoint({
@@ -52,12 +65,24 @@ export const tokenRoutes = [
     summary: 'Revoke the token of this request',
     scopes: ['read_user', 'read_api', 'read_repository', 'write_repository', 'read_registry', 'write_registry', 'sudo'],
     subject: instance,
-    allow: 'use',
+    allow: 'know_oneself',
     returns: null,
     async handle({ ctx }) {
-      const id = self(ctx.actor!.tokenId)
-      await ctx.transaction((tx) => revokeToken(tx, id))
+      const row = await shown(ctx)
+      await ctx.transaction((tx) => endToken(tx, ctx, row))
     },
+  }),
+
+  endpoint({
+    method: 'POST',
+    path: '/personal_access_tokens/self/rotate',
+    summary: 'Put a new token in the place of the one of this request',
+    subject: instance,
+    allow: 'know_oneself',
+    status: 200,
+    params: Params(rotationParams),
+    returns: NewPersonalAccessToken,
+    handle: async ({ params, ctx }) => rotateToken(ctx, (await shown(ctx)).id, params.expires_at),
   }),
 
   endpoint({
@@ -66,13 +91,9 @@ export const tokenRoutes = [
     summary: 'One token, of the caller or for administrators',
     subject: instance,
     allow: 'use',
-    params: Params({ id: Id({ description: 'Id of the token' }) }),
+    params: Params({ id: tokenId }),
     returns: PersonalAccessToken,
-    async handle({ params, ctx }) {
-      const row = await findManagedToken(ctx.db, ctx.actor!, params.id)
-      if (!row) throw rowNotFound()
-      return row
-    },
+    handle: ({ params, ctx }) => managed(ctx, params.id),
   }),
 
   endpoint({
@@ -81,12 +102,52 @@ export const tokenRoutes = [
     summary: 'Revoke a token',
     subject: instance,
     allow: 'use',
-    params: Params({ id: Id({ description: 'Id of the token' }) }),
+    params: Params({ id: tokenId }),
     returns: null,
     async handle({ params, ctx }) {
-      const row = await findManagedToken(ctx.db, ctx.actor!, params.id)
-      if (!row) throw rowNotFound()
-      await ctx.transaction((tx) => revokeToken(tx, row.id))
+      const row = await managed(ctx, params.id)
+      await ctx.transaction((tx) => endToken(tx, ctx, row))
+    },
+  }),
+
+  endpoint({
+    method: 'POST',
+    path: '/personal_access_tokens/:id/rotate',
+    summary: 'Put a new token in the place of one',
+    subject: instance,
+    allow: 'use',
+    status: 200,
+    params: Params({ id: tokenId, ...rotationParams }),
+    returns: NewPersonalAccessToken,
+    async handle({ params, ctx }) {
+      const row = await managed(ctx, params.id)
+      // Its successor would do what the caller's own token may not.
+      if (!mayGive(ctx.actor!, row.scopes)) throw forbidden()
+      return rotateToken(ctx, row.id, params.expires_at)
+    },
+  }),
+
+  endpoint({
+    method: 'POST',
+    path: '/user/personal_access_tokens',
+    summary: 'Create a token for oneself that may do no more than the one of this request',
+    subject: instance,
+    allow: 'use',
+    params: Params({ ...newTokenParams, ...limitParams }),
+    returns: NewPersonalAccessToken,
+    async handle({ params, ctx }) {
+      const actor = ctx.actor!
+      // What is lent for a time, or to somebody else, must not outlast that as a token of the account.
+      if (actor.bot || (actor.tokenId !== undefined && (await getToken(ctx.db, actor.tokenId))?.kind !== 'personal'))
+        throw forbidden()
+      return createTokenAs(ctx, {
+        kind: 'personal',
+        userId: actor.id,
+        name: params.name,
+        scopes: ownTokenScopes(params.scopes, actor),
+        expiresAt: tokenExpiry(ctx, params.expires_at ?? null),
+        limits: limitsOf(params),
+      })
     },
   }),
 
@@ -96,20 +157,16 @@ export const tokenRoutes = [
     summary: 'Create a token for a user',
     subject: user,
     allow: 'admin_user',
-    params: Params({
-      name: Text({ description: 'What it is for' }),
-      expires_at: Optional(DateOnly({ description: 'First day on which it is no longer valid (UTC)' })),
-      scopes: List(Text(), { description: 'What it may be used for' }),
-    }),
+    params: Params({ ...newTokenParams, ...limitParams }),
     returns: NewPersonalAccessToken,
-    handle: ({ subject, params, ctx }) =>
-      ctx.transaction((tx) =>
-        createToken(tx, {
-          userId: subject.id,
-          name: params.name,
-          scopes: tokenScopes(params.scopes, subject.admin),
-          expiresAt: params.expires_at ?? null,
-        }),
-      ),
+    handle: async ({ subject, params, ctx }) =>
+      createTokenAs(ctx, {
+        kind: 'personal',
+        userId: subject.id,
+        name: params.name,
+        scopes: tokenScopes(params.scopes, subject.admin),
+        expiresAt: tokenExpiry(ctx, params.expires_at ?? null),
+        limits: limitsOf(params),
+      }),
   }),
 ]

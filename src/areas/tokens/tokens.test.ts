@@ -24,6 +24,7 @@ describe('POST /users/:id/personal_access_tokens', () => {
       last_used_at: null,
       active: true,
       expires_at: day(3),
+      limited_to: null,
       token: expect.stringMatching(/^[\w-]{20}$/),
     })
     expect((await ann.get(`/personal_access_tokens/${made.json.id}`)).json).not.toHaveProperty('token')
@@ -155,4 +156,141 @@ describe('the tokens of a caller', () => {
     await expect.poll(async () => (await own.get('/user')).status).toBe(401)
     expect((await ann.get('/user')).status).toBe(200)
   })
+})
+
+describe('POST /personal_access_tokens/:id/rotate', () => {
+  const rotate = (who: Client, id: number | 'self', more: object = {}) =>
+    who.post(`/personal_access_tokens/${id}/rotate`, more)
+  const answers = async (world: World, token: string) => (await using(world, token, '/user')).status
+
+  test('puts a new token in the place of the old one, which ends with that, in every process', async ({ world }) => {
+    const ann = await world.user()
+    const old = (await make(world, ann, { scopes: ['read_user'], expires_at: day(30) })).json
+    expect(await answers(world, old.token)).toBe(200)
+    const made = await rotate(ann, old.id)
+    expect(made).toMatchObject({
+      status: 200,
+      json: { name: 'laptop', scopes: ['read_user'], expires_at: day(7), active: true },
+    })
+    expect(made.json.id).not.toBe(old.id)
+    expect(await answers(world, made.json.token)).toBe(200)
+    await expect.poll(() => answers(world, old.token), { timeout: 1000 }).toBe(401)
+    expect((await rotate(ann, made.json.id, { expires_at: day(2) })).json.expires_at).toBe(day(2))
+  })
+
+  test('of the token that is shown', async ({ world }) => {
+    const ann = await world.as(await world.user())
+    const made = await rotate(ann, 'self')
+    expect(await answers(world, made.json.token)).toBe(200)
+  })
+
+  test('by one that was replaced before ends the whole family: somebody has a copy', async ({ world }) => {
+    const ann = await world.user()
+    const first = await world.as(ann)
+    const { token } = (await rotate(first, 'self')).json
+    await expect.poll(() => answers(world, first.token!)).toBe(401)
+    // To use it elsewhere is refused, and no more.
+    expect(await answers(world, token)).toBe(200)
+    expect((await rotate(first, 'self')).json).toMatchObject({ error: 'invalid_token' })
+    await expect.poll(() => answers(world, token), { timeout: 1000 }).toBe(401)
+    expect(await answers(world, ann.token!)).toBe(200)
+  })
+
+  test('is for those who manage it, once, and for a day to come', async ({ world }) => {
+    const [ann, bob] = [await world.user(), await world.user()]
+    const { id } = (await make(world, ann)).json
+    expect((await rotate(bob, id)).status).toBe(404)
+    expect(await rotate(ann, id, { expires_at: day(0) })).toMatchObject({
+      status: 400,
+      json: { message: { expires_at: ['must be in the future'] } },
+    })
+    expect((await rotate(world.root, id)).status).toBe(200)
+    expect(await rotate(ann, id)).toMatchObject({
+      status: 400,
+      json: { message: '400 Bad request - Token already revoked' },
+    })
+  })
+
+  test('happens once, however many ask at once', async ({ world }) => {
+    const ann = await world.user()
+    const { id } = (await make(world, ann)).json
+    const answered = await Promise.all(Array.from({ length: 5 }, () => rotate(ann, id)))
+    expect(answered.map(({ status }) => status).sort()).toEqual([200, 400, 400, 400, 400])
+    const { token } = answered.find(({ status }) => status === 200)!.json
+    expect(await answers(world, token)).toBe(200)
+  })
+
+  test('gives nobody more than his own token may', async ({ world }) => {
+    const admin = await world.user({ admin: true })
+    const strong = (await make(world, admin, { scopes: ['api', 'sudo'] })).json
+    expect((await rotate(admin, strong.id)).status).toBe(403)
+    expect((await rotate(await world.as(admin, ['api', 'sudo']), strong.id)).status).toBe(200)
+  })
+})
+
+describe('POST /user/personal_access_tokens', () => {
+  const own = (who: Client, scopes: readonly string[], more: object = {}) =>
+    who.post('/user/personal_access_tokens', { name: 'mine', scopes, ...more })
+
+  test('makes a token that may do no more than the one that is shown', async ({ world }) => {
+    const ann = await world.user()
+    const made = await own(ann, ['read_repository'], { expires_at: day(1) })
+    expect(made).toMatchObject({ status: 201, json: { user_id: ann.id, scopes: ['read_repository'] } })
+    const admin = await world.as(world.root, ['api', 'sudo'])
+    expect(await own(admin, ['sudo'])).toMatchObject({
+      status: 400,
+      json: { message: { scopes: ['can only contain available scopes'] } },
+    })
+    expect((await own(await world.as(ann, ['read_api']), ['api'])).json).toMatchObject({ error: 'insufficient_scope' })
+  })
+
+  test('not with what is lent: a token by which an administrator acts', async ({ world }) => {
+    const ann = await world.user()
+    const lent = (await world.root.post(`/users/${ann.id}/impersonation_tokens`, { name: 'x', scopes: ['api'] })).json
+    const headers = { 'private-token': lent.token }
+    const json = { name: 'mine', scopes: ['api'] }
+    expect((await world.anonymous.send('POST', '/user/personal_access_tokens', { headers, json })).status).toBe(403)
+  })
+})
+
+test('new tokens end no later than the installation allows', async ({ world }) => {
+  const ann = await world.user()
+  await world.settings({ max_personal_access_token_lifetime: 3 })
+  expect((await make(world, ann)).json.expires_at).toBe(day(3))
+  expect((await make(world, ann, { expires_at: day(2) })).json.expires_at).toBe(day(2))
+  expect(await make(world, ann, { expires_at: day(4) })).toMatchObject({
+    status: 400,
+    json: { message: { expires_at: [`must be before ${day(4)}`] } },
+  })
+  const { id } = (await make(world, ann)).json
+  expect((await ann.post(`/personal_access_tokens/${id}/rotate`)).json.expires_at).toBe(day(3))
+})
+
+test('lists filter by when tokens were made and last used', async ({ world }) => {
+  const ann = await world.user()
+  const { id } = (await make(world, ann)).json
+  await world.rows(`update access_tokens set created_at = '2020-01-02', last_used_at = '2020-02-02' where id = $1`, [
+    id,
+  ])
+  const ids = async (query: string) =>
+    (await ann.get(`/personal_access_tokens?${query}`)).json.map((each: { id: number }) => each.id)
+  expect(await ids('created_before=2020-01-03')).toEqual([id])
+  expect(await ids('last_used_before=2020-02-03')).toEqual([id])
+  expect(await ids('created_after=2020-01-03')).not.toContain(id)
+  expect(await ids('last_used_after=2020-02-03')).not.toContain(id)
+  expect((await ann.get('/personal_access_tokens?created_after=then')).json).toEqual({
+    error: 'created_after is invalid',
+  })
+})
+
+test('use is written down once in ten minutes', async ({ world }) => {
+  const ann = await world.user()
+  const { id, token } = (await make(world, ann)).json
+  const lastUsed = async () => (await ann.get(`/personal_access_tokens/${id}`)).json.last_used_at
+  await using(world, token, '/user')
+  await expect.poll(lastUsed).not.toBeNull()
+  const before = await lastUsed()
+  await new Promise((resolve) => setTimeout(resolve, 1000))
+  await using(world, token, '/user')
+  expect(await lastUsed()).toBe(before)
 })

@@ -42,7 +42,11 @@ export const belongings: readonly string[] = [
   'notification_settings',
   'project_access',
   'protected_ref_access',
+  'resource_bots',
+  'sessions',
   'ssh_keys',
   'stars',
+  'two_factor_demands',
+  'two_factors',
   'user_statuses',
 ]

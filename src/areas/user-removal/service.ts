@@ -1,4 +1,5 @@
 import type { Ctx } from '../../api/ctx.ts'
+import type { Tx } from '../../db/db.ts'
 import { notify } from '../../db/notifications.ts'
 import { emit } from '../../events/log.ts'
 import { enqueue } from '../../jobs/job.ts'
@@ -35,17 +36,22 @@ export async function deleteUser(ctx: Ctx, userId: number, hard: boolean): Promi
       const group = await lockGroup(tx, id)
       if (group) await removeHeld(tx, group, ctx.actor!.id)
     }
-    await deleteMemberships(tx, userId)
-    await deleteCredentials(tx, userId)
-    await blockAccount(tx, userId)
-    const space = await personalNamespace(tx, userId)
-    if (space) await markGroupDeleting(tx, space.traversal_ids)
-    await enqueue(tx, removeUser, { userId, hard })
+    await closeAccount(tx, userId, hard)
     await emit(tx, {
       kind: 'user_deleted',
       actorId: ctx.actor!.id,
       payload: { user_id: userId, username: held.username, name: held.name, hard_delete: hard },
     })
-    await notify(tx, 'actors')
   })
+}
+
+/** From this commit on an account opens no door and is member of nothing; a job does the rest. The access lock is held. */
+export async function closeAccount(tx: Tx, userId: number, hard: boolean): Promise<void> {
+  await deleteMemberships(tx, userId)
+  await deleteCredentials(tx, userId)
+  await blockAccount(tx, userId)
+  const space = await personalNamespace(tx, userId)
+  if (space) await markGroupDeleting(tx, space.traversal_ids)
+  await enqueue(tx, removeUser, { userId, hard })
+  await notify(tx, 'actors')
 }

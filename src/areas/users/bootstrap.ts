@@ -31,6 +31,7 @@ export async function bootstrap(
       admin: true,
     })
     const { token } = await createToken(tx, {
+      kind: 'personal',
       userId,
       name: 'root',
       scopes,

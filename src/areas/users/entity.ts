@@ -123,8 +123,7 @@ const accountOf = (user: UserRow, ctx: Ctx) => ({
   ),
   can_create_group: user.can_create_group,
   can_create_project: user.projects_limit > 0,
-  // No second factor can be registered yet; the area that brings it decides here.
-  two_factor_enabled: false,
+  two_factor_enabled: user.two_factor_enabled,
   external: user.external,
   private_profile: user.private_profile,
   shared_runners_minutes_limit: user.shared_runners_minutes_limit,

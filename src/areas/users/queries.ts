@@ -44,6 +44,7 @@ export type UserRow = UserReferenceRow & {
   last_sign_in_ip: string | null
   current_sign_in_ip: string | null
   last_activity_on: DateOnly | null
+  two_factor_enabled: boolean
   identities: { provider: string; extern_uid: string; saml_provider_id: number | null }[]
 }
 
@@ -56,10 +57,13 @@ export const userReferenceJson = (alias: string): Sql =>
     `json_build_object('id', ${alias}.id, 'username', ${alias}.username, 'name', ${alias}.name, 'email', ${alias}.email, 'state', ${alias}.state, 'avatar', ${alias}.avatar)`,
   )
 
+const withTwoFactor = raw('exists (select from two_factors f where f.user_id = u.id and f.confirmed_at is not null)')
+
 const columns = sql`${userReference}, u.kind, u.admin, u.external, u.can_create_group, u.private_profile, u.projects_limit,
   u.bio, u.location, u.public_email, u.skype, u.linkedin, u.twitter, u.website_url, u.organization, u.job_title, u.theme_id,
   u.color_scheme_id, u.note, u.shared_runners_minutes_limit, u.extra_shared_runners_minutes_limit, u.created_at, u.updated_at,
   u.confirmed_at, u.last_sign_in_at, u.current_sign_in_at, u.last_sign_in_ip, u.current_sign_in_ip, u.last_activity_on,
+  ${withTwoFactor} as two_factor_enabled,
   coalesce((select json_agg(json_build_object('provider', i.provider, 'extern_uid', i.extern_uid, 'saml_provider_id', i.saml_provider_id) order by i.id)
     from identities i where i.user_id = u.id), '[]') as identities`
 
@@ -115,7 +119,8 @@ export const customAttributesOf = (db: Db, userId: number): Promise<CustomAttrib
  */
 export function listUsers(filters: UserFilters, options: { customAttributes?: boolean } = {}): List {
   const { search, username, extern_uid, provider, order_by, sort } = filters
-  const where: Sql[] = []
+  // Accounts of tokens are no people.
+  const where: Sql[] = [raw(`u.kind <> 'bot'`)]
   if (username !== undefined) where.push(sql`lower(u.username) = lower(${username})`)
   if (search !== undefined)
     where.push(
@@ -126,8 +131,7 @@ export function listUsers(filters: UserFilters, options: { customAttributes?: bo
   if (filters.active) where.push(raw(`u.state = 'active' and u.kind <> 'ghost'`))
   if (filters.blocked) where.push(raw(`u.state in ('blocked', 'ldap_blocked')`))
   if (filters.external) where.push(raw('u.external'))
-  // No second factor can be registered yet.
-  if (filters.two_factor === 'enabled') where.push(raw('false'))
+  if (filters.two_factor) where.push(sql`${withTwoFactor} = ${filters.two_factor === 'enabled'}`)
   if (filters.created_before) where.push(sql`u.created_at < ${filters.created_before}`)
   if (filters.created_after) where.push(sql`u.created_at > ${filters.created_after}`)
   if (extern_uid !== undefined && provider !== undefined)

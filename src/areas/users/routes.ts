@@ -40,7 +40,7 @@ export const userRoutes = [
     summary: 'The caller',
     scopes: ['read_user'],
     subject: instance,
-    allow: 'use',
+    allow: 'know_oneself',
     returns: variants(CurrentUser, UserAdmin),
     async handle({ ctx }) {
       const row = await findUser(ctx.db, ctx.actor!.id)

@@ -11,7 +11,7 @@ import type { Repository } from '../../git/repository.ts'
 import { receivePack, uploadPack } from '../../git/transfer.ts'
 import { Failure } from '../../kernel/failure.ts'
 import { type Exchange, type Headers, sendEmpty, sendText } from '../http/answer.ts'
-import { authenticateGit, type Denial, denialText } from '../http/authenticate-git.ts'
+import { authenticateGit, type Denial, denialAnswer } from '../http/authenticate-git.ts'
 import type { Doors } from '../http/doors.ts'
 import { answerFor } from '../http/failures.ts'
 import { logAnswer } from '../http/request-log.ts'
@@ -44,7 +44,7 @@ async function serve(exchange: Exchange, asked: GitRequest, remoteAddress: strin
       return sendText(exchange, 405, 'Method Not Allowed\n', { ...plain, allow: 'POST' })
     const service = asked.service as Service
     const shown = await authenticateGit(req.headers.authorization, doors, remoteAddress)
-    if ('denied' in shown) return refuseCredentials(exchange, shown.denied, doors.siteUrl)
+    if ('denied' in shown) return refuseCredentials(exchange, shown, doors.siteUrl)
     ctx = await doors.open(shown.caller, remoteAddress)
     const access = await gitAccess(ctx, asked.path, service, 'http')
     if ('challenge' in access) return challenge(exchange)
@@ -63,12 +63,13 @@ async function serve(exchange: Exchange, asked: GitRequest, remoteAddress: strin
   }
 }
 
-const challenge = (exchange: Exchange): void =>
-  sendText(exchange, 401, 'HTTP Basic: Access denied\n', { ...plain, 'www-authenticate': 'Basic realm="Stithy"' })
+const challenge = (exchange: Exchange, text = 'HTTP Basic: Access denied\n'): void =>
+  sendText(exchange, 401, text, { ...plain, 'www-authenticate': 'Basic realm="Stithy"' })
 
-function refuseCredentials(exchange: Exchange, denied: Denial, siteUrl: string): void {
-  const text = denialText(denied, siteUrl)
-  return text === undefined ? challenge(exchange) : sendText(exchange, 403, `${text}\n`, plain)
+function refuseCredentials(exchange: Exchange, denial: Denial, siteUrl: string): void {
+  const { status, message, headers } = denialAnswer(denial, siteUrl)
+  if (status === 401) challenge(exchange, `${message}\n`)
+  else sendText(exchange, status, `${message}\n`, { ...plain, ...headers })
 }
 
 /** What a client is shown before it says what it wants: a project that the push will make is still empty. */

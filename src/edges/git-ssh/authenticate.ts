@@ -1,5 +1,6 @@
 import type { Logger } from 'pino'
 import ssh2 from 'ssh2'
+import { isThrottled, noteFailure, throttleKeys } from '../../areas/sign-in-throttle/service.ts'
 import { sha256Of } from '../../areas/ssh-keys/public-key.ts'
 import { isKnownKey } from '../../areas/ssh-keys/queries.ts'
 import type { Db } from '../../db/db.ts'
@@ -10,36 +11,48 @@ const userName = 'git'
 
 /**
  * Answers attempts to sign in: public keys that somebody has, and nothing else. Resolves with the SHA-256 of the key once
- * its possession is proved; whose it is, and whether he may act, is asked again for every command.
+ * its possession is proved; whose it is, and whether he may act, is asked again for every command. A connection that shows
+ * none counts as a failed attempt of its address, as a wrong password does; where there are too many, the first wrong key
+ * ends it. Right keys are taken all the same: they cannot be guessed.
  */
 export function signIn(
   connection: ssh2.Connection,
   { db, log }: { db: Db; log: Logger },
   limits: SshLimits,
+  remoteAddress: string | undefined,
 ): Promise<string> {
   const { promise, resolve } = Promise.withResolvers<string>()
+  const keys = throttleKeys(undefined, remoteAddress)
   let refused = 0
-  const refuse = (attempt: ssh2.AuthContext) => {
-    if (++refused >= limits.attempts) return connection.end()
+  let known = false
+  const refuse = async (attempt: ssh2.AuthContext) => {
+    const isFirst = ++refused === 1
+    if (refused >= limits.attempts || (isFirst && (await isThrottled(db, keys)) !== undefined)) return connection.end()
     attempt.reject(['publickey'])
   }
+  const failed = (error: unknown) => {
+    log.error({ err: error }, 'a key could not be looked up')
+    connection.end()
+  }
+  connection.once('close', () => {
+    if (refused > 0 && !known) noteFailure(db, keys).catch(failed)
+  })
   connection.on('authentication', (attempt) => {
     // By this, clients ask what there is to try.
     if (attempt.method === 'none') return attempt.reject(['publickey'])
-    if (attempt.method !== 'publickey' || attempt.username !== userName) return refuse(attempt)
+    if (attempt.method !== 'publickey' || attempt.username !== userName) return void refuse(attempt).catch(failed)
     const sha256 = sha256Of(attempt.key.data)
-    isKnownKey(db, sha256).then(
-      (known) => {
-        if (!known || !isSound(attempt)) return refuse(attempt)
+    isKnownKey(db, sha256)
+      .then((isKnown) => {
+        if (!isKnown || !isSound(attempt)) return refuse(attempt)
         // Without a signature it was only the question whether this key would do.
-        if (attempt.signature) resolve(sha256)
+        if (attempt.signature) {
+          known = true
+          resolve(sha256)
+        }
         attempt.accept()
-      },
-      (error: unknown) => {
-        log.error({ err: error }, 'a key could not be looked up')
-        connection.end()
-      },
-    )
+      })
+      .catch(failed)
   })
   return promise
 }

@@ -83,7 +83,7 @@ export class SshServer implements AsyncDisposable {
     // Clients break off in many ways, none of which is ours to mend.
     connection.on('error', () => socket?.destroySoon())
     if (!socket) return void connection.end()
-    const holder = signIn(connection, doors, limits)
+    const holder = signIn(connection, doors, limits, socket.remoteAddress)
     connection.once('ready', async () => {
       this.#lobby.leave(socket)
       this.#arriving.delete(`${socket.remoteAddress} ${socket.remotePort}`)

@@ -1,12 +1,12 @@
 import type { Caller } from '../../access/actor.ts'
 import { authenticateDeployToken } from '../../areas/deploy-tokens/authenticate.ts'
+import { type SignInRefusal, signIn } from '../../areas/sign-in/service.ts'
 import { gitRefusals } from '../../areas/tokens/authenticate.ts'
-import { type SignInRefusal, signInWithPassword } from '../../areas/users/sign-in.ts'
 import { basicCredentials } from './basic.ts'
 import type { Doors } from './doors.ts'
 
-export type Denial = SignInRefusal
-export type Shown = { caller: Caller } | { denied: Denial }
+export type Denial = { readonly denied: SignInRefusal; readonly retryAfterSeconds?: number }
+export type Shown = { caller: Caller } | Denial
 
 /** What git shows: a token beside any name, a deploy token beside its own, or a password. Nothing shown is nobody known. */
 export async function authenticateGit(header: string | undefined, doors: Doors, remoteAddress: string): Promise<Shown> {
@@ -21,14 +21,39 @@ export async function authenticateGit(header: string | undefined, doors: Doors, 
   const byDeployToken = await authenticateDeployToken(doors.db, { username: shown.username, token: shown.password })
   if ('actor' in byDeployToken) return { caller: byDeployToken.actor }
   if (byDeployToken.refused !== 'unknown') return { denied: byDeployToken.refused }
-  const ctx = await doors.open(null, remoteAddress)
-  if (!ctx.settings.password_authentication_enabled_for_git) return { denied: 'wrong' }
-  const byPassword = await signInWithPassword(ctx, shown.username, shown.password)
-  return 'refused' in byPassword ? { denied: byPassword.refused } : { caller: byPassword.actor }
+  const { username: login, password } = shown
+  const signedIn = await signIn(await doors.open(null, remoteAddress), { login, password, door: 'git' })
+  if ('actor' in signedIn) return { caller: signedIn.actor }
+  const { refused, retryAfterSeconds } = signedIn
+  return { denied: refused, ...(retryAfterSeconds !== undefined && { retryAfterSeconds }) }
 }
 
-/** What somebody is told who may not come in though his credentials are right; `undefined` when they are not. */
-export const denialText = (denied: Denial, siteUrl: string): string | undefined =>
-  denied === 'password_expired'
-    ? `Your password expired. Please choose a new one at ${siteUrl}/-/users/password/new`
-    : gitRefusals[denied as keyof typeof gitRefusals]
+const accessDenied = 'HTTP Basic: Access denied'
+
+/** How git, and who moves large files for it, is told. With 401 belongs a challenge. */
+export function denialAnswer(
+  { denied, retryAfterSeconds }: Denial,
+  siteUrl: string,
+): { status: 401 | 403 | 429; message: string; headers: Readonly<Record<string, string>> } {
+  const answer = (status: 401 | 403 | 429, message: string, headers = {}) => ({ status, message, headers })
+  switch (denied) {
+    case 'blocked':
+    case 'deactivated':
+    case 'unconfirmed':
+    case 'internal':
+      return answer(403, gitRefusals[denied])
+    case 'password_expired':
+      return answer(403, `Your password expired. Please choose a new one at ${siteUrl}/-/users/password/new`)
+    case 'throttled':
+      return answer(429, 'Too many failed attempts. Try again later.', { 'retry-after': String(retryAfterSeconds) })
+    case 'passwords_off':
+    case 'code_missing':
+    case 'code_demanded':
+      return answer(
+        401,
+        `${accessDenied}\nYou must use a personal access token with 'read_repository' or 'write_repository' scope for Git over HTTP.\nYou can generate one at ${siteUrl}/-/docs#tag--tokens`,
+      )
+    default:
+      return answer(401, accessDenied)
+  }
+}

@@ -50,11 +50,21 @@ export function refusal(reason: Refusal): Error {
   }
 }
 
-/** Who shows this token. A token that is not valid is refused even where nobody need be known. */
-export async function callerOf(token: string | undefined, authenticator: TokenAuthenticator): Promise<Caller> {
+/**
+ * Who shows this token. A token that is not valid is refused even where nobody need be known; of a revoked one `onRevoked`
+ * hears before that.
+ */
+export async function callerOf(
+  token: string | undefined,
+  authenticator: TokenAuthenticator,
+  onRevoked?: (token: string) => Promise<void>,
+): Promise<Caller> {
   if (token === undefined) return null
   const found = await authenticator.authenticate(token)
-  if ('refused' in found) throw refusal(found.refused)
+  if ('refused' in found) {
+    if (found.refused === 'revoked') await onRevoked?.(token)
+    throw refusal(found.refused)
+  }
   return found.actor
 }
 

@@ -12,6 +12,7 @@ import { compileParams, type ParamsReader } from '../../api/params/compile.ts'
 import type { RawParams } from '../../api/params/raw.ts'
 import { OneOf, Optional, Whole } from '../../api/params/types.ts'
 import { RecordText } from '../../api/record-texts.ts'
+import { refuseReuse } from '../../areas/tokens/service.ts'
 import { Failure, notFound, unauthenticated } from '../../kernel/failure.ts'
 import { isOffered } from '../../kernel/plan.ts'
 import { bytesOf, type Exchange, type Headers, sendBody, sendEmpty, sendJson, sendRecords, sendText } from './answer.ts'
@@ -113,6 +114,10 @@ function server(e: Endpoint, doors: Doors) {
   const own = e.params?.properties ?? {}
   const foreign = Object.keys(allParams(e).properties).filter((name) => !(name in own))
   let read: ParamsReader<TObject> | undefined
+  const rotates = e.path.endsWith('/rotate')
+  const onRevoked = async (token: string) => {
+    if (rotates) await refuseReuse(await doors.open(null, undefined), token)
+  }
 
   return async function serve(request: FastifyRequest, reply: FastifyReply): Promise<void> {
     const exchange = beginExchange(request.raw, reply.raw, doors.siteUrl)
@@ -122,7 +127,7 @@ function server(e: Endpoint, doors: Doors) {
       const query = queryOf(request.raw.url!)
       const queryParams = parseQuery(query)
       let token = shownToken(request.raw.headers, queryParams)
-      served.caller = await callerOf(token, doors.authenticator)
+      served.caller = await callerOf(token, doors.authenticator, onRevoked)
       const settings = await doors.settings.get()
       const isLimited = async (): Promise<boolean> => {
         const limited = await exceedsRateLimit(doors.db, settings, served.caller, request.ip)
@@ -151,7 +156,7 @@ function server(e: Endpoint, doors: Doors) {
         })
         if (token === undefined) {
           token = shownToken({}, body.params)
-          served.caller = await callerOf(token, doors.authenticator)
+          served.caller = await callerOf(token, doors.authenticator, onRevoked)
           if (served.caller && (await isLimited())) return
         }
       }

@@ -3,7 +3,7 @@ import { authenticateForDeployToken } from '../../areas/deploy-tokens/authentica
 import { type Grant, readCredential } from '../../areas/large-files/credentials.ts'
 import { findDeployKey } from '../../areas/ssh-keys/authenticate.ts'
 import { authenticateDerived } from '../../areas/tokens/authenticate.ts'
-import { authenticateGit, type Shown } from '../http/authenticate-git.ts'
+import { authenticateGit, type Denial } from '../http/authenticate-git.ts'
 import type { Doors } from '../http/doors.ts'
 
 export type Known = { readonly caller: Caller; readonly grant: Grant | undefined }
@@ -13,7 +13,7 @@ export async function authenticateLfs(
   header: string | undefined,
   doors: Doors,
   remoteAddress: string,
-): Promise<Known | Extract<Shown, { denied: unknown }>> {
+): Promise<Known | Denial> {
   const credential = /^bearer\s+(\S+)\s*$/i.exec(header ?? '')?.[1]
   if (credential === undefined) {
     const shown = await authenticateGit(header, doors, remoteAddress)

@@ -3,7 +3,7 @@ import { lfsAccess } from '../../areas/large-files/access.ts'
 import type { Storage } from '../../areas/large-files/storage.ts'
 import { Failure } from '../../kernel/failure.ts'
 import type { Exchange } from '../http/answer.ts'
-import { denialText } from '../http/authenticate-git.ts'
+import { denialAnswer } from '../http/authenticate-git.ts'
 import type { Doors } from '../http/doors.ts'
 import { answerFor } from '../http/failures.ts'
 import { logAnswer } from '../http/request-log.ts'
@@ -43,8 +43,8 @@ async function serve(
     if (unfit) return say(unfit.status, unfit.message)
     const known = await authenticateLfs(req.headers.authorization, doors, remoteAddress)
     if ('denied' in known) {
-      const refused = denialText(known.denied, doors.siteUrl)
-      return refused === undefined ? say(401, 'HTTP Basic: Access denied', challenge) : say(403, refused)
+      const { status, message, headers } = denialAnswer(known, doors.siteUrl)
+      return say(status, message, status === 401 ? challenge : headers)
     }
     ctx = await doors.open(known.caller, remoteAddress)
     const batch = call.kind === 'batch' ? parseBatch(await readCall(exchange)) : undefined

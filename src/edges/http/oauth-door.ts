@@ -1,0 +1,176 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { RawParams } from '../../api/params/raw.ts'
+import { findOauthToken } from '../../areas/oauth/queries.ts'
+import { grantByPassword, grantByRefresh, type Refused, revoke, type TokenAnswer } from '../../areas/oauth/service.ts'
+import { type Exchange, sendJson } from './answer.ts'
+import { callerOf, shownToken } from './authenticate.ts'
+import { usualLimits } from './body/limits.ts'
+import { readBody } from './body/read-body.ts'
+import { parseQuery } from './body/urlencoded.ts'
+import type { Doors } from './doors.ts'
+import { beginExchange } from './exchange.ts'
+import { WireFailure } from './failures.ts'
+import { fail } from './mount.ts'
+import { logAnswer } from './request-log.ts'
+import type { Door } from './server.ts'
+
+/** RFC 6749 (5.1): what is said here is for one alone. */
+const unstored = { 'cache-control': 'no-store', pragma: 'no-cache' }
+
+const descriptions = {
+  invalid_request:
+    'The request is missing a required parameter, includes an unsupported parameter value, or is otherwise malformed.',
+  invalid_client:
+    'Client authentication failed due to unknown client, no client authentication included, or unsupported authentication method.',
+  invalid_grant:
+    'The provided authorization grant is invalid, expired, revoked, does not match the redirection URI used in the authorization request, or was issued to another client.',
+  invalid_scope: 'The requested scope is invalid, unknown, or malformed.',
+  unsupported_grant_type: 'The authorization grant type is not supported by the authorization server.',
+} as const
+
+const refuse = (
+  error: keyof typeof descriptions,
+  {
+    status = 400,
+    description = descriptions[error],
+    headers = {},
+  }: { status?: number; description?: string; headers?: Record<string, string> } = {},
+): WireFailure =>
+  new WireFailure({ status, body: { error, error_description: description }, headers: { ...unstored, ...headers } })
+
+const text = (params: RawParams, name: string): string | undefined => {
+  const value = params[name]
+  if (typeof value === 'number') return String(value)
+  return typeof value === 'string' && value !== '' ? value : undefined
+}
+
+function required(params: RawParams, name: string): string {
+  const value = text(params, name)
+  if (value === undefined) throw refuse('invalid_request', { description: `Missing required parameter: ${name}.` })
+  return value
+}
+
+/** The code of a second factor, as clients of the field send it or by our own name. */
+const codeOf = ({ headers }: Exchange['req']): string | undefined =>
+  [headers['x-gitlab-otp'], headers['x-service-otp']].find(
+    (each): each is string => typeof each === 'string' && each !== '',
+  )
+
+function refusalOf(refused: Refused): WireFailure {
+  switch (refused.error) {
+    case 'throttled':
+      return refuse('invalid_grant', {
+        status: 429,
+        description: 'Too many failed attempts. Try again later.',
+        headers: { 'retry-after': String(refused.retryAfterSeconds) },
+      })
+    case 'code_missing':
+      return refuse('invalid_grant', {
+        description: 'A code of the second factor is needed.',
+        headers: { 'x-gitlab-otp': 'required; app', 'x-service-otp': 'required; app' },
+      })
+    default:
+      return refuse(refused.error)
+  }
+}
+
+/** `/oauth`: tokens for whoever signs in (RFC 6749: password and refresh_token), what they are, and their end (RFC 7009). */
+export const oauthDoor =
+  (doors: Doors): Door =>
+  (app) => {
+    const serve =
+      (answer: (exchange: Exchange, params: RawParams, remoteAddress: string) => Promise<unknown>) =>
+      async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
+        reply.hijack()
+        const exchange = beginExchange(request.raw, reply.raw, doors.siteUrl)
+        try {
+          const params = await paramsOf(request, doors)
+          sendJson(exchange, 200, await answer(exchange, params, request.ip), unstored)
+        } catch (error) {
+          fail(exchange, error, doors)
+        } finally {
+          logAnswer(doors.log, exchange, null)
+        }
+      }
+
+    app.route({
+      method: 'POST',
+      url: '/oauth/token',
+      handler: serve(async (exchange, params, remoteAddress) => {
+        // No applications are registered here, so whoever says he is one is not known.
+        if (exchange.req.headers.authorization !== undefined || text(params, 'client_id') !== undefined)
+          throw refuse('invalid_client', { status: 401, headers: { 'www-authenticate': 'Basic realm="Stithy"' } })
+        const answer = await grant(exchange, params, remoteAddress, doors)
+        if ('error' in answer) throw refusalOf(answer)
+        return answer
+      }),
+    })
+
+    app.route({
+      method: ['GET', 'HEAD'],
+      url: '/oauth/token/info',
+      handler: serve(async ({ req }, params) => {
+        const actor = await callerOf(shownToken(req.headers, params), doors.authenticator)
+        const row = actor?.tokenId === undefined ? undefined : await findOauthToken(doors.db, actor.tokenId)
+        if (!row)
+          throw new WireFailure({
+            status: 401,
+            body: { error: 'invalid_token', error_description: 'The access token is invalid' },
+            headers: { ...unstored, 'www-authenticate': 'Bearer realm="The API", error="invalid_token"' },
+          })
+        return {
+          resource_owner_id: row.user_id,
+          scope: row.scopes,
+          expires_in: row.expires_in,
+          application: { uid: null },
+          created_at: row.created_at,
+          scopes: row.scopes,
+          expires_in_seconds: row.expires_in,
+        }
+      }),
+    })
+
+    app.route({
+      method: 'POST',
+      url: '/oauth/revoke',
+      handler: serve(async (_exchange, params, remoteAddress) => {
+        await revoke(await doors.open(null, remoteAddress), required(params, 'token'))
+        return {}
+      }),
+    })
+  }
+
+async function grant(
+  { req }: Exchange,
+  params: RawParams,
+  remoteAddress: string,
+  doors: Doors,
+): Promise<TokenAnswer | Refused> {
+  const type = required(params, 'grant_type')
+  const ctx = () => doors.open(null, remoteAddress)
+  const scope = text(params, 'scope')
+  if (type === 'password')
+    return grantByPassword(await ctx(), {
+      username: required(params, 'username'),
+      password: required(params, 'password'),
+      code: codeOf(req),
+      scope,
+    })
+  if (type === 'refresh_token')
+    return grantByRefresh(await ctx(), { refreshToken: required(params, 'refresh_token'), scope })
+  throw refuse('unsupported_grant_type')
+}
+
+const mostBytes = 64 * 1024
+
+async function paramsOf({ raw }: FastifyRequest, { uploadsDir }: Doors): Promise<RawParams> {
+  const query = parseQuery(raw.url!.split('?', 2)[1] ?? '')
+  if (raw.method !== 'POST') return query
+  const limits = { ...usualLimits, bytes: mostBytes, files: 0 }
+  const body = await readBody({ method: 'POST', headers: raw.headers, body: raw, limits, tmpDir: uploadsDir })
+  try {
+    return { ...query, ...body.params }
+  } finally {
+    await body.cleanup()
+  }
+}

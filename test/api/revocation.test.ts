@@ -1,0 +1,78 @@
+import { expect, inject } from 'vitest'
+import { type App, createApp } from '../../src/app.ts'
+import { Client, freePort, test, type World } from '../world.ts'
+
+const password = 'correct horse battery'
+
+/** Tokens of every kind, with each way in which one ends by a call. */
+const ends: readonly [
+  string,
+  (world: World, ann: Client) => Promise<{ token: string; end: () => Promise<unknown> }>,
+][] = [
+  [
+    'a personal token that is revoked',
+    async (world, ann) => {
+      const { id, token } = (await world.root.post(`/users/${ann.id}/personal_access_tokens`, named)).json
+      return { token, end: () => ann.delete(`/personal_access_tokens/${id}`) }
+    },
+  ],
+  [
+    'a personal token that is replaced',
+    async (world, ann) => {
+      const { id, token } = (await world.root.post(`/users/${ann.id}/personal_access_tokens`, named)).json
+      return { token, end: () => ann.post(`/personal_access_tokens/${id}/rotate`) }
+    },
+  ],
+  [
+    'a token by which an administrator acts',
+    async (world, ann) => {
+      const path = `/users/${ann.id}/impersonation_tokens`
+      const { id, token } = (await world.root.post(path, named)).json
+      return { token, end: () => world.root.delete(`${path}/${id}`) }
+    },
+  ],
+  [
+    'a token of a project',
+    async (world) => {
+      const path = `/projects/${(await world.project()).id}/access_tokens`
+      const { id, token } = (await world.root.post(path, named)).json
+      return { token, end: () => world.root.delete(`${path}/${id}`) }
+    },
+  ],
+  [
+    'an OAuth token that is revoked',
+    async (world, ann) => {
+      const { access_token: token } = await signedIn(world, ann)
+      return { token, end: () => world.anonymous.post('//oauth/revoke', { token }) }
+    },
+  ],
+  [
+    'an OAuth token that is refreshed',
+    async (world, ann) => {
+      const { access_token: token, refresh_token } = await signedIn(world, ann)
+      const refresh = { grant_type: 'refresh_token', refresh_token }
+      return { token, end: () => world.anonymous.post('//oauth/token', refresh) }
+    },
+  ],
+]
+
+const named = { name: 'x', scopes: ['api'] }
+
+const signedIn = async (world: World, { username }: Client) =>
+  (await world.anonymous.post('//oauth/token', { grant_type: 'password', username, password })).json
+
+test.for(ends)('%s ends in every process within a second', async ([, make], { world }) => {
+  const port = await freePort()
+  const config = { ...world.config, http: { ...world.config.http, port }, sshPort: 0 }
+  const services = { databaseUrl: world.databaseUrl, runnerSocket: inject('runnerSocket') }
+  await using other: App = await createApp(config, services)
+  await other.listen()
+  const ann = await world.user()
+  const { token, end } = await make(world, ann)
+  const there = new Client(`http://127.0.0.1:${port}`, { id: 0, username: '', token })
+  expect((await there.get('/user')).status).toBe(200)
+  await end()
+  const endedAt = performance.now()
+  await expect.poll(async () => (await there.get('/user')).status, { interval: 20, timeout: 2000 }).toBe(401)
+  expect(performance.now() - endedAt).toBeLessThan(1000)
+})

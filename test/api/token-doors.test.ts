@@ -1,0 +1,135 @@
+import { beforeAll, describe, expect } from 'vitest'
+import type { Scope } from '../../src/access/scopes.ts'
+import { batch, upload } from '../../src/areas/large-files/testing.ts'
+import { Client, git, type TestProject, temporaryFolder, test, World } from '../world.ts'
+
+type Door = 'account' | 'record' | 'file' | 'change' | 'fetch' | 'push' | 'download' | 'upload'
+
+const everything: readonly Door[] = ['account', 'record', 'file', 'change', 'fetch', 'push', 'download', 'upload']
+
+/** What each scope opens, whoever the token is of and wherever it is shown. */
+const opens: readonly [Scope, readonly Door[]][] = [
+  ['api', everything],
+  ['read_api', ['account', 'record', 'file', 'fetch', 'download']],
+  ['read_user', ['account']],
+  ['read_repository', ['file', 'fetch', 'download']],
+  ['write_repository', ['fetch', 'push', 'download', 'upload']],
+  ['read_registry', []],
+  ['write_registry', []],
+]
+
+/** Where a token is shown to the API. */
+const places: readonly [string, (token: string) => { query?: string; headers?: Record<string, string> }][] = [
+  ['PRIVATE-TOKEN', (token) => ({ headers: { 'private-token': token } })],
+  ['Bearer', (token) => ({ headers: { authorization: `Bearer ${token}` } })],
+  ['private_token', (token) => ({ query: `private_token=${token}` })],
+  ['access_token', (token) => ({ query: `access_token=${token}` })],
+]
+
+const password = 'correct horse battery'
+
+/** A token of each kind, of somebody who maintains the project. */
+const kinds: readonly [string, (scope: Scope) => Promise<string>][] = [
+  ['personal', async (scope) => made(`/users/${ann.id}/personal_access_tokens`, { scopes: [scope] })],
+  ['impersonation', async (scope) => made(`/users/${ann.id}/impersonation_tokens`, { scopes: [scope] })],
+  ['project', async (scope) => made(`/projects/${project.id}/access_tokens`, { scopes: [scope] })],
+  [
+    'limited',
+    async (scope) => made(`/users/${ann.id}/personal_access_tokens`, { scopes: [scope], project_ids: [project.id] }),
+  ],
+  [
+    'OAuth',
+    async (scope) => {
+      const json = { grant_type: 'password', username: ann.username, password, scope }
+      return (await world.anonymous.send('POST', '//oauth/token', { json })).json.access_token
+    },
+  ],
+]
+
+let world: World
+let ann: Client
+let project: TestProject
+
+const made = async (path: string, more: object): Promise<string> => {
+  const answer = await world.root.post(path, { name: 'x', ...more })
+  expect(answer.status, answer.text).toBe(201)
+  return answer.json.token
+}
+
+beforeAll(async () => {
+  world = await World.start()
+  ann = await world.user()
+  project = await world.project({ members: [[ann, 'maintainer']] })
+  await using folder = await temporaryFolder()
+  await git(folder.path, 'init', '-q', '-b', 'main')
+  await git(folder.path, 'commit', '-q', '--allow-empty', '-m', 'first')
+  await git(folder.path, 'push', '-q', world.remote(project, ann), 'main')
+  await upload(ann, project, 'large')
+  return () => world[Symbol.asyncDispose]()
+})
+
+async function throughApi(token: string, show: (typeof places)[number][1], door: Door): Promise<number> {
+  const { query = '', headers = {} } = show(token)
+  const path = { account: '/user', record: `/projects/${project.id}`, change: `/projects/${project.id}` }[
+    door as string
+  ]
+  const file = `/projects/${project.id}/repository/files/none?ref=main`
+  const url = path === undefined ? `${file}&${query}` : `${path}?${query}`
+  const { status } = await world.anonymous.send(door === 'change' ? 'PUT' : 'GET', url, {
+    headers,
+    ...(door === 'change' && { json: { description: 'x' } }),
+  })
+  // The file is not there, which is told to those only who may ask.
+  return door === 'file' && status === 404 ? 200 : status
+}
+
+async function throughGit(token: string, username: string, door: Door): Promise<number> {
+  const who = new Client(world.origin, { id: 0, username, token })
+  if (door === 'download' || door === 'upload') return (await batch(who, project, door, ['large'])).status
+  const service = door === 'fetch' ? 'git-upload-pack' : 'git-receive-pack'
+  const authorization = `Basic ${Buffer.from(`${username}:${token}`).toString('base64')}`
+  return (
+    await who.send('GET', `//${project.full_path}.git/info/refs?service=${service}`, {
+      headers: { authorization, 'private-token': '' },
+    })
+  ).status
+}
+
+describe.for(kinds)('a token of the kind %s', ([, make]) => {
+  test.for(opens)('with the scope %s opens the same doors wherever it is shown', async ([scope, open]) => {
+    const token = await make(scope)
+    const expected = (doors: readonly Door[]) =>
+      Object.fromEntries(doors.map((door) => [door, open.includes(door) ? 200 : 403]))
+    const api = ['account', 'record', 'file', 'change'] as const
+    for (const [where, show] of places) {
+      const answers = await Promise.all(api.map(async (door) => [door, await throughApi(token, show, door)]))
+      expect(Object.fromEntries(answers), where).toEqual(expected(api))
+    }
+    const ofGit = ['fetch', 'push', 'download', 'upload'] as const
+    for (const username of ['oauth2', 'anything']) {
+      const answers = await Promise.all(ofGit.map(async (door) => [door, await throughGit(token, username, door)]))
+      expect(Object.fromEntries(answers), username).toEqual(expected(ofGit))
+    }
+  })
+
+  test('that is revoked opens no door, in every process within a second', async () => {
+    const token = await make('api')
+    const doors = async () => [
+      ...(await Promise.all(places.map(([, show]) => throughApi(token, show, 'record')))),
+      await throughGit(token, 'x', 'fetch'),
+      await throughGit(token, 'x', 'download'),
+    ]
+    expect(new Set(await doors())).toEqual(new Set([200]))
+    // Behind the back of the service: nobody is told of it.
+    await world.rows(`update access_tokens set revoked = true where digest = sha256($1::bytea)`, [token])
+    await new Promise((resolve) => setTimeout(resolve, 1000))
+    expect(new Set(await doors())).toEqual(new Set([401]))
+  })
+})
+
+test('a token for acting as others opens nothing by itself', async () => {
+  const token = await made('/users/1/personal_access_tokens', { scopes: ['sudo'] })
+  for (const [where, show] of places) expect(await throughApi(token, show, 'record'), where).toBe(403)
+  for (const door of ['fetch', 'push', 'download', 'upload'] as const)
+    expect(await throughGit(token, 'x', door), door).toBe(403)
+})

@@ -1,0 +1,23 @@
+import { describe, expect } from 'vitest'
+import { hasSsh, keyPair, ssh, withKey } from '../ssh.ts'
+import { temporaryFolder, test } from '../world.ts'
+
+describe.skipIf(!hasSsh)('keys that nobody has (wants OpenSSH)', () => {
+  test('count as failed attempts of their address; right ones are taken all the same', async ({ world }) => {
+    await using folder = await temporaryFolder()
+    await world.rows('delete from sign_in_failures')
+    const stray = await keyPair(folder.path)
+    const counted = async () =>
+      (await world.rows('select failures from sign_in_failures')).map(({ failures }) => failures)
+    expect((await ssh(world, stray)).err).toContain('Permission denied')
+    await expect.poll(counted).toEqual([1])
+    await world.rows('update sign_in_failures set failures = 100')
+    expect((await ssh(world, stray)).err).not.toContain('Permission denied')
+    const ann = await world.user()
+    expect((await ssh(world, await withKey(folder.path, ann))).out).toContain(ann.username)
+    // Passwords from there wait, too: one count for all doors.
+    const json = { grant_type: 'password', username: ann.username, password: 'correct horse battery' }
+    expect((await world.anonymous.send('POST', '//oauth/token', { json })).status).toBe(429)
+    await world.rows('delete from sign_in_failures')
+  })
+})
