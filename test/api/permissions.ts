@@ -329,6 +329,28 @@ export const otherRows: readonly (readonly [
   ['GET /users/:user_id/projects', 'everybody', 200],
   ['GET /users/:user_id/starred_projects', 'everybody', 200],
   ['GET /users/:user_id/events', 'everybody', 200],
+  ['PUT /users/:id', 'administrator', 400, { json: { username: '!' } }],
+  ['DELETE /users/:id/identities/:provider', 'administrator', 404, none('provider')],
+  ['POST /users/:id/block', 'administrator', 201],
+  ['POST /users/:id/unblock', 'administrator', 201],
+  ['POST /users/:id/ban', 'administrator', 201],
+  ['POST /users/:id/unban', 'administrator', 201],
+  // Whoever was active of late is not deactivated.
+  ['POST /users/:id/deactivate', 'administrator', [201, 403]],
+  ['POST /users/:id/activate', 'administrator', 201],
+  ['GET /user/status', 'signed in', 200],
+  ['PUT /user/status', 'signed in', 400, { json: { emoji: 'no such emoji' } }],
+  ['GET /users/:user_id/status', 'everybody', 200],
+  ['GET /user/emails', 'signed in', 200],
+  ['GET /user/emails/:email_id', 'signed in', 404, none('email_id')],
+  ['POST /user/emails', 'signed in', 400, { json: { email: 'x' } }],
+  ['DELETE /user/emails/:email_id', 'signed in', 404, none('email_id')],
+  ['GET /users/:id/emails', 'administrator', 200],
+  ['POST /users/:id/emails', 'administrator', 400, { json: { email: 'x' } }],
+  ['DELETE /users/:id/emails/:email_id', 'administrator', 404, none('email_id')],
+  ['GET /user/activities', 'administrator', 200],
+  ['GET /user_counts', 'signed in', 200],
+  ['GET /avatar', 'everybody', 200, { query: 'email=x%40example.com' }],
   ['POST /projects/user/:id', 'administrator', 400, { json: { name: '!' } }],
   ['GET /personal_access_tokens', 'signed in', 200],
   ['GET /personal_access_tokens/self', 'signed in', 200],
@@ -396,6 +418,8 @@ export const otherRows: readonly (readonly [
   ['POST /admin/ci/variables', 'administrator', 400, { json: { key: '!', value: 'x' } }],
   ['PUT /admin/ci/variables/:key', 'administrator', 404, { json: { value: 'x' }, ...none('key') }],
   ['DELETE /admin/ci/variables/:key', 'administrator', 404, none('key')],
+  // Last: he is gone then.
+  ['DELETE /users/:id', 'administrator', 204],
 ]
 
 /** Git over HTTP. */
