@@ -42,6 +42,22 @@ describe.skipIf(!hasGpg)('OpenPGP signatures (skipped where there is no gpg)', (
     expect(await signature(ann, project, oid)).toMatchObject({ verification_status: 'verified', gpg_key_id: made.id })
   })
 
+  test('are right in the end when the key comes while they are judged', async ({ world }) => {
+    using ring = new Keyring()
+    const { ann, email, project } = await begin(world)
+    const key = ring.gpgKey(`Ann <${email}>`)
+    const block = ring.exportGpg(key)
+    const commits = Array.from({ length: 5 }, (_, at) =>
+      signedCommit(project, ring, { key, email, seconds: 1_700_000_000 + at }),
+    )
+    await Promise.all([
+      ...commits.map((oid) => signature(ann, project, oid)),
+      ann.post('/user/gpg_keys', { key: block }),
+    ])
+    await runDue(world, ann.id)
+    for (const oid of commits) expect((await signature(ann, project, oid)).verification_status).toBe('verified')
+  })
+
   test('name the subkey that made them', async ({ world }) => {
     using ring = new Keyring()
     const { ann, email, project } = await begin(world)
@@ -103,13 +119,11 @@ describe.skipIf(!hasGpg)('OpenPGP signatures (skipped where there is no gpg)', (
       await runDue(world, ann.id)
       return (await signature(ann, project, oid)).verification_status
     }
-    const added = async (more: object) =>
-      (await world.root.post(`/users/${ann.id}/emails`, { email: second, ...more })).json.id
-    const unconfirmed = await added({})
+    const { id } = (await ann.post('/user/emails', { email: second })).json
     expect(await status()).toBe('other_user')
-    await world.rows('update emails set confirmed_at = now() where id = $1', [unconfirmed])
+    await world.rows('update emails set confirmed_at = now() where id = $1', [id])
     expect(await status()).toBe('same_user_different_email')
-    await ann.delete(`/user/emails/${unconfirmed}`)
+    await ann.delete(`/user/emails/${id}`)
     expect(await status()).toBe('other_user')
   })
 
