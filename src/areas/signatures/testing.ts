@@ -43,6 +43,13 @@ export class Keyring implements Disposable {
     return this.gpg('--list-keys', '--with-colons', identity).match(/^fpr:+([0-9A-F]+):/m)![1]!
   }
 
+  /** A signature of these bytes, beside them. */
+  gpgSign(key: string, payload: Buffer, ...more: string[]): string {
+    const file = join(this.#home, 'payload')
+    writeFileSync(file, payload)
+    return this.gpg('--armor', ...more, '--local-user', key, '--output', '-', '--detach-sign', file)
+  }
+
   exportGpg(fingerprint: string): string {
     return this.gpg('--armor', '--export', fingerprint).trim()
   }
