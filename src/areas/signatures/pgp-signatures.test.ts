@@ -204,7 +204,7 @@ describe.skipIf(!hasGpg)('OpenPGP signatures (skipped where there is no gpg)', (
     for (const oid of [plain, strange, 'main'])
       expect(await world.root.get(`${at}/${oid}/signature`)).toMatchObject({
         status: 404,
-        json: { message: '404 Signature Not Found' },
+        json: { message: '404 GPG Signature Not Found' },
       })
     expect((await world.root.get(`${at}/none/signature`)).json).toEqual({ message: '404 Commit Not Found' })
     const x509 = changedCommit(project, plain, (text) =>

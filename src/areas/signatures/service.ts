@@ -20,10 +20,10 @@ export async function getSignature(ctx: Ctx, project: ProjectSubject, name: stri
   const oid = await findCommitId(repo, name)
   const commit = oid && (await readCommit(repo, oid))
   if (!commit) throw notFound('Commit')
-  if (!isSigned(commit)) throw notFound('Signature')
+  if (!isSigned(commit)) throw notFound('GPG Signature')
   const judgement =
     (await findJudgement(ctx.db, project.id, commit.oid)) ?? (await judgeCommit(ctx, project.id, repo, commit.oid))
-  if (!judgement) throw notFound('Signature')
+  if (!judgement) throw notFound('GPG Signature')
   const { ssh_key_id } = judgement
   return { ...judgement, ssh_key: ssh_key_id === null ? undefined : await findKey(ctx.db, ssh_key_id) }
 }
