@@ -1,7 +1,7 @@
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pino } from 'pino'
-import type { Caller } from './access/actor.ts'
+import { type Caller, originOf } from './access/actor.ts'
 import type { Ctx } from './api/ctx.ts'
 import { RecordTexts } from './api/record-texts.ts'
 import { siteAt, withCloneUrl } from './api/site.ts'
@@ -95,7 +95,7 @@ export async function createApp(config: Config, services: Services, overrides: O
   const contextOf = (now: Settings, caller: Caller, remoteAddress: string | undefined): Ctx => ({
     actor: caller,
     db,
-    transaction: db.transaction,
+    transaction: (work) => db.transaction((tx) => work({ ...tx, origin: originOf(caller, remoteAddress) })),
     git,
     blobs,
     mailer,

@@ -18,6 +18,8 @@ export type Actor = {
   readonly scopes: ReadonlySet<Scope> | undefined
   /** The access token that was shown, if one was. */
   readonly tokenId: number | undefined
+  /** The administrator who acts for this account, and with which token. */
+  readonly sudo?: { readonly id: number; readonly tokenId: number | undefined }
   /** Beyond these projects and groups the token reaches nothing (`allows`); absent when it is not limited. */
   readonly limits?: { readonly projects: readonly number[]; readonly groups: readonly number[] }
   /** An account made for a token of a project or group. */
@@ -33,6 +35,16 @@ export function accountOf(actor: Actor): number | null {
   const machine = actor.deployKey ?? actor.deployToken
   return machine ? machine.creatorId : actor.id
 }
+
+/** From where the caller's transactions come, for the audit log. */
+export const originOf = (
+  caller: Caller,
+  address: string | undefined,
+): { address: string | undefined; tokenId: number | undefined; impersonatorId: number | undefined } => ({
+  address,
+  tokenId: caller?.sudo ? caller.sudo.tokenId : caller?.tokenId,
+  impersonatorId: caller?.sudo?.id,
+})
 
 /** Whoever calls: somebody, or nobody known. */
 export type Caller = Actor | null

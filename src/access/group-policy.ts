@@ -21,6 +21,7 @@ export const groupPolicy = {
   /** A token of the group puts another in its own place; its bot is a member. */
   rotate_own_token: { from: 'guest' },
   admin_variable: { from: 'owner' },
+  read_audit_event: { from: 'owner' },
   transfer_group: { from: 'owner' },
   /** Takes projects from anywhere. */
   receive_project: { from: 'administrator' },

@@ -52,6 +52,7 @@ export const projectPolicy = {
   admin_variable: { from: 'maintainer', feature: 'builds' },
   share_project: { from: 'maintainer' },
   admin_deploy_key: { from: 'maintainer' },
+  read_audit_event: { from: 'maintainer' },
   keep_house: { from: 'maintainer' },
   admin_project: { from: 'maintainer' },
   rename_project: { from: 'owner' },

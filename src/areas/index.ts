@@ -5,6 +5,7 @@ import { appearanceRoutes } from './appearance/routes.ts'
 import { applicationSettingRoutes } from './application-settings/routes.ts'
 import { archiveRoutes } from './archive/routes.ts'
 import { archivingRoutes } from './archiving/routes.ts'
+import { auditRoutes } from './audit/routes.ts'
 import { badgeRoutes } from './badges/routes.ts'
 import { blameRoutes } from './blame/routes.ts'
 import { collectUnusedBlobs } from './blob-collection/jobs.ts'
@@ -27,6 +28,7 @@ import { fileRoutes } from './files/routes.ts'
 import { fileWriteRoutes } from './files/write-routes.ts'
 import { copySource } from './forks/jobs.ts'
 import { forkRoutes } from './forks/routes.ts'
+import { gpgKeyRoutes } from './gpg-keys/routes.ts'
 import { removeMarkedGroups } from './groups/due-jobs.ts'
 import { removeGroup } from './groups/jobs.ts'
 import { groupRoutes } from './groups/routes.ts'
@@ -59,6 +61,8 @@ import { searchRoutes } from './search/routes.ts'
 import { projectGroupRoutes } from './shares/group-routes.ts'
 import { shareRoutes } from './shares/routes.ts'
 import { purgeEndedSessions } from './sign-in/jobs.ts'
+import { judgeSignatures } from './signatures/jobs.ts'
+import { signatureRoutes } from './signatures/routes.ts'
 import { sshKeyRoutes } from './ssh-keys/routes.ts'
 import { starRoutes } from './stars/routes.ts'
 import { statisticsRoutes } from './statistics/routes.ts'
@@ -89,6 +93,7 @@ export const areas: Readonly<Record<string, readonly Endpoint[]>> = {
   'application-settings': applicationSettingRoutes,
   archive: archiveRoutes,
   archiving: archivingRoutes,
+  audit: auditRoutes,
   badges: badgeRoutes,
   blame: blameRoutes,
   branches: branchRoutes,
@@ -104,6 +109,7 @@ export const areas: Readonly<Record<string, readonly Endpoint[]>> = {
   features: featureRoutes,
   files: [...fileRoutes, ...fileWriteRoutes],
   forks: forkRoutes,
+  'gpg-keys': gpgKeyRoutes,
   groups: groupRoutes,
   housekeeping: housekeepingRoutes,
   invitations: invitationRoutes,
@@ -119,6 +125,7 @@ export const areas: Readonly<Record<string, readonly Endpoint[]>> = {
   search: searchRoutes,
   'resource-tokens': resourceTokenRoutes,
   shares: [...shareRoutes, ...projectGroupRoutes],
+  signatures: signatureRoutes,
   'ssh-keys': sshKeyRoutes,
   stars: starRoutes,
   statistics: statisticsRoutes,
@@ -149,6 +156,7 @@ export const jobs: readonly Job<any>[] = [
   failStuckImports,
   housekeepRepository,
   importFromUrl,
+  judgeSignatures,
   purgeEndedInvitations,
   purgeEndedOauthTokens,
   purgeEndedSessions,

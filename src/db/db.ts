@@ -29,9 +29,21 @@ export interface Db {
 
 declare const inTransaction: unique symbol
 
+/** From where a transaction comes, for the audit log. */
+export type Origin = {
+  /** The address of the client. */
+  readonly address: string | undefined
+  /** The access token that was shown. */
+  readonly tokenId: number | undefined
+  /** The administrator who acts for somebody else. */
+  readonly impersonatorId: number | undefined
+}
+
 /** A `Db` whose statements commit or vanish together. Functions that must not run outside one ask for it. */
 export interface Tx extends Db {
   readonly [inTransaction]: true
+  /** Of transactions of a `Ctx` (app.ts). */
+  readonly origin?: Origin
 }
 
 /** What the service sees of its database. */

@@ -1,14 +1,10 @@
 import type { Db, Tx } from '../db/db.ts'
 import { literal, sql } from '../db/sql.ts'
 import type { Timestamp } from '../db/types.ts'
+import { writeAudit } from './audit.ts'
+import type { Happening } from './happening.ts'
 
-/** What happened to what. `payload` holds the facts as they were; readers must not need the rows it names. */
-export type NewEvent = {
-  kind: string
-  projectId?: number
-  groupId?: number
-  actorId: number | null
-  payload: Readonly<Record<string, unknown>>
+export type NewEvent = Happening & {
   /** What people are shown of it in lists of activity: only of what happens in a project. */
   feed?: readonly FeedEntry[]
 }
@@ -67,10 +63,14 @@ export type Event = {
   readonly createdAt: Timestamp
 }
 
-/** Writes an event, and what is shown of it, in the transaction of what it tells: without its commit, it never happened. */
+/**
+ * Writes an event, what is shown of it and what the audit log keeps, in the transaction of what it tells: without its commit, it
+ * never happened.
+ */
 export async function emit(tx: Tx, event: NewEvent): Promise<number> {
   const written = await tx.run(sql`insert into events (kind, project_id, group_id, actor_id, payload)
     values (${event.kind}, ${event.projectId ?? null}, ${event.groupId ?? null}, ${event.actorId}, ${JSON.stringify(event.payload)}::jsonb)`)
+  await writeAudit(tx, event)
   const lines = (event.feed ?? []).flatMap((entry) => lineOf(event, entry) ?? [])
   if (lines.length > 0)
     await tx.run(sql`

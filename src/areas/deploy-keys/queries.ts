@@ -1,7 +1,7 @@
 import type { Actor } from '../../access/actor.ts'
 import { levels } from '../../access/levels.ts'
 import type { List } from '../../api/page.ts'
-import type { Db } from '../../db/db.ts'
+import type { Db, Tx } from '../../db/db.ts'
 import { raw, sql, wireTime } from '../../db/sql.ts'
 import type { Timestamp } from '../../db/types.ts'
 import { projectWhere } from '../access-index/queries.ts'
@@ -77,24 +77,24 @@ export const findMaintainedKeyBySha256 = (db: Db, actor: Actor, sha256: string):
     sql`select k.id from ssh_keys k where k.fingerprint_sha256 = ${sha256} and k.user_id is null and ${maintained(actor)}`,
   )
 
-/** Enables a key in a project; where it is already, nothing changes. False when the key has gone meanwhile. */
-export const enableKey = async (
+/** Enables a key in a project; where it is already, nothing changes. `undefined` when the key has gone meanwhile. */
+export const enableKey = (
   db: Db,
   enabled: { projectId: number; keyId: number; canPush: boolean },
-): Promise<boolean> => {
-  const done = await db.row(sql`
-    with key as (select id from ssh_keys where id = ${enabled.keyId} for key share)
+): Promise<{ added: boolean; title: string } | undefined> =>
+  db.row(sql`
+    with key as (select id, title from ssh_keys where id = ${enabled.keyId} for key share)
     insert into deploy_key_projects (project_id, deploy_key_id, can_push)
     select ${enabled.projectId}::bigint, key.id, ${enabled.canPush}::boolean from key
-    on conflict (project_id, deploy_key_id) do update set can_push = deploy_key_projects.can_push returning id`)
-  return done !== undefined
-}
+    on conflict (project_id, deploy_key_id) do update set can_push = deploy_key_projects.can_push
+    returning xmax = 0 as added, (select title from key) as title`)
 
 export const setCanPush = (db: Db, projectId: number, keyId: number, canPush: boolean): Promise<number> =>
   db.run(sql`
     update deploy_key_projects set can_push = ${canPush}, updated_at = now()
     where project_id = ${projectId} and deploy_key_id = ${keyId} and can_push <> ${canPush}`)
 
-/** Takes a key from a project; the key itself goes when that was its last. False when the project does not have it. */
-export const disableKey = async (db: Db, projectId: number, keyId: number): Promise<boolean> =>
-  (await db.run(sql`delete from deploy_key_projects where project_id = ${projectId} and deploy_key_id = ${keyId}`)) > 0
+/** Takes a key from a project; the key itself goes when that was its last. `undefined` when the project does not have it. */
+export const disableKey = (tx: Tx, projectId: number, keyId: number): Promise<{ title: string } | undefined> =>
+  tx.row(sql`delete from deploy_key_projects e using ssh_keys k
+    where e.project_id = ${projectId} and e.deploy_key_id = ${keyId} and k.id = e.deploy_key_id returning k.title`)

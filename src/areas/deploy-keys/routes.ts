@@ -1,19 +1,11 @@
 import { endpoint } from '../../api/endpoint.ts'
 import { fetchPage } from '../../api/page.ts'
 import { Flag, Id, Optional, Params, Text, Timestamp } from '../../api/params/types.ts'
-import { rowNotFound } from '../../kernel/failure.ts'
 import { instance } from '../instance/subject.ts'
 import { project } from '../projects/subject.ts'
 import { DeployKey, InstanceDeployKey } from './entity.ts'
-import {
-  type AnyDeployKeyRow,
-  allDeployKeys,
-  type DeployKeyRow,
-  deployKeysOf,
-  disableKey,
-  findDeployKey,
-} from './queries.ts'
-import { addDeployKey, enableDeployKey, getDeployKey, updateDeployKey } from './service.ts'
+import { type AnyDeployKeyRow, allDeployKeys, type DeployKeyRow, deployKeysOf, findDeployKey } from './queries.ts'
+import { addDeployKey, enableDeployKey, getDeployKey, removeDeployKey, updateDeployKey } from './service.ts'
 
 const key_id = Id({ description: 'Id of the key' })
 
@@ -94,9 +86,7 @@ export const deployKeyRoutes = [
     params: Params({ key_id }),
     changedAt: async (subject, params, ctx) => (await findDeployKey(ctx.db, subject.id, params.key_id))?.enabled_at,
     returns: null,
-    async handle({ subject, params, ctx }) {
-      if (!(await disableKey(ctx.db, subject.id, params.key_id))) throw rowNotFound()
-    },
+    handle: ({ subject, params, ctx }) => removeDeployKey(ctx, subject, params.key_id),
   }),
 
   endpoint({

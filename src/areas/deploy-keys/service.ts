@@ -1,4 +1,6 @@
 import type { Ctx } from '../../api/ctx.ts'
+import type { Tx } from '../../db/db.ts'
+import { emit } from '../../events/log.ts'
 import { Failure, invalidFields, notFound, rowNotFound } from '../../kernel/failure.ts'
 import type { ProjectSubject } from '../projects/subject.ts'
 import { parsePublicKey } from '../ssh-keys/public-key.ts'
@@ -6,6 +8,7 @@ import { updateTitle } from '../ssh-keys/queries.ts'
 import { addKey, type KeyInput, titleComplaints } from '../ssh-keys/service.ts'
 import {
   type DeployKeyRow,
+  disableKey,
   enableKey,
   findDeployKey,
   findMaintainedKey,
@@ -38,7 +41,14 @@ export async function addDeployKey(
       if ('refused' in result) throw invalidFields(ofDeployKey(result.refused))
       keyId = result.added.id
     }
-    if (!(await enableKey(tx, { projectId: project.id, keyId, canPush: input.can_push }))) throw goneMeanwhile()
+    const enabled = await enableKey(tx, { projectId: project.id, keyId, canPush: input.can_push })
+    if (!enabled) throw goneMeanwhile()
+    const { can_push } = input
+    if (enabled.added)
+      await record(ctx, tx, known ? 'deploy_key_enabled' : 'deploy_key_added', project, keyId, {
+        title: enabled.title,
+        can_push,
+      })
     return (await findDeployKey(tx, project.id, keyId))!
   })
 }
@@ -52,8 +62,13 @@ const goneMeanwhile = () => new Failure('conflict', 'The key was removed meanwhi
 /** Enables, without leave to push, a key that another project of the caller's has. */
 export async function enableDeployKey(ctx: Ctx, project: ProjectSubject, keyId: number): Promise<DeployKeyRow> {
   const known = await findMaintainedKey(ctx.db, ctx.actor!, keyId)
-  if (!known || !(await enableKey(ctx.db, { projectId: project.id, keyId, canPush: false })))
-    throw notFound('Deploy Key')
+  if (!known) throw notFound('Deploy Key')
+  await ctx.transaction(async (tx) => {
+    const enabled = await enableKey(tx, { projectId: project.id, keyId, canPush: false })
+    if (!enabled) throw notFound('Deploy Key')
+    if (enabled.added)
+      await record(ctx, tx, 'deploy_key_enabled', project, keyId, { title: enabled.title, can_push: false })
+  })
   return getDeployKey(ctx, project, keyId)
 }
 
@@ -68,8 +83,24 @@ export async function updateDeployKey(
   const complaints = title === undefined ? [] : titleComplaints(title)
   if (complaints.length > 0) throw invalidFields({ 'deploy_key.title': complaints })
   await ctx.transaction(async (tx) => {
-    if (title !== undefined) await updateTitle(tx, keyId, title)
-    if (can_push !== undefined) await setCanPush(tx, project.id, keyId, can_push)
+    const renamed = title === undefined ? 0 : await updateTitle(tx, keyId, title)
+    const allowed = can_push === undefined ? 0 : await setCanPush(tx, project.id, keyId, can_push)
+    if (renamed + allowed > 0)
+      await record(ctx, tx, 'deploy_key_updated', project, keyId, {
+        ...(renamed > 0 && { title }),
+        ...(allowed > 0 && { can_push }),
+      })
   })
   return getDeployKey(ctx, project, keyId)
 }
+
+export async function removeDeployKey(ctx: Ctx, project: ProjectSubject, keyId: number): Promise<void> {
+  await ctx.transaction(async (tx) => {
+    const removed = await disableKey(tx, project.id, keyId)
+    if (!removed) throw rowNotFound()
+    await record(ctx, tx, 'deploy_key_removed', project, keyId, removed)
+  })
+}
+
+const record = (ctx: Ctx, tx: Tx, kind: string, { id }: ProjectSubject, keyId: number, facts: object) =>
+  emit(tx, { kind, projectId: id, actorId: ctx.actor!.id, payload: { deploy_key_id: keyId, ...facts } })

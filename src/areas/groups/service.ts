@@ -224,7 +224,11 @@ export async function editGroup(ctx: Ctx, group: GroupSubject, input: GroupInput
       kind: 'group_updated',
       groupId: held.id,
       actorId: ctx.actor!.id,
-      payload: { changed },
+      payload: {
+        changed,
+        ...(input.visibility && { from_visibility: visibilityName(held.visibility), visibility: input.visibility }),
+        ...(path !== held.path && { old_full_path: held.full_path }),
+      },
     })
   })
   return getDetail(ctx, group.id, true)

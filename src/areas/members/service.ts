@@ -120,7 +120,11 @@ export async function admitMember(
   const added = await insertMember(tx, membership, { userId, level, expiresAt, createdBy: actorId })
   if (!added) throw conflict('Member already exists')
   await changed(tx, membership, userId)
-  await record(tx, actorId, membership, 'member_added', userId, { access_level: level, expires_at: expiresAt })
+  await record(tx, actorId, membership, 'member_added', userId, {
+    access_level: level,
+    expires_at: expiresAt,
+    ...(member.bot && { bot: true }),
+  })
 }
 
 /** A membership that is over on the day it begins is still answered. */

@@ -44,6 +44,12 @@ describe('DELETE /projects/:id', () => {
     expect(await queued(world, due.id)).toHaveLength(1)
     expect(await world.root.get(`/projects/${due.id}`)).toMatchObject(notFound)
     for (const { id } of [early, kept]) expect((await world.root.get(`/projects/${id}`)).status).toBe(200)
+    const [told] = (await world.root.get(`/audit_events?entity_type=Project&entity_id=${due.id}`)).json
+    expect(told).toMatchObject({
+      event_name: 'project_deleted',
+      author_id: -1,
+      details: { entity_path: due.full_path, ip_address: null, token_id: null },
+    })
   })
 
   test('a personal project goes at once, with rows and repository', async ({ world }) => {

@@ -1,4 +1,5 @@
 import { Type } from 'typebox'
+import { emit } from '../../events/log.ts'
 import { enqueue, job } from '../../jobs/job.ts'
 import { projectRepositoryDir } from '../repositories/open.ts'
 import { deleteProjectRow, dueForRemoval, findDeleting, markDueDeleting } from './queries.ts'
@@ -28,8 +29,10 @@ export const removeMarkedProjects = job({
     for (const projectId of await dueForRemoval(ctx.db, ctx.settings.deletion_adjourned_period))
       await ctx.transaction(async (tx) => {
         // Restored meanwhile, it stays.
-        if (await markDueDeleting(tx, projectId, ctx.settings.deletion_adjourned_period))
-          await enqueue(tx, removeProject, { projectId })
+        const due = await markDueDeleting(tx, projectId, ctx.settings.deletion_adjourned_period)
+        if (!due) return
+        await enqueue(tx, removeProject, { projectId })
+        await emit(tx, { kind: 'project_deleted', projectId, actorId: null, payload: due })
       })
   },
 })

@@ -436,10 +436,10 @@ export const lockForkSource = async (tx: Tx, projectId: number): Promise<number 
 export const markDeleting = (tx: Tx, id: number): Promise<number> =>
   tx.run(sql`update projects set deleting = true, updated_at = now() where id = ${id} and not deleting`)
 
-/** As `markDeleting`, if it is still marked and was put away at least `days` ago. False when it is not. */
-export const markDueDeleting = async (tx: Tx, id: number, days: number): Promise<boolean> =>
-  (await tx.run(sql`update projects set deleting = true, updated_at = now()
-    where id = ${id} and not deleting and marked_for_deletion_on <= current_date - ${days}::integer`)) > 0
+/** As `markDeleting`, if it is still marked and was put away at least `days` ago. `undefined` when it is not. */
+export const markDueDeleting = (tx: Tx, id: number, days: number): Promise<{ full_path: string } | undefined> =>
+  tx.row(sql`update projects set deleting = true, updated_at = now()
+    where id = ${id} and not deleting and marked_for_deletion_on <= current_date - ${days}::integer returning full_path`)
 
 /** Puts it away for `days`, read-only. */
 export const markForDeletion = (tx: Tx, id: number): Promise<number> =>

@@ -1,4 +1,4 @@
-import { levels, type Visibility, visibilities } from '../../access/levels.ts'
+import { levels, type Visibility, visibilities, visibilityName } from '../../access/levels.ts'
 import { allows } from '../../access/policy.ts'
 import { projectPolicy } from '../../access/project-policy.ts'
 import type { Ctx } from '../../api/ctx.ts'
@@ -271,7 +271,11 @@ export async function editProject(
         kind: 'project_updated',
         projectId: held.id,
         actorId: actor!.id,
-        payload: { changed: Object.keys(input) },
+        payload: {
+          changed: Object.keys(input),
+          ...(input.visibility && { from_visibility: visibilityName(held.visibility), visibility: input.visibility }),
+          ...(fullPath !== held.full_path && { old_full_path: held.full_path, full_path: fullPath }),
+        },
       })
     })
     .catch(asTaken)

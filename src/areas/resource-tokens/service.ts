@@ -55,6 +55,7 @@ export async function createResourceToken(
     )
     const made = await createToken(tx, { ...wish, kind: 'resource', userId })
     await record(tx, ctx, holder, 'resource_access_token_created', made.id, {
+      name: wish.name,
       access_level: wish.level,
       scopes: wish.scopes,
     })

@@ -9,6 +9,7 @@ import { isOverdue, twoFactorState } from '../two-factor/queries.ts'
 import { takeCode } from '../two-factor/service.ts'
 import { isPassword } from '../users/password.ts'
 import { moveState, touchAccount } from '../users/state-queries.ts'
+import { tellFailedSignIn } from './failed.ts'
 import { noteSignIn } from './queries.ts'
 
 /** Why somebody does not come in with a password. */
@@ -49,6 +50,7 @@ export async function signIn(
   }
   const wrong = async (): Promise<SignIn> => {
     await noteFailure(db, keys)
+    await tellFailedSignIn(ctx, login, account?.user_id)
     return { refused: 'wrong' }
   }
   const before = await throttled()

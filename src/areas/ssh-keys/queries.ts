@@ -69,9 +69,9 @@ export const insertKey = (tx: Db, key: NewSshKey): Promise<SshKeyRow | undefined
 export const updateTitle = (tx: Db, id: number, title: string): Promise<number> =>
   tx.run(sql`update ssh_keys set title = ${title}, updated_at = now() where id = ${id} and title <> ${title}`)
 
-/** False when it is not there. */
-export const deleteKeyOf = async (db: Db, userId: number, id: number): Promise<boolean> =>
-  (await db.run(sql`delete from ssh_keys where id = ${id} and user_id = ${userId}`)) > 0
+/** `undefined` when it is not there. */
+export const deleteKeyOf = (db: Db, userId: number, id: number): Promise<SshKeyRow | undefined> =>
+  db.row<SshKeyRow>(sql`delete from ssh_keys k where k.id = ${id} and k.user_id = ${userId} returning ${columns}`)
 
 /** A key with the account that is its person's; a deploy key has none. */
 export type KeyCredentialRow = { key_id: number; title: string; creator_id: number | null; expired: boolean } & (

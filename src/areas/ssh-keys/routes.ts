@@ -5,8 +5,8 @@ import { notFound } from '../../kernel/failure.ts'
 import { instance } from '../instance/subject.ts'
 import { userByIdOrName } from '../users/subject.ts'
 import { SSHKey, SSHKeyWithUser } from './entity.ts'
-import { deleteKeyOf, findKey, findKeyOf, keysOf, type SshKeyRow } from './queries.ts'
-import { addKeyOf, getKeyByFingerprint, getKeyOf, withHolder } from './service.ts'
+import { findKey, findKeyOf, keysOf, type SshKeyRow } from './queries.ts'
+import { addKeyOf, getKeyByFingerprint, getKeyOf, removeKeyOf, withHolder } from './service.ts'
 
 const key_id = Id({ description: 'Id of the key' })
 
@@ -61,9 +61,7 @@ export const sshKeyRoutes = [
     params: Params({ key_id }),
     changedAt: async (_subject, params, ctx) => (await findKeyOf(ctx.db, ctx.actor!.id, params.key_id))?.updated_at,
     returns: null,
-    async handle({ params, ctx }) {
-      if (!(await deleteKeyOf(ctx.db, ctx.actor!.id, params.key_id))) throw notFound('Key')
-    },
+    handle: ({ params, ctx }) => removeKeyOf(ctx, ctx.actor!.id, params.key_id),
   }),
 
   endpoint({
@@ -110,9 +108,7 @@ export const sshKeyRoutes = [
     params: Params({ key_id }),
     changedAt: async (subject, params, ctx) => (await findKeyOf(ctx.db, subject.id, params.key_id))?.updated_at,
     returns: null,
-    async handle({ subject, params, ctx }) {
-      if (!(await deleteKeyOf(ctx.db, subject.id, params.key_id))) throw notFound('Key')
-    },
+    handle: ({ subject, params, ctx }) => removeKeyOf(ctx, subject.id, params.key_id),
   }),
 
   endpoint({

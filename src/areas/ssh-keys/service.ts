@@ -1,12 +1,16 @@
 import type { Ctx } from '../../api/ctx.ts'
-import type { Db } from '../../db/db.ts'
+import type { Db, Tx } from '../../db/db.ts'
+import { emit } from '../../events/log.ts'
+import { enqueue } from '../../jobs/job.ts'
 import { type FieldComplaints, invalid, invalidFields, notFound } from '../../kernel/failure.ts'
 import type { Settings } from '../../settings/settings.ts'
 import { blank, complaintsOf, taken, tooLong } from '../namespaces/names.ts'
 import { findUser, type UserRow } from '../users/queries.ts'
+import { signaturesDue } from '../users/signatures-due.ts'
 import { parseFingerprint } from './fingerprint.ts'
 import { maximumKeyLength, type PublicKey, parsePublicKey } from './public-key.ts'
 import {
+  deleteKeyOf,
   type EnabledRow,
   enabledOf,
   findKeyByFingerprint,
@@ -66,10 +70,29 @@ export async function addKey(
 }
 
 export async function addKeyOf(ctx: Ctx, userId: number, input: KeyInput): Promise<SshKeyRow> {
-  const result = await addKey(ctx.db, ctx.settings, input, { userId, creatorId: null })
-  if ('refused' in result) throw invalidFields(result.refused)
-  return result.added
+  return ctx.transaction(async (tx) => {
+    const result = await addKey(tx, ctx.settings, input, { userId, creatorId: null })
+    if ('refused' in result) throw invalidFields(result.refused)
+    await record(ctx, tx, 'ssh_key_added', result.added)
+    await enqueue(tx, signaturesDue, { userId })
+    return result.added
+  })
 }
+
+export async function removeKeyOf(ctx: Ctx, userId: number, id: number): Promise<void> {
+  await ctx.transaction(async (tx) => {
+    const removed = await deleteKeyOf(tx, userId, id)
+    if (!removed) throw notFound('Key')
+    await record(ctx, tx, 'ssh_key_removed', removed)
+  })
+}
+
+const record = (ctx: Ctx, tx: Tx, kind: string, { id, user_id, title, fingerprint_sha256 }: SshKeyRow) =>
+  emit(tx, {
+    kind,
+    actorId: ctx.actor!.id,
+    payload: { user_id, key_id: id, title, fingerprint: `SHA256:${fingerprint_sha256}` },
+  })
 
 export async function getKeyOf(ctx: Ctx, userId: number, id: number): Promise<SshKeyRow> {
   const row = await findKeyOf(ctx.db, userId, id)

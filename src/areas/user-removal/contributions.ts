@@ -33,6 +33,7 @@ export const belongings: readonly string[] = [
   'email_addresses',
   'emails',
   'file_locks',
+  'gpg_keys',
   'group_access',
   'identities',
   'mail_links',

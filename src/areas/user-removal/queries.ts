@@ -28,6 +28,7 @@ export const blockAccount = (tx: Tx, id: number): Promise<number> =>
 export async function deleteCredentials(tx: Tx, userId: number): Promise<void> {
   await tx.run(sql`delete from access_tokens where user_id = ${userId}`)
   await tx.run(sql`delete from ssh_keys where user_id = ${userId}`)
+  await tx.run(sql`delete from gpg_keys where user_id = ${userId}`)
   await tx.run(sql`delete from mail_links where user_id = ${userId}`)
 }
 

@@ -103,5 +103,5 @@ export async function sudoTarget(
   if (!account) throw notFound(`User with ID or username '${named}'`)
   const refused = accountRefusal(account)
   if (refused) throw refusal(refused)
-  return actorOf(account)
+  return { ...actorOf(account), sudo: { id: caller.id, tokenId: caller.tokenId } }
 }

@@ -1,0 +1,74 @@
+import { generateKey, PacketList, readKey, UserIDPacket } from 'openpgp'
+import { describe, expect, test } from 'vitest'
+import { maximumKeyLength, parseGpgKey } from './public-key.ts'
+import { newGpgKey } from './testing.ts'
+
+const body = (block: string): string => block.split('\n').slice(2, -1).join('\n')
+const armoured = (text: string) => `-----BEGIN PGP PUBLIC KEY BLOCK-----\n\n${text}\n-----END PGP PUBLIC KEY BLOCK-----`
+
+describe('a public key block', () => {
+  test('has a fingerprint, identities and subkeys', async () => {
+    const block = await newGpgKey('ann@example.com', 'ann@example.org')
+    const key = await readKey({ armoredKey: block })
+    const fingerprint = key.getFingerprint().toUpperCase()
+    expect(await parseGpgKey(block)).toEqual({
+      fingerprint,
+      keyId: fingerprint.slice(-16),
+      identities: [
+        { name: 'Ann', email: 'ann@example.com' },
+        { name: 'Ann', email: 'ann@example.org' },
+      ],
+      subkeys: [
+        {
+          fingerprint: key.subkeys[0]!.getFingerprint().toUpperCase(),
+          keyId: key.subkeys[0]!.getKeyID().toHex().toUpperCase(),
+        },
+      ],
+    })
+  })
+
+  test('names nobody whom the key itself does not certify', async () => {
+    const key = await readKey({ armoredKey: await newGpgKey('ann@example.com') })
+    const packets = new PacketList<any>()
+    const own = key.toPacketList()
+    // Another name before the certification of hers.
+    for (const packet of own)
+      packets.push(packet instanceof UserIDPacket ? UserIDPacket.fromObject({ email: 'root@example.com' }) : packet)
+    const forged = armoured(Buffer.from(packets.write() as Uint8Array).toString('base64'))
+    expect(await parseGpgKey(forged)).toBeUndefined()
+  })
+
+  test('is known after it has expired', async () => {
+    const { publicKey } = await generateKey({
+      userIDs: { email: 'ann@example.com' },
+      date: new Date('2020-01-01'),
+      keyExpirationTime: 60,
+    })
+    expect((await parseGpgKey(publicKey.trim()))?.subkeys).toHaveLength(1)
+  })
+
+  test('is not one that is broken, private, double, or too large', async () => {
+    const block = await newGpgKey('ann@example.com')
+    const { privateKey } = await generateKey({ userIDs: { email: 'ann@example.com' } })
+    const many = Array.from({ length: 60 }, (_, at) => `ann${at}@example.com`)
+    const hostile = [
+      '',
+      armoured(''),
+      armoured('nonsense!'),
+      armoured(Buffer.alloc(90_000, 0xff).toString('base64')),
+      armoured(body(block).slice(0, 100)),
+      privateKey.trim(),
+      armoured(body(privateKey)),
+      `${block}\n${await newGpgKey('bob@example.com')}`,
+      armoured('A'.repeat(maximumKeyLength)),
+      block.slice(1),
+    ]
+    for (const text of hostile) expect(await parseGpgKey(text), text.slice(0, 60)).toBeUndefined()
+    expect((await parseGpgKey(await newGpgKey(...many)))?.identities).toHaveLength(60)
+    const { publicKey } = await generateKey({
+      userIDs: { email: 'ann@example.com' },
+      subkeys: Array.from({ length: 260 }, () => ({ sign: false })),
+    })
+    expect(await parseGpgKey(publicKey.trim())).toBeUndefined()
+  })
+})

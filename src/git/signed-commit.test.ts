@@ -1,0 +1,28 @@
+import { expect, test } from 'vitest'
+import { splitSignatures } from './signed-commit.ts'
+
+const head = 'tree 1\nauthor a <a@b> 1 +0000\ncommitter a <a@b> 1 +0000\n'
+const split = (text: string) => {
+  const { payload, signatures } = splitSignatures(Buffer.from(text, 'latin1'), 'gpgsig')
+  return { payload: payload.toString('latin1'), signatures }
+}
+
+test('what was signed is the commit without its signatures, byte for byte', () => {
+  expect(split(`${head}gpgsig one\n two\n  three\nencoding x\n\nA\xff\ngpgsig none\n`)).toEqual({
+    payload: `${head}encoding x\n\nA\xff\ngpgsig none\n`,
+    signatures: ['one\ntwo\n three\n'],
+  })
+  expect(split(`${head}\nA`)).toEqual({ payload: `${head}\nA`, signatures: [] })
+})
+
+test('signatures for the other hash go, too; several are told apart', () => {
+  expect(split(`${head}gpgsig-sha256 x\n y\ngpgsig one\ngpgsig two\nmergetag object\n z\n\nA`)).toEqual({
+    payload: `${head}mergetag object\n z\n\nA`,
+    signatures: ['one\n', 'two\n'],
+  })
+})
+
+test('what is cut off harms nothing', () => {
+  for (const text of ['', ' x', 'gpgsig', 'gpgsig ', 'gpgsig x', `${head}gpgsig x\n y`])
+    expect(() => split(text)).not.toThrow()
+})
