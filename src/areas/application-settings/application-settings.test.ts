@@ -195,6 +195,9 @@ describe('GET and PUT /application/settings', () => {
       payload: { captcha_private_key: true, max_attachment_size: 26 },
       actor_id: world.root.id,
     })
+    const audited = await world.root.get('/audit_events?entity_type=Gitlab::Audit::InstanceScope&per_page=1')
+    expect(audited.json).toMatchObject([{ author_id: world.root.id, event_name: 'settings_updated' }])
+    expect(audited.text).not.toContain('do not tell')
   })
 })
 
