@@ -120,6 +120,8 @@ async function saysSomething({ channel, gone, stalledMs }: Call): Promise<boolea
   const look = () => {
     const head = channel.read(flush.length) as Buffer | null
     if (head === null) return
+    // Before what was read goes back: that may be all there is, and tells anew that there is something to read.
+    channel.off('readable', look)
     channel.unshift(head)
     resolve(head.toString('latin1') !== flush)
   }
