@@ -307,6 +307,12 @@ describe.skipIf(!hasSsh)('git over SSH (needs OpenSSH)', () => {
     expect((await gitSsh(world, other, work, 'push', url, 'main')).err).toContain(missing)
     expect((await gitSsh(world, key, work, 'push', '-q', '--dry-run', url, 'main')).code).toBe(0)
     expect((await ann.get(`/projects/${encodeURIComponent(full_path)}`)).status).toBe(404)
+    // One who says that there is nothing, and then nothing more, keeps nobody busy.
+    const silent = spawn('ssh', sshWords(world, key, `git-receive-pack '${full_path}.git'`))
+    silent.stdin.write('0000')
+    const [code] = await once(silent, 'exit')
+    expect(code).toBe(0)
+    expect((await ann.get(`/projects/${encodeURIComponent(full_path)}`)).status).toBe(404)
     const told = await gitSsh(world, key, work, 'push', url, 'main')
     expect(told).toMatchObject({
       code: 0,
