@@ -236,8 +236,10 @@ const effects: readonly Effect[] = [
     'D2-SETTINGS-PASSWORD-AUTH password_authentication_enabled_for_git',
     { password_authentication_enabled_for_git: false },
     async (world) => {
-      const project = await newProject(world)
-      return (await world.anonymous.get(refs(project), { headers: basic('root', 'root-password-for-tests') })).status
+      const ann = await world.user()
+      const project = (await ann.post('/projects', made({}))).json
+      return (await world.anonymous.get(refs(project), { headers: basic(ann.username, 'correct horse battery') }))
+        .status
     },
     200,
     401,

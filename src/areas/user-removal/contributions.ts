@@ -46,6 +46,7 @@ export const belongings: readonly string[] = [
   'sessions',
   'ssh_keys',
   'stars',
+  'term_agreements',
   'two_factor_demands',
   'two_factors',
   'user_statuses',
