@@ -27,7 +27,7 @@ import type { Doors } from './doors.ts'
 import { beginExchange } from './exchange.ts'
 import { answerFor } from './failures.ts'
 import { pageHeaders } from './page-headers.ts'
-import { refusedByLimits } from './rate-limit.ts'
+import { hasLimits, refusedByLimits } from './rate-limit.ts'
 import { logAnswer } from './request-log.ts'
 
 export const apiPrefix = '/api/v4'
@@ -97,6 +97,13 @@ export function mount(app: FastifyInstance, endpoints: readonly Endpoint[], door
 
 type Served = { caller: Caller }
 
+/** What the endpoint declared itself: that alone it is given. */
+function ownParams(params: Readonly<Record<string, unknown>>, names: readonly string[]): Record<string, unknown> {
+  const own: Record<string, unknown> = {}
+  for (const name of names) if (name in params) own[name] = params[name]
+  return own
+}
+
 /** Parameters of the path. A `.json` after a number that ends it changes nothing; in a name it is part of the name. */
 function pathParamsOf(e: Endpoint): (given: RawParams) => RawParams {
   const last = /:(\w*id)$/.exec(e.path)?.[1]
@@ -112,8 +119,7 @@ function server(e: Endpoint, doors: Doors) {
   const rule = e.subject.policy[e.allow]!
   const visible = e.subject.policy[e.subject.visible]!
   const pathParams = pathParamsOf(e)
-  const own = e.params?.properties ?? {}
-  const foreign = Object.keys(allParams(e).properties).filter((name) => !(name in own))
+  const ownNames = Object.keys(e.params?.properties ?? {})
   let read: ParamsReader<TObject> | undefined
   const rotates = e.path.endsWith('/rotate')
   const onRevoked = async (token: string) => {
@@ -130,8 +136,9 @@ function server(e: Endpoint, doors: Doors) {
       let token = shownToken(request.raw.headers, queryParams)
       served.caller = await callerOf(token, doors.authenticator, onRevoked)
       const settings = await doors.settings.get()
+      const limited = hasLimits(settings, 'api')
       const isLimited = () => refusedByLimits(exchange, { db: doors.db, settings }, served.caller, request.ip, 'api')
-      if (await isLimited()) return
+      if (limited && (await isLimited())) return
       if (hasBody(request)) {
         body = await readBody({
           method: e.method,
@@ -151,7 +158,7 @@ function server(e: Endpoint, doors: Doors) {
         if (token === undefined) {
           token = shownToken({}, body.params)
           served.caller = await callerOf(token, doors.authenticator, onRevoked)
-          if (served.caller && (await isLimited())) return
+          if (limited && served.caller && (await isLimited())) return
         }
       }
       const raw = mergeRaw(pathParams(request.params as RawParams), body?.params ?? {}, queryParams)
@@ -162,20 +169,19 @@ function server(e: Endpoint, doors: Doors) {
       const params = read(raw, e.method)
       if (served.caller === null && needsAccount(rule)) throw unauthenticated()
       const ctx = await doors.open(served.caller, request.ip)
-      if (!e.beforeTerms) await requireTerms(ctx)
+      if (settings.enforce_terms && !e.beforeTerms) await requireTerms(ctx)
       const subject = await e.subject.load(params, ctx)
       if (!subject || !allows(visible, ctx.actor, subject.facts)) throw notFound(e.subject.what)
       if (!allows(rule, ctx.actor, subject.facts))
         throw ctx.actor ? new Failure('forbidden', 'Forbidden') : unauthenticated()
       const page = pageOf(params)
-      // What the endpoint did not declare itself, it is not given.
-      for (const name of foreign) delete (params as Record<string, unknown>)[name]
+      const given = ownParams(params, ownNames)
       const since = Date.parse(request.raw.headers['if-unmodified-since'] ?? '')
-      if (e.changedAt && !Number.isNaN(since)) requireUnmodified(since, await e.changedAt(subject, params, ctx))
+      if (e.changedAt && !Number.isNaN(since)) requireUnmodified(since, await e.changedAt(subject, given, ctx))
       const headers: Headers = {}
       const result = await e.handle({
         subject,
-        params,
+        params: given,
         page,
         ctx,
         head: request.method === 'HEAD',

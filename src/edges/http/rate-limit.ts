@@ -73,6 +73,12 @@ async function comesFromTooMany(db: Db, settings: Settings, caller: Caller, remo
 export const sendTooMany = (exchange: Exchange, { retryAfterSeconds }: Limited): void =>
   sendText(exchange, 429, 'Retry later\n', { ...plain, 'retry-after': retryAfterSeconds })
 
+/** Whether there is any limit to be over. */
+export const hasLimits = (settings: Settings, door: LimitedDoor): boolean =>
+  settings[`throttle_authenticated_${door}_enabled`] ||
+  settings.throttle_unauthenticated_enabled ||
+  settings.unique_ips_limit_enabled
+
 /** Answers a request that is over a limit of its caller; false when there is none in its way. */
 export async function refusedByLimits(
   exchange: Exchange,

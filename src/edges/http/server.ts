@@ -1,5 +1,5 @@
 import { createServer, type IncomingMessage, type Server } from 'node:http'
-import Fastify, { type FastifyInstance } from 'fastify'
+import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import type { Endpoint } from '../../api/endpoint.ts'
 import { sendEmpty } from './answer.ts'
 import type { Doors } from './doors.ts'
@@ -59,13 +59,20 @@ export function createHttpServer(
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', (_request, payload, done) => done(null, payload))
 
-  app.addHook('onRequest', async (request, reply) => {
-    if (request.raw.method !== 'POST') return
+  /** True when it was refused, and answered. */
+  const refuseOverLimit = async (request: FastifyRequest, reply: FastifyReply): Promise<boolean> => {
     const path = request.raw.url!.split('?', 1)[0]!
     const limited = await exceedsPathLimit(doors.db, await doors.settings.get(), path, request.ip)
-    if (!limited) return
+    if (!limited) return false
     reply.hijack()
     sendTooMany(beginExchange(request.raw, reply.raw, doors.siteUrl), limited)
+    return true
+  }
+  app.addHook('onRequest', (request, reply, done) => {
+    if (request.raw.method !== 'POST') return done()
+    refuseOverLimit(request, reply).then((refused) => {
+      if (!refused) done()
+    }, done)
   })
 
   mount(app, endpoints, doors)
