@@ -14,9 +14,8 @@ import type { Config } from './config.ts'
 import { openDatabase } from './db/database.ts'
 import { Notifications } from './db/notifications.ts'
 import { gitClaim } from './edges/git-http/door.ts'
-import { ensureHostKey } from './edges/git-ssh/host-key.ts'
 import type { SshLimits } from './edges/git-ssh/limits.ts'
-import { SshServer } from './edges/git-ssh/server.ts'
+import type { SshServer } from './edges/git-ssh/server.ts'
 import { accountPages } from './edges/http/account-pages.ts'
 import { appearanceDoor } from './edges/http/appearance-door.ts'
 import { avatarDoor } from './edges/http/avatar-door.ts'
@@ -143,6 +142,11 @@ export async function createApp(config: Config, services: Services, overrides: O
       const { host, port } = config.http
       await http.listen({ host, port })
       if (config.sshPort === 0) return
+      // Only who listens needs the library.
+      const [{ SshServer }, { ensureHostKey }] = await Promise.all([
+        import('./edges/git-ssh/server.ts'),
+        import('./edges/git-ssh/host-key.ts'),
+      ])
       ssh = new SshServer(ensureHostKey(config.dataDir), { db, log, open }, overrides.sshLimits)
       await ssh.listen({ host, port: config.sshPort })
     },

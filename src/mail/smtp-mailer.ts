@@ -1,4 +1,3 @@
-import { createTransport } from 'nodemailer'
 import type { Mail, Mailer } from './mailer.ts'
 
 const timeoutMs = 30_000
@@ -8,13 +7,21 @@ export const oneLine = (text: string): string => text.replace(/[\p{Cc}\u2028\u20
 
 /** Sends by SMTP. `url` is `smtp://user:password@host:587` or `smtps://…`; `from` may be `Name <address>`. */
 export class SmtpMailer implements Mailer {
-  readonly #transport
+  readonly #url: string
   readonly #from: string
   readonly #host: string
 
   constructor(url: string, from: string, host: string) {
-    this.#transport = createTransport({
-      url,
+    this.#url = url
+    this.#from = from
+    this.#host = host
+  }
+
+  async send({ to, subject, body }: Mail, id: number): Promise<void> {
+    // Loaded with the first mail: only the process that runs jobs sends any.
+    const { createTransport } = await import('nodemailer')
+    const transport = createTransport({
+      url: this.#url,
       connectionTimeout: timeoutMs,
       greetingTimeout: timeoutMs,
       socketTimeout: timeoutMs,
@@ -22,12 +29,7 @@ export class SmtpMailer implements Mailer {
       disableFileAccess: true,
       disableUrlAccess: true,
     })
-    this.#from = from
-    this.#host = host
-  }
-
-  async send({ to, subject, body }: Mail, id: number): Promise<void> {
-    await this.#transport.sendMail({
+    await transport.sendMail({
       from: this.#from,
       // As an object: in a text, a comma would make two recipients.
       to: { name: '', address: to },

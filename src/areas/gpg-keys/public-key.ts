@@ -1,4 +1,4 @@
-import { type Key, readKeys } from 'openpgp'
+import type { Key } from 'openpgp'
 
 /** What a key says of its owner. */
 export type Identity = { readonly name: string; readonly email: string }
@@ -57,6 +57,8 @@ export async function parseGpgKey(text: string): Promise<GpgPublicKey | undefine
 /** The block as a key to verify with. */
 export async function readKeyBlock(text: string): Promise<Key | undefined> {
   if (text.length > maximumKeyLength || !isKeyBlock(text)) return undefined
+  // Loaded when the first key is read: it is large, and most processes read none.
+  const { readKeys } = await import('openpgp')
   const keys = await readKeys({ armoredKeys: text }).catch(() => [])
   const [key] = keys
   return key && keys.length === 1 && !key.isPrivate() ? key : undefined

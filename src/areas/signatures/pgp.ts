@@ -1,4 +1,4 @@
-import { createMessage, enums, type Key, readSignature, type SignaturePacket, verify } from 'openpgp'
+import type { Key, SignaturePacket } from 'openpgp'
 
 /** The one packet of an OpenPGP signature of a document that is meant to last, with the key it names. */
 export type PgpSignature = {
@@ -21,6 +21,7 @@ const isOneBlock = (armored: string): boolean =>
  */
 export async function parsePgpSignature(armored: string): Promise<PgpSignature | undefined> {
   if (armored.length > maximumLength || !isOneBlock(armored)) return undefined
+  const { enums, readSignature } = await import('openpgp')
   const read = await readSignature({ armoredSignature: armored }).catch(() => undefined)
   const [packet, ...others] = read?.packets ?? []
   if (!packet || others.length > 0 || packet.signatureType !== enums.signature.binary) return undefined
@@ -31,6 +32,7 @@ export async function parsePgpSignature(armored: string): Promise<PgpSignature |
 /** Whether this key, as it was when it signed, signed these bytes. */
 export async function verifiesPgp({ armored }: PgpSignature, key: Key, payload: Buffer): Promise<boolean> {
   try {
+    const { createMessage, readSignature, verify } = await import('openpgp')
     const { signatures } = await verify({
       message: await createMessage({ binary: payload }),
       signature: await readSignature({ armoredSignature: armored }),

@@ -1,6 +1,10 @@
 import { createPublicKey, hash, verify } from 'node:crypto'
-import ssh2 from 'ssh2'
+import { createRequire } from 'node:module'
 import { sha256Of } from '../ssh-keys/public-key.ts'
+
+const load = createRequire(import.meta.url)
+/** Loaded with the first signature that is verified: most processes see none. */
+const library = (): typeof import('ssh2') => load('ssh2')
 
 /** A signature as `ssh-keygen -Y sign` makes it (OpenSSH's PROTOCOL.sshsig). */
 export type SshSignature = {
@@ -42,7 +46,7 @@ export function parseSshSignature(armored: string): SshSignature | undefined {
 /** Whether this key, written as in `ssh_keys`, signed these bytes. */
 export function verifiesSsh(given: SshSignature, keyText: string, payload: Buffer): boolean {
   const scheme = schemes[given.algorithm]
-  const key = ssh2.utils.parseKey(keyText)
+  const key = library().utils.parseKey(keyText)
   if (!scheme || key instanceof Error || key.type !== scheme.keyType) return false
   const signature = scheme.derEncoded ? derOf(given.signature) : given.signature
   const signed = Buffer.concat([

@@ -1,4 +1,8 @@
-import { get } from 'node-emoji'
+import { createRequire } from 'node:module'
+
+const load = createRequire(import.meta.url)
+/** The list is large, and read with the first name that somebody looks up. */
+const nameList = (): typeof import('node-emoji') => load('node-emoji')
 
 /** Short names in wide use that the list lacks or has under another name. */
 const furtherSigns: Readonly<Record<string, string>> = {
@@ -26,7 +30,7 @@ const furtherSigns: Readonly<Record<string, string>> = {
 /** The sign of a short name. The list takes names with colons around them, too; we do not. */
 const signOf = (name: string): string | undefined =>
   /^[\w+-]+$/.test(name)
-    ? (get(name) ?? (Object.hasOwn(furtherSigns, name) ? furtherSigns[name] : undefined))
+    ? (nameList().get(name) ?? (Object.hasOwn(furtherSigns, name) ? furtherSigns[name] : undefined))
     : undefined
 
 export const isEmoji = (name: string): boolean => signOf(name) !== undefined
