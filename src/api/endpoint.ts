@@ -119,6 +119,8 @@ type Shape<
     params: ParamsOf<P>,
     ctx: Ctx,
   ) => Timestamp | undefined | Promise<Timestamp | undefined>
+  /** Hears of a revoked token that is shown with the call, before that is refused. */
+  readonly onRevokedToken?: (ctx: Ctx, secret: string) => Promise<void>
   readonly returns: R
   /** With `head` only headers are sent: one who sets an `etag` may then leave out what would stand in the body alone. */
   handle(input: {

@@ -8,7 +8,7 @@ import { dateOnly, nullable, timestamp } from '../../api/schema.ts'
 import { namespaceUrl } from '../namespaces/entity.ts'
 import { Project } from '../projects/entity.ts'
 import type { ProjectRecordRow } from '../projects/queries.ts'
-import type { GroupRow, GroupShareRow } from './queries.ts'
+import type { GroupRow } from './queries.ts'
 import { groupFacts } from './subject.ts'
 
 const fields = {
@@ -95,9 +95,8 @@ const present = (row: GroupRow, { site }: Ctx) => ({
 
 export const Group = entity({ name: 'Group', schema: Type.Object(fields), present })
 
-/** A group with the groups it is shared with, and with projects in it and shared with it when they are asked for. */
+/** A group with projects in it and shared with it when they are asked for. */
 export type GroupDetailRow = GroupRow & {
-  shared_with_groups: readonly GroupShareRow[]
   projects?: readonly ProjectRecordRow[]
   shared_projects?: readonly ProjectRecordRow[]
 }
@@ -126,7 +125,7 @@ export const GroupDetail = entity({
   present: (row: GroupDetailRow, ctx, { projects, shared_projects }) => ({
     ...present(row, ctx),
     ...(allows(groupPolicy.admin_group, ctx.actor, groupFacts(row)) && { runners_token: row.runners_token }),
-    shared_with_groups: [...row.shared_with_groups],
+    shared_with_groups: [...(row.shared_with_groups ?? [])],
     ...(projects && { projects }),
     ...(shared_projects && { shared_projects }),
   }),

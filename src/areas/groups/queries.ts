@@ -43,6 +43,8 @@ export type GroupRow = {
   reads_project_inside: boolean
   /** Only with a token that is limited. */
   within_limits?: boolean
+  /** The groups it is shared with, in the order of that; of a group that was looked for by itself. */
+  shared_with_groups?: readonly GroupShareRow[]
   /** Only when asked for. */
   statistics?: Omit<ProjectStatistics, 'commit_count'>
   custom_attributes?: { key: string; value: string }[]
@@ -84,10 +86,16 @@ const attributesColumn = raw(
   `, coalesce((select json_agg(json_build_object('key', a.key, 'value', a.value) order by a.id) from custom_attributes a where a.namespace_id = g.id), '[]') as custom_attributes`,
 )
 
-export type GroupOptions = { statistics?: boolean; customAttributes?: boolean }
+const sharesColumn =
+  raw(`, coalesce((select json_agg(json_build_object('group_id', s.id, 'group_name', s.name, 'group_full_path', s.full_path,
+    'group_access_level', l.group_access, 'expires_at', l.expires_at) order by l.id)
+  from group_group_links l join namespaces s on s.id = l.shared_with_group_id
+  where l.shared_group_id = g.id and not s.deleting), '[]') as shared_with_groups`)
+
+export type GroupOptions = { statistics?: boolean; customAttributes?: boolean; shares?: boolean }
 
 const select = (caller: Caller, options: GroupOptions): Sql =>
-  sql`select ${columns}, ${callerColumns(caller)}${options.statistics ? statisticsColumn : empty}${options.customAttributes ? attributesColumn : empty} ${tables(caller)}`
+  sql`select ${columns}, ${callerColumns(caller)}${options.statistics ? statisticsColumn : empty}${options.customAttributes ? attributesColumn : empty}${options.shares ? sharesColumn : empty} ${tables(caller)}`
 
 /** By number or, in any case, full path. Groups that are being removed are not found. One statement. */
 export const findGroup = (
@@ -98,7 +106,10 @@ export const findGroup = (
 ): Promise<GroupRow | undefined> =>
   db.row<GroupRow>(
     options.statistics || options.customAttributes
-      ? named(select(caller, options), typeof idOrPath === 'number' ? { number: idOrPath } : { path: idOrPath })
+      ? named(
+          select(caller, { ...options, shares: true }),
+          typeof idOrPath === 'number' ? { number: idOrPath } : { path: idOrPath },
+        )
       : found(caller, idOrPath),
   )
 
@@ -107,7 +118,7 @@ const named = (selected: Sql, name: { number: number } | { path: string }): Sql 
     ? sql`${selected} where g.id = ${name.number} and g.kind = 'group' and not g.deleting`
     : sql`${selected} join routes r on r.namespace_id = g.id where r.path_key = lower(${name.path}) and g.kind = 'group' and not g.deleting`
 
-const found = forCaller((caller, name) => named(select(caller, {}), name))
+const found = forCaller((caller, name) => named(select(caller, { shares: true }), name))
 
 /** Groups the caller may know about: SQL twin of `groupPolicy.read_group`. */
 export function visibleGroups(caller: Caller): Sql {
@@ -315,13 +326,6 @@ export const lockDueGroup = async (tx: Tx, id: number, days: number): Promise<Gr
     select marked_for_deletion_on <= current_date - ${days}::integer as due from namespaces where id = ${id}`)
   return due?.due ? held : undefined
 }
-
-/** Groups shared with this one: who may come in through whom, in the order of their making. */
-export const groupShares = (db: Db, groupId: number): Promise<GroupShareRow[]> =>
-  db.rows<GroupShareRow>(sql`
-    select g.id as group_id, g.name as group_name, g.full_path as group_full_path, l.group_access as group_access_level, l.expires_at
-    from group_group_links l join namespaces g on g.id = l.shared_with_group_id
-    where l.shared_group_id = ${groupId} and not g.deleting order by l.id`)
 
 export type GroupShareRow = {
   group_id: number

@@ -22,7 +22,6 @@ import {
   type GroupAttributes,
   type GroupRow,
   groupAttributeNames,
-  groupShares,
   insertGroup,
   insertOwner,
   lockGroup,
@@ -161,10 +160,10 @@ export async function getDetail(
   return detailOf(ctx, row, withProjects)
 }
 
-/** The group with those it is shared with and, if they are wanted, the first projects in it and shared with it. */
+/** The group with, if they are wanted, the first projects in it and shared with it. */
 export async function detailOf(ctx: Ctx, row: GroupRow, withProjects: boolean): Promise<GroupDetailRow> {
   const { id } = row
-  if (!withProjects) return { ...row, shared_with_groups: await groupShares(ctx.db, id) }
+  if (!withProjects) return row
   const page = {
     page: 1,
     perPage: ctx.settings.limit_projects_in_groups_api ? shown : shownWithoutLimit,
@@ -172,12 +171,11 @@ export async function detailOf(ctx: Ctx, row: GroupRow, withProjects: boolean): 
   }
   const filters = { order_by: 'created_at', sort: 'desc' } as const
   const place = { of: 'group', groupId: id, traversalIds: row.traversal_ids, includeSubgroups: false } as const
-  const [shares, projects, shared] = await Promise.all([
-    groupShares(ctx.db, id),
+  const [projects, shared] = await Promise.all([
     fetchPage<ProjectRecordRow>(ctx.db, listProjects(ctx.actor, { ...place, shared: 'without' }, filters, {}), page),
     fetchPage<ProjectRecordRow>(ctx.db, listProjects(ctx.actor, { ...place, shared: 'only' }, filters, {}), page),
   ])
-  return { ...row, shared_with_groups: shares, projects: projects.rows, shared_projects: shared.rows }
+  return { ...row, projects: projects.rows, shared_projects: shared.rows }
 }
 
 /** Changes what is given. A new path leaves redirects behind, for the group and all inside it. */

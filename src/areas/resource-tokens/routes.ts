@@ -9,7 +9,7 @@ import { type GroupSubject, group } from '../groups/subject.ts'
 import { groupMembership, projectMembership } from '../members/service.ts'
 import { type ProjectSubject, project } from '../projects/subject.ts'
 import { newTokenParams, rotationParams } from '../tokens/params.ts'
-import { tokenExpiry, tokenScopes } from '../tokens/service.ts'
+import { refuseReuse, tokenExpiry, tokenScopes } from '../tokens/service.ts'
 import { NewResourceAccessToken, ResourceAccessToken } from './entity.ts'
 import { findResourceToken, type ResourceTokenRow, resourceTokensOf } from './queries.ts'
 import { createResourceToken, endResourceToken, getResourceToken, type Place, rotateResourceToken } from './service.ts'
@@ -66,6 +66,7 @@ const resourceTokenRoutesOf = <T extends ProjectSubject | GroupSubject, A extend
       allow: 'rotate_own_token',
       status: 200,
       params: Params(rotationParams),
+      onRevokedToken: refuseReuse,
       returns: NewResourceAccessToken,
       async handle({ subject: held, params, ctx }) {
         const place = await placeOf(held, ctx)
@@ -96,6 +97,7 @@ const resourceTokenRoutesOf = <T extends ProjectSubject | GroupSubject, A extend
       allow: 'admin_access_token',
       status: 200,
       params: Params({ token_id: tokenId, ...rotationParams }),
+      onRevokedToken: refuseReuse,
       returns: NewResourceAccessToken,
       handle: async ({ subject: held, params, ctx }) =>
         rotateResourceToken(ctx, await placeOf(held, ctx), params.token_id, params.expires_at),

@@ -8,7 +8,16 @@ import { user } from '../users/subject.ts'
 import { NewPersonalAccessToken, PersonalAccessToken } from './entity.ts'
 import { limitParams, limitsOf, newTokenParams, rotationParams } from './params.ts'
 import { findManagedToken, getToken, type TokenRow, tokenList } from './queries.ts'
-import { createTokenAs, endToken, mayGive, ownTokenScopes, rotateToken, tokenExpiry, tokenScopes } from './service.ts'
+import {
+  createTokenAs,
+  endToken,
+  mayGive,
+  ownTokenScopes,
+  refuseReuse,
+  rotateToken,
+  tokenExpiry,
+  tokenScopes,
+} from './service.ts'
 
 /** The token of this request; OAuth has endpoints of its own. */
 async function shown(ctx: Ctx): Promise<TokenRow> {
@@ -81,6 +90,7 @@ export const tokenRoutes = [
     allow: 'know_oneself',
     status: 200,
     params: Params(rotationParams),
+    onRevokedToken: refuseReuse,
     returns: NewPersonalAccessToken,
     handle: async ({ params, ctx }) => rotateToken(ctx, (await shown(ctx)).id, params.expires_at),
   }),
@@ -118,6 +128,7 @@ export const tokenRoutes = [
     allow: 'use',
     status: 200,
     params: Params({ id: tokenId, ...rotationParams }),
+    onRevokedToken: refuseReuse,
     returns: NewPersonalAccessToken,
     async handle({ params, ctx }) {
       const row = await managed(ctx, params.id)

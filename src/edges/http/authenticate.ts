@@ -57,7 +57,7 @@ export function refusal(reason: Refusal): Error {
 export async function callerOf(
   token: string | undefined,
   authenticator: TokenAuthenticator,
-  onRevoked?: (token: string) => Promise<void>,
+  onRevoked?: ((token: string) => Promise<void>) | undefined,
 ): Promise<Caller> {
   if (token === undefined) return null
   const found = await authenticator.authenticate(token)

@@ -13,7 +13,6 @@ import type { RawParams } from '../../api/params/raw.ts'
 import { OneOf, Optional, Whole } from '../../api/params/types.ts'
 import { RecordText } from '../../api/record-texts.ts'
 import { requireTerms } from '../../areas/terms/service.ts'
-import { refuseReuse } from '../../areas/tokens/service.ts'
 import { Failure, notFound, unauthenticated } from '../../kernel/failure.ts'
 import { isOffered } from '../../kernel/plan.ts'
 import { bytesOf, type Exchange, type Headers, sendBody, sendEmpty, sendJson, sendRecords } from './answer.ts'
@@ -121,10 +120,9 @@ function server(e: Endpoint, doors: Doors) {
   const pathParams = pathParamsOf(e)
   const ownNames = Object.keys(e.params?.properties ?? {})
   let read: ParamsReader<TObject> | undefined
-  const rotates = e.path.endsWith('/rotate')
-  const onRevoked = async (token: string) => {
-    if (rotates) await refuseReuse(await doors.open(null, undefined), token)
-  }
+  const { onRevokedToken } = e
+  const onRevoked =
+    onRevokedToken && (async (token: string) => onRevokedToken(await doors.open(null, undefined), token))
 
   return async function serve(request: FastifyRequest, reply: FastifyReply): Promise<void> {
     const exchange = beginExchange(request.raw, reply.raw, doors.siteUrl)
