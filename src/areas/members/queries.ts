@@ -172,12 +172,12 @@ export async function deleteMembershipsBelow(
   return rows.map(({ project_id }) => project_id)
 }
 
-/** How many people own a group themselves. */
-export const countOwners = async (db: Db, groupId: number): Promise<number> =>
-  (await db.row<{ count: number }>(
-    sql`select count(*) as count from members m join users u on u.id = m.user_id and u.kind <> 'bot'
-      where m.namespace_id = ${groupId} and m.access_level = 50 and ${alive}`,
-  ))!.count
+/** Whether somebody besides him owns the group himself and can act: no bot, and nobody who is kept out. */
+export const hasOtherOwner = async (db: Db, groupId: number, userId: number): Promise<boolean> =>
+  (await db.row<{ found: boolean }>(
+    sql`select exists (select from members m join users u on u.id = m.user_id and u.kind <> 'bot' and u.state = 'active'
+      where m.namespace_id = ${groupId} and m.access_level = 50 and m.user_id <> ${userId} and ${alive}) as found`,
+  ))!.found
 
 /** Memberships that ended, oldest first, at most a thousand. */
 export const expiredMemberships = (

@@ -1,6 +1,6 @@
 import { describe, expect } from 'vitest'
 import { contextFor } from '../../../test/contexts.ts'
-import { test } from '../../../test/world.ts'
+import { test, unique } from '../../../test/world.ts'
 import { levels } from '../../access/levels.ts'
 import { purgeExpiredMembers } from './jobs.ts'
 
@@ -70,6 +70,15 @@ describe('removing a member', () => {
     // The way up is closed: what is removed below keeps what is above.
     await world.root.delete(`/projects/${project.id}/members/${bob.id}`)
     expect((await bob.get(`/groups/${top.id}`)).status).toBe(200)
+  })
+
+  test('an owner who is blocked does not keep a group: the last who can act stays', async ({ world }) => {
+    const [ann, bob] = [await world.user(), await world.user()]
+    const group = (await ann.post('/groups', { name: unique('kept'), path: unique('kept') })).json
+    await ann.post(`/groups/${group.id}/members`, { user_id: bob.id, access_level: 50 })
+    await world.root.post(`/users/${bob.id}/block`)
+    expect((await ann.delete(`/groups/${group.id}/members/${ann.id}`)).status).toBe(403)
+    expect((await ann.delete(`/groups/${group.id}/members/${bob.id}`)).status).toBe(204)
   })
 
   test('the last owner of a group stays as he is, for administrators and himself', async ({ world }) => {

@@ -7,10 +7,10 @@ import { conflict, Failure, forbidden, invalidFields, notFound, rowNotFound } fr
 import { groupMemberChanged, lockAccess, projectMemberChanged } from '../access-index/service.ts'
 import { findUser } from '../users/queries.ts'
 import {
-  countOwners,
   deleteMember,
   deleteMembershipsBelow,
   findMember,
+  hasOtherOwner,
   inheritedLevel,
   insertMember,
   type MemberRow,
@@ -166,7 +166,7 @@ async function keepAnOwner(tx: Tx, membership: Membership, held: MemberRow): Pro
   if (
     membership.of === 'group' &&
     held.access_level === levels.owner &&
-    (await countOwners(tx, membership.groupId)) < 2
+    !(await hasOtherOwner(tx, membership.groupId, held.id))
   )
     throw forbidden()
 }
