@@ -7,7 +7,7 @@ import { describe, expect } from 'vitest'
 import { type Client, test, type World } from '../../../test/world.ts'
 import type { Oid } from '../../git/oid.ts'
 import { testEnv } from '../../git/testing.ts'
-import { hostilePaths, hostileRefs, type StoredProject, storedProject } from '../commits/testing.ts'
+import { hostilePaths, hostileRefs, openAndClosed, type StoredProject, storedProject } from '../commits/testing.ts'
 import { suffixes } from './names.ts'
 
 const enc = encodeURIComponent
@@ -191,16 +191,7 @@ describe('GET /projects/:id/repository/archive', () => {
   })
 
   test('D1-AUTH-PUBLIC-READS: who may read the files may take them', async ({ world }) => {
-    const [stranger, guest, reporter] = await Promise.all([world.user(), world.user(), world.user()])
-    const open = await storedProject(world)
-    const closed = await storedProject(world, {
-      visibility: 'private',
-      members: [
-        [guest, 'guest'],
-        [reporter, 'reporter'],
-      ],
-    })
-    for (const project of [open, closed]) project.repository.commit({ a: 'a' })
+    const { open, closed, stranger, guest, reporter } = await openAndClosed(world)
     expect(await world.anonymous.get(at(open))).toMatchObject({ status: 200 })
     for (const [who, status] of [
       [world.anonymous, 404],

@@ -5,34 +5,24 @@ import { getRecord } from '../projects/service.ts'
 import { project } from '../projects/subject.ts'
 import { archive, restoreProject } from './service.ts'
 
-export const archivingRoutes = [
+const archiving = (verb: 'archive' | 'unarchive', summary: string, archived: boolean) =>
   endpoint({
     method: 'POST',
-    path: '/projects/:id/archive',
-    summary: 'Make a project read-only',
+    path: `/projects/:id/${verb}`,
+    summary,
     subject: project,
     allow: 'archive_project',
     params: Params({}),
     returns: Project,
     async handle({ subject, ctx }) {
-      await archive(ctx, subject, true)
+      await archive(ctx, subject, archived)
       return getRecord(ctx, subject.id)
     },
-  }),
+  })
 
-  endpoint({
-    method: 'POST',
-    path: '/projects/:id/unarchive',
-    summary: 'Let a project be written to again',
-    subject: project,
-    allow: 'archive_project',
-    params: Params({}),
-    returns: Project,
-    async handle({ subject, ctx }) {
-      await archive(ctx, subject, false)
-      return getRecord(ctx, subject.id)
-    },
-  }),
+export const archivingRoutes = [
+  archiving('archive', 'Make a project read-only', true),
+  archiving('unarchive', 'Let a project be written to again', false),
 
   endpoint({
     method: 'POST',

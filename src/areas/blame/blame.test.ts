@@ -1,7 +1,7 @@
 import { describe, expect } from 'vitest'
 import { test } from '../../../test/world.ts'
 import { gitIn, type TestRepository } from '../../git/testing.ts'
-import { hostilePaths, hostileRefs, type StoredProject, storedProject } from '../commits/testing.ts'
+import { hostilePaths, hostileRefs, openAndClosed, type StoredProject, storedProject } from '../commits/testing.ts'
 
 const enc = encodeURIComponent
 const at = (project: StoredProject, path: string, query = 'ref=main') =>
@@ -168,16 +168,7 @@ describe('GET /projects/:id/repository/files/:file_path/blame', () => {
   })
 
   test('D1-AUTH-PUBLIC-READS D1-FILES-SCOPES: who may read the file may know who wrote it', async ({ world }) => {
-    const [stranger, guest, reporter] = await Promise.all([world.user(), world.user(), world.user()])
-    const open = await storedProject(world)
-    const closed = await storedProject(world, {
-      visibility: 'private',
-      members: [
-        [guest, 'guest'],
-        [reporter, 'reporter'],
-      ],
-    })
-    for (const project of [open, closed]) project.repository.commit({ a: 'a\n' })
+    const { open, closed, stranger, guest, reporter } = await openAndClosed(world)
     expect(await world.anonymous.get(at(open, 'a'))).toMatchObject({ status: 200 })
     for (const [who, status] of [
       [world.anonymous, 404],

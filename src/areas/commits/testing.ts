@@ -22,6 +22,27 @@ export async function storedProject(
   return { id, full_path, repository: new TestRepository(repo) }
 }
 
+/** A public and a private project with the file `a`, and people: one who is a stranger to both, two members of the second. */
+export async function openAndClosed(world: World): Promise<{
+  open: StoredProject
+  closed: StoredProject
+  stranger: Client
+  guest: Client
+  reporter: Client
+}> {
+  const [stranger, guest, reporter] = await Promise.all([world.user(), world.user(), world.user()])
+  const open = await storedProject(world)
+  const closed = await storedProject(world, {
+    visibility: 'private',
+    members: [
+      [guest, 'guest'],
+      [reporter, 'reporter'],
+    ],
+  })
+  for (const project of [open, closed]) project.repository.commit({ a: 'a\n' })
+  return { open, closed, stranger, guest, reporter }
+}
+
 /** Refs that name nothing, most of which mean something to git or to a shell. */
 export const hostileRefs = [
   '--upload-pack=touch /tmp/x',

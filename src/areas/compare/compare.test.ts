@@ -2,7 +2,7 @@ import { describe, expect } from 'vitest'
 import { test } from '../../../test/world.ts'
 import type { Oid } from '../../git/oid.ts'
 import { gitIn, type TestRepository } from '../../git/testing.ts'
-import { hostileRefs, type StoredProject, storedProject } from '../commits/testing.ts'
+import { hostileRefs, openAndClosed, type StoredProject, storedProject } from '../commits/testing.ts'
 import { patiently } from './service.ts'
 
 const enc = encodeURIComponent
@@ -183,16 +183,7 @@ describe('GET /projects/:id/repository/compare', () => {
   })
 
   test('D1-AUTH-PUBLIC-READS: who may read the code may compare it', async ({ world }) => {
-    const [stranger, guest, reporter] = await Promise.all([world.user(), world.user(), world.user()])
-    const open = await storedProject(world)
-    const closed = await storedProject(world, {
-      visibility: 'private',
-      members: [
-        [guest, 'guest'],
-        [reporter, 'reporter'],
-      ],
-    })
-    for (const project of [open, closed]) project.repository.commit({ a: 'a\n' })
+    const { open, closed, stranger, guest, reporter } = await openAndClosed(world)
     expect(await world.anonymous.get(at(open, 'main', 'main'))).toMatchObject({ status: 200 })
     for (const [who, status] of [
       [world.anonymous, 404],

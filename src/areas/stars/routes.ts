@@ -12,36 +12,26 @@ import { deleteStar, insertStar, type StarrerRow, starrersOf } from './queries.t
 
 const { with_programming_language: _, id_after: __, id_before: ___, ...starredFilters } = projectListFilters
 
-export const starRoutes = [
+/** `change` tells whether it changed anything. */
+const starring = (verb: 'star' | 'unstar', summary: string, already: string, change: typeof insertStar) =>
   endpoint({
     method: 'POST',
-    path: '/projects/:id/star',
-    summary: 'Star a project',
+    path: `/projects/:id/${verb}`,
+    summary,
     subject: project,
     allow: 'star_project',
     params: Params({}),
-    unchanged: 'The caller starred it before',
+    unchanged: already,
     returns: Project,
     async handle({ subject, ctx }) {
-      const starred = await ctx.transaction((tx) => insertStar(tx, ctx.actor!.id, subject.id))
-      return starred ? getRecord(ctx, subject.id) : unchanged
+      const changed = await ctx.transaction((tx) => change(tx, ctx.actor!.id, subject.id))
+      return changed ? getRecord(ctx, subject.id) : unchanged
     },
-  }),
+  })
 
-  endpoint({
-    method: 'POST',
-    path: '/projects/:id/unstar',
-    summary: 'Take back the star of a project',
-    subject: project,
-    allow: 'star_project',
-    params: Params({}),
-    unchanged: 'The caller has not starred it',
-    returns: Project,
-    async handle({ subject, ctx }) {
-      const unstarred = await ctx.transaction((tx) => deleteStar(tx, ctx.actor!.id, subject.id))
-      return unstarred ? getRecord(ctx, subject.id) : unchanged
-    },
-  }),
+export const starRoutes = [
+  starring('star', 'Star a project', 'The caller starred it before', insertStar),
+  starring('unstar', 'Take back the star of a project', 'The caller has not starred it', deleteStar),
 
   endpoint({
     method: 'GET',
