@@ -1,6 +1,5 @@
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import { pino } from 'pino'
 import { type Caller, originOf } from './access/actor.ts'
 import type { Ctx } from './api/ctx.ts'
 import { RecordTexts } from './api/record-texts.ts'
@@ -33,6 +32,7 @@ import { largeFileClaim } from './edges/lfs/door.ts'
 import { Git } from './git/git.ts'
 import { Runner } from './git/runner/client.ts'
 import { startJobs } from './jobs/runner.ts'
+import { openLog } from './kernel/log.ts'
 import { openSecrets } from './kernel/secrets.ts'
 import { LogMailer } from './mail/log-mailer.ts'
 import type { Mailer } from './mail/mailer.ts'
@@ -56,21 +56,10 @@ export interface App extends ServedApp {
 /** Where repositories lie; areas/repositories/location.ts draws what is below. */
 export const repositoriesDir = ({ dataDir }: Config): string => join(dataDir, 'repositories')
 
-/** So much of the log is written at once, and what there is each second. */
-const logBytes = 64 * 1024
-
 /** Builds everything in order; disposing ends it in reverse. The one place where parts meet. */
 export async function createApp(config: Config, services: Services, overrides: Overrides = {}): Promise<App> {
   await using stack = new AsyncDisposableStack()
-  const log = pino(
-    { level: config.logLevel, base: { pid: process.pid } },
-    pino.destination({ sync: false, minLength: logBytes, maxWrite: 4 * logBytes }),
-  )
-  const flushing = setInterval(() => log.flush(), 1000).unref()
-  stack.defer(() => {
-    clearInterval(flushing)
-    log.flush()
-  })
+  const { log } = stack.use(openLog(config.logLevel))
 
   const db = stack.use(openDatabase(services.databaseUrl))
   const notifications = stack.use(new Notifications(services.databaseUrl))
