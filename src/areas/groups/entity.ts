@@ -7,7 +7,7 @@ import { entity, presentAll } from '../../api/entity.ts'
 import { dateOnly, nullable, timestamp } from '../../api/schema.ts'
 import { namespaceUrl } from '../namespaces/entity.ts'
 import { Project } from '../projects/entity.ts'
-import type { ProjectRecordRow } from '../projects/queries.ts'
+import type { ProjectRecordRow } from '../projects/record-queries.ts'
 import type { GroupRow } from './queries.ts'
 import { groupFacts } from './subject.ts'
 

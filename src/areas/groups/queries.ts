@@ -7,7 +7,7 @@ import { and, empty, raw, type Sql, sql } from '../../db/sql.ts'
 import type { DateOnly, Timestamp } from '../../db/types.ts'
 import { forCaller } from '../access-index/caller-queries.ts'
 import { groupLevel, groupWithinLimits, within } from '../access-index/queries.ts'
-import type { ProjectStatistics } from '../projects/queries.ts'
+import type { ProjectStatistics } from '../projects/record-queries.ts'
 
 export type GroupRow = {
   id: number

@@ -15,7 +15,7 @@ import { complaintsOf, groupNameComplaints, namespacePathComplaints, taken, tooL
 import { claimRoute, newRunnersToken } from '../namespaces/queries.ts'
 import { renameTree, retireRoutes } from '../namespaces/rename-queries.ts'
 import { listProjects } from '../projects/list-queries.ts'
-import type { ProjectRecordRow } from '../projects/queries.ts'
+import type { ProjectRecordRow } from '../projects/record-queries.ts'
 import type { GroupDetailRow } from './entity.ts'
 import {
   findGroup,

@@ -17,7 +17,7 @@ import {
   type ProjectStamp,
   type ProjectStatistics,
   type RecordOptions,
-} from './queries.ts'
+} from './record-queries.ts'
 import { settingDefaults } from './settings.ts'
 import { projectFacts } from './subject.ts'
 

@@ -2,7 +2,7 @@ import { Type } from 'typebox'
 import { emit } from '../../events/log.ts'
 import { enqueue, job } from '../../jobs/job.ts'
 import { projectRepositoryDir } from '../repositories/open.ts'
-import { deleteProjectRow, dueForRemoval, findDeleting, markDueDeleting } from './queries.ts'
+import { deleteProjectRow, dueForRemoval, findDeleting, markDueDeleting } from './removal-queries.ts'
 
 /** Takes away what a removed project had: first what lies on disk, then its rows, so that a crash leaves the rest to a second run. */
 export const removeProject = job({

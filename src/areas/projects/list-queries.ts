@@ -4,7 +4,8 @@ import type { Direction, List } from '../../api/page.ts'
 import { fuzzy } from '../../db/fuzzy.ts'
 import { and, raw, type Sql, sql } from '../../db/sql.ts'
 import { projectWhere, within } from '../access-index/queries.ts'
-import { type RecordOptions, recordSelect, stampSelect, visibleProjects } from './queries.ts'
+import { visibleProjects } from './queries.ts'
+import { type RecordOptions, recordSelect, stampSelect } from './record-queries.ts'
 
 export type ProjectOrder = 'id' | 'name' | 'path' | 'created_at' | 'updated_at' | 'last_activity_at'
 

@@ -3,7 +3,7 @@ import { as, type Variant } from '../../api/endpoint.ts'
 import { fetchPage, fetchStamps, type Page } from '../../api/page.ts'
 import { keptProjects, keptSimpleProjects, Project } from './entity.ts'
 import { listProjects, type ProjectFilters, type ProjectSet } from './list-queries.ts'
-import type { ProjectRecordRow } from './queries.ts'
+import type { ProjectRecordRow } from './record-queries.ts'
 
 /** A page of a list of projects, in the form that the caller asked for or may have. */
 export async function projectsPage(

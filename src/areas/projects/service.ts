@@ -33,23 +33,21 @@ import {
   retireProjectRoute,
 } from '../namespaces/queries.ts'
 import { openForWriting, openRepository } from '../repositories/open.ts'
-import { featureComplaints, featuresAmong, newFeatures } from './features.ts'
-import { removeProject } from './jobs.ts'
 import {
   countPersonalProjects,
-  findProjectRecord,
   insertProject,
   insertProjectMember,
   lockForkSource,
   lockProject,
   lockProjectsLimit,
-  markDeleting,
-  markForDeletion,
   type ProjectChanges,
-  type ProjectRecordRow,
   takenNames,
   updateProject,
-} from './queries.ts'
+} from './edit-queries.ts'
+import { featureComplaints, featuresAmong, newFeatures } from './features.ts'
+import { removeProject } from './jobs.ts'
+import { findProjectRecord, type ProjectRecordRow } from './record-queries.ts'
+import { markDeleting, markForDeletion } from './removal-queries.ts'
 import { settingComplaints, settingsAmong } from './settings.ts'
 import { type ProjectSubject, recordOptions } from './subject.ts'
 

@@ -4,7 +4,8 @@ import type { Facts } from '../../access/policy.ts'
 import { projectPolicy } from '../../access/project-policy.ts'
 import type { Ctx } from '../../api/ctx.ts'
 import { subject } from '../../api/endpoint.ts'
-import { findProject, findStampedProject, type ProjectRow, type ProjectStamp, type RecordOptions } from './queries.ts'
+import { findProject, type ProjectRow } from './queries.ts'
+import { findStampedProject, type ProjectStamp, type RecordOptions } from './record-queries.ts'
 
 export type ProjectSubject = ProjectRow & { readonly facts: Facts }
 export type StampedProject = ProjectRow & ProjectStamp & { readonly facts: Facts }

@@ -7,7 +7,7 @@ import { lockAccess, namespacePlaced, projectPlaced } from '../access-index/serv
 import { lockGroup } from '../groups/queries.ts'
 import { type GroupSubject, loadGroup } from '../groups/subject.ts'
 import { lockNamespace } from '../namespaces/queries.ts'
-import { lockProject } from '../projects/queries.ts'
+import { lockProject } from '../projects/edit-queries.ts'
 import type { ProjectSubject } from '../projects/subject.ts'
 import {
   deleteGroupShare,

@@ -1,0 +1,31 @@
+import type { Db, Tx } from '../../db/db.ts'
+import { sql } from '../../db/sql.ts'
+
+/** From here on nobody finds it; a job removes it for good. */
+export const markDeleting = (tx: Tx, id: number): Promise<number> =>
+  tx.run(sql`update projects set deleting = true, updated_at = now() where id = ${id} and not deleting`)
+
+/** As `markDeleting`, if it is still marked and was put away at least `days` ago. `undefined` when it is not. */
+export const markDueDeleting = (tx: Tx, id: number, days: number): Promise<{ full_path: string } | undefined> =>
+  tx.row(sql`update projects set deleting = true, updated_at = now()
+    where id = ${id} and not deleting and marked_for_deletion_on <= current_date - ${days}::integer returning full_path`)
+
+/** Puts it away for `days`, read-only. */
+export const markForDeletion = (tx: Tx, id: number): Promise<number> =>
+  tx.run(
+    sql`update projects set archived = true, marked_for_deletion_on = coalesce(marked_for_deletion_on, current_date), updated_at = now() where id = ${id}`,
+  )
+
+/** A project that is being removed. */
+export const findDeleting = (db: Db, id: number): Promise<{ id: number; repository_storage: string } | undefined> =>
+  db.row(sql`select id, repository_storage from projects where id = ${id} and deleting`)
+
+export const deleteProjectRow = (tx: Tx, id: number): Promise<number> =>
+  tx.run(sql`delete from projects where id = ${id} and deleting`)
+
+/** Projects put away at least `days` ago. */
+export async function dueForRemoval(db: Db, days: number): Promise<number[]> {
+  const rows = await db.rows<{ id: number }>(sql`
+    select id from projects where marked_for_deletion_on <= current_date - ${days}::integer and not deleting order by id limit 1000`)
+  return rows.map(({ id }) => id)
+}
