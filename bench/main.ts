@@ -3,6 +3,7 @@ import { parseArgs } from 'node:util'
 import { repositoryDir } from '../src/areas/repositories/location.ts'
 import { Client } from './client.ts'
 import { cloneTimes } from './clone.ts'
+import { startCommits } from './commits.ts'
 import { benchFolder, ensureData } from './data.ts'
 import { type EndpointBench, endpointsFor } from './endpoints.ts'
 import { startFloor } from './floor.ts'
@@ -24,6 +25,7 @@ const help = `npm run bench -- [options]
   --reference        the reference load instead: constant rates
   --clone            clones over HTTP, over SSH and from git daemon instead
   --start            start times and memory instead
+  --commits N        transactions committed a second beside it (0)
   --processes N      HTTP workers, and floor workers (2)
 `
 
@@ -35,6 +37,7 @@ const { values } = parseArgs({
     reference: { type: 'boolean' },
     clone: { type: 'boolean' },
     start: { type: 'boolean' },
+    commits: { type: 'string', default: '0' },
     processes: { type: 'string', default: '2' },
     help: { type: 'boolean' },
   },
@@ -76,6 +79,7 @@ else {
     const port = await freePort()
     const { databaseUrl } = service
     await using _floor = await startFloor({ port, databaseUrl, processes, projects: size.projects })
+    await using _commits = await startCommits(databaseUrl, Number(values.commits))
     await using client = new Client()
     print(...throughputHead)
     const ports = { service: service.port, floor: port }

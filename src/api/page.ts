@@ -1,6 +1,5 @@
 import type { Db } from '../db/db.ts'
 import { and, literal, raw, type Sql, sql } from '../db/sql.ts'
-import { moment } from '../db/totals.ts'
 import { Failure } from '../kernel/failure.ts'
 
 /** What the caller asked for: which part of a list. */
@@ -76,22 +75,19 @@ const cursor = (list: List, { idAfter, idBefore }: Page): Sql[] => {
 type Stamp = { id: number; stamp: string }
 
 /**
- * As `fetchPage` for a list that selects `id` and `stamp`, in a single statement whatever the total, unless that must be
- * counted. The page comes as one text, because that is cheaper than rows on both sides.
+ * As `fetchPage` for a list that selects `id` and `stamp`. The page comes as one text, because that is cheaper than rows on
+ * both sides, and is kept.
  */
 export async function fetchStamps(db: Db, list: List, page: Page): Promise<Paged<Stamp>> {
   const { where, offset } = rangeOf(list, page)
   const rows = pageStatement(list, where, page.perPage + 1, offset)
-  const found = (await db.row<{ lines: string | null; moment: string }>(
-    sql`select string_agg(found.id || ' ' || found.stamp, ${raw(`E'\n'`)}) as lines, ${moment} as moment from (${rows}) as found`,
-  ))!
-  const stamps = found.lines === null ? [] : found.lines.split('\n').map(stampFrom)
-  return page.keyset
-    ? keysetPaged(list, page, stamps)
-    : offsetPaged(page, stamps, () => {
-        const counted = countStatement(list, where)
-        return db.totals?.at(found.moment, counted) ?? count(db, counted)
-      })
+  const total = page.keyset ? undefined : totalOf(db, list, where)
+  const found = await db.kept.row<{ lines: string | null }>(
+    sql`select string_agg(found.id || ' ' || found.stamp, ${raw(`E'\n'`)}) as lines from (${rows}) as found`,
+  )
+  const lines = found?.lines ?? null
+  const stamps = lines === null ? [] : lines.split('\n').map(stampFrom)
+  return total ? offsetPaged(page, stamps, total) : keysetPaged(list, page, stamps)
 }
 
 function stampFrom(line: string): Stamp {
@@ -104,11 +100,8 @@ export async function fetchPage<Row>(db: Db, list: List, page: Page): Promise<Pa
   const { where, offset } = rangeOf(list, page)
   const statement = pageStatement(list, where, page.perPage + 1, offset)
   if (page.keyset) return keysetPaged(list, page, await db.rows<Row>(statement))
-  const counted = countStatement(list, where)
-  // A total that is likely known goes along with the rows, on the same round trip.
-  const early = db.totals?.expects(counted) ? db.totals.count(counted) : undefined
-  early?.catch(() => {})
-  return offsetPaged(page, await db.rows<Row>(statement), () => early ?? count(db, counted))
+  const total = totalOf(db, list, where)
+  return offsetPaged(page, await db.rows<Row>(statement), total)
 }
 
 /** Conditions and offset of a page. Refuses those that the list does not have. */
@@ -126,7 +119,7 @@ function rangeOf(list: List, page: Page): { where: Sql; offset: number } {
 async function offsetPaged<Row>(
   { page, perPage }: Page,
   found: readonly Row[],
-  count: () => number | Promise<number>,
+  count: () => Promise<number>,
 ): Promise<Paged<Row>> {
   const offset = (page - 1) * perPage
   const hasNext = found.length > perPage
@@ -155,13 +148,18 @@ function pageStatement({ select, from, key, order }: List, where: Sql, limit: nu
   return sql`${select} join (select ${key} as picked ${from} ${range}) as page on page.picked = ${key} order by ${sorted}`
 }
 
-/** How many rows a list has; more than `countedRows` are not told apart. */
-const countStatement = ({ from }: List, where: Sql): Sql =>
-  sql`select 1 ${from} where ${where} limit ${literal(countedRows + 1)}`
-
-async function count(db: Db, rows: Sql): Promise<number> {
-  if (db.totals) return db.totals.count(rows)
-  return (await db.row<{ total: number }>(sql`select count(*) as total from (${rows}) as counted`))!.total
+/**
+ * How many rows a list has, when asked; more than `countedRows` are not told apart. A total that is likely kept is asked for
+ * at once, to travel with the rows.
+ */
+function totalOf(db: Db, { from }: List, where: Sql): () => Promise<number> {
+  const statement = sql`select count(*) as total from (select 1 ${from} where ${where} limit ${literal(countedRows + 1)}) as counted`
+  const count = async () => (await db.kept.row<{ total: number }>(statement))!.total
+  if (!db.kept.expects(statement)) return count
+  const early = count()
+  // Perhaps nobody asks.
+  early.catch(() => {})
+  return () => early
 }
 
 /** A page of a list that is whole in memory. */

@@ -1,9 +1,9 @@
 import pg from 'pg'
 import { connectionOptions } from './connection.ts'
 import type { Database, Db, Statement, Tx } from './db.ts'
+import { KeptRows } from './kept-rows.ts'
 import { Reader } from './reader.ts'
 import { prepared } from './statement.ts'
-import { Totals } from './totals.ts'
 import { isRetryable } from './violations.ts'
 
 export type DatabaseOptions = {
@@ -15,11 +15,17 @@ export type DatabaseOptions = {
 
 const attempts = 4
 
-const over = (query: (statement: Statement) => Promise<pg.QueryResult>): Db => ({
+const over = (query: (statement: Statement) => Promise<pg.QueryResult>): Omit<Db, 'kept'> => ({
   rows: async <Row>(statement: Statement) => (await query(statement)).rows as Row[],
   row: async <Row>(statement: Statement) => (await query(statement)).rows[0] as Row | undefined,
   run: async (statement) => (await query(statement)).rowCount ?? 0,
 })
+
+/** A transaction keeps nothing. */
+function transactionOver(client: pg.PoolClient): Tx {
+  const db = over((statement) => client.query(prepared(statement)))
+  return { ...db, kept: { row: db.row, expects: () => false } } as unknown as Tx
+}
 
 /** Opens the connections on first use. Statements outside a transaction go through the pipelined readers. */
 export function openDatabase(url: string, { readers = 3, writers = 10 }: DatabaseOptions = {}): Database {
@@ -33,7 +39,7 @@ export function openDatabase(url: string, { readers = 3, writers = 10 }: Databas
     let broken = false
     try {
       await client.query('begin')
-      const result = await work(over((statement) => client.query(prepared(statement))) as Tx)
+      const result = await work(transactionOver(client))
       await client.query('commit')
       return result
     } catch (error) {
@@ -49,7 +55,12 @@ export function openDatabase(url: string, { readers = 3, writers = 10 }: Databas
   const reading = over((statement) => reader.query(statement))
   return {
     ...reading,
-    totals: new Totals(reading),
+    kept: new KeptRows({
+      row: reading.row,
+      get sent() {
+        return reader.sent
+      },
+    }),
     async transaction(work) {
       for (let attempt = 1; ; attempt++) {
         try {

@@ -3,13 +3,15 @@ import type { Sql } from './sql.ts'
 /** Text with `$1`, `$2`, … and their values. `Sql` is one. */
 export type Statement = Pick<Sql, 'text' | 'values'>
 
-export interface KeptTotals {
-  /** Counts the rows of `select 1 from … limit …`, unless their total at this moment is kept. */
-  count(rows: Sql): Promise<number>
-  /** Whether counting these rows may cost no more than asking for the moment. */
-  expects(rows: Statement): boolean
-  /** The total of these rows as seen at that moment, if it is kept. */
-  at(moment: string, rows: Statement): number | undefined
+/** Reads that a process need not repeat while nothing is committed: exact at the moment of asking, as any other. */
+export interface KeptReads {
+  /**
+   * The first row, if any. It is shared and must not be changed. The statement must depend on nothing but the data, its values
+   * and the date: no clock, no columns of the same name, none named `moment`.
+   */
+  row<Row>(statement: Statement): Promise<Readonly<Row> | undefined>
+  /** Whether this row may cost no more than asking for the moment. */
+  expects(statement: Statement): boolean
 }
 
 /**
@@ -23,8 +25,8 @@ export interface Db {
   row<Row>(statement: Statement): Promise<Row | undefined>
   /** The number of rows changed. */
   run(statement: Statement): Promise<number>
-  /** Counts that are kept; none in a transaction, which sees what it has not committed. */
-  readonly totals?: KeptTotals
+  /** In a transaction, which sees what it has not committed, nothing is kept. */
+  readonly kept: KeptReads
 }
 
 declare const inTransaction: unique symbol

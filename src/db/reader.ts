@@ -18,12 +18,18 @@ export class Reader implements AsyncDisposable {
   readonly #slots: (Promise<Line> | undefined)[]
   readonly #lines = new Set<Line>()
   #turn: Line | undefined
+  #sent = 0
   #next = 0
   #ended = false
 
   constructor(url: string, connections: number) {
     this.#url = url
     this.#slots = new Array(connections)
+  }
+
+  /** How many turns were sent: what is asked under the same number is not on its way yet. */
+  get sent(): number {
+    return this.#sent
   }
 
   async query(statement: Statement): Promise<pg.QueryResult> {
@@ -44,6 +50,7 @@ export class Reader implements AsyncDisposable {
     this.#turn = line
     setImmediate(() => {
       this.#turn = undefined
+      this.#sent++
       stream.uncork()
     })
     return line

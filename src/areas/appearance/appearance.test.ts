@@ -1,6 +1,7 @@
 import { FormData } from 'undici'
 import { describe, expect, onTestFinished } from 'vitest'
 import { test } from '../../../test/world.ts'
+import { sql } from '../../db/sql.ts'
 import { checkAvatars } from '../avatars/check.ts'
 
 const png = Buffer.from(
@@ -18,6 +19,8 @@ describe('appearance', () => {
   })
 
   test('changes as far as it is named', async ({ world }) => {
+    // Others who share this world may have changed it.
+    await world.db.run(sql`update appearance set texts = default, logo = null, header_logo = null, favicon = null`)
     const before = (await world.root.get(path)).json
     expect(before).toEqual({
       title: '',

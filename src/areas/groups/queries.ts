@@ -104,7 +104,7 @@ export const findGroup = (
   idOrPath: number | string,
   options: GroupOptions = {},
 ): Promise<GroupRow | undefined> =>
-  db.row<GroupRow>(
+  db.kept.row<GroupRow>(
     options.statistics || options.customAttributes
       ? named(
           select(caller, { ...options, shares: true }),

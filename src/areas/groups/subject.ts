@@ -24,7 +24,7 @@ export const groupFacts = (row: GroupRow): Facts => ({
 
 export async function loadGroup(id: number | string, ctx: Ctx): Promise<GroupSubject | undefined> {
   const row = await findGroup(ctx.db, ctx.actor, id)
-  return row && Object.assign(row, { facts: groupFacts(row) })
+  return row && { ...row, facts: groupFacts(row) }
 }
 
 /** A group by id (digits only) or full path. One statement. */

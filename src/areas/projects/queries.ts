@@ -70,7 +70,7 @@ const found = forCaller((caller, name) => {
 
 /** One statement. Projects that are being removed are not found. */
 export const findProject = (db: Db, caller: Caller, idOrPath: number | string): Promise<ProjectRow | undefined> =>
-  db.row<ProjectRow>(found(caller, idOrPath))
+  db.kept.row<ProjectRow>(found(caller, idOrPath))
 
 /** Projects the caller may know about: SQL twin of `projectPolicy.read_project`. */
 export function visibleProjects(caller: Caller): Sql {

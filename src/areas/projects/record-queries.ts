@@ -178,7 +178,7 @@ export const findStampedProject = (
   db: Db,
   caller: Caller,
   idOrPath: number | string,
-): Promise<(ProjectRow & ProjectStamp) | undefined> => db.row(stamped(caller, idOrPath))
+): Promise<(ProjectRow & ProjectStamp) | undefined> => db.kept.row(stamped(caller, idOrPath))
 
 const stamped = forCaller((caller, name) => {
   const { join, condition } = named(name)

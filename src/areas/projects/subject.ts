@@ -48,7 +48,7 @@ const params = Type.Object({ id: Type.String({ description: 'Id or full path of 
 export async function loadProject(id: string, ctx: Ctx): Promise<ProjectSubject | undefined> {
   const name = projectName(id)
   const row = name === undefined ? undefined : await findProject(ctx.db, ctx.actor, name)
-  return row && Object.assign(row, { facts: projectFacts(row) })
+  return row && { ...row, facts: projectFacts(row) }
 }
 
 /** A project with what most operations need. One statement. */
@@ -75,6 +75,6 @@ export const stampedProject = subject({
   async load({ id }, ctx): Promise<StampedProject | undefined> {
     const name = projectName(id)
     const row = name === undefined ? undefined : await findStampedProject(ctx.db, ctx.actor, name)
-    return row && Object.assign(row, { facts: projectFacts(row) })
+    return row && { ...row, facts: projectFacts(row) }
   },
 })

@@ -2,8 +2,9 @@ import { createHash } from 'node:crypto'
 import { Type } from 'typebox'
 import type { Ctx } from '../../api/ctx.ts'
 import { entity } from '../../api/entity.ts'
+import { kept } from '../../api/kept.ts'
 import { dateOnly, nullable, timestamp } from '../../api/schema.ts'
-import type { CustomAttribute, UserReferenceRow, UserRow } from './queries.ts'
+import { type CustomAttribute, findReferences, type UserReferenceRow, type UserRow, type UserStamp } from './queries.ts'
 
 /** The picture that the avatar service has for an address, twice as wide as `points` for dense screens. */
 export function gravatarUrl(email: string, { settings }: Ctx, points = 40): string | null {
@@ -43,7 +44,14 @@ export const userReference = (user: UserReferenceRow, ctx: Ctx) => ({
 export const UserListItem = entity({
   name: 'UserListItem',
   schema: Type.Object(reference),
-  present: (user: UserRow, ctx) => userReference(user, ctx),
+  present: (user: UserReferenceRow, ctx) => userReference(user, ctx),
+})
+
+/** The same, kept as text. */
+export const keptUserListItems = kept<UserStamp, UserReferenceRow & UserStamp>({
+  entity: UserListItem,
+  key: ({ stamp }, { settings }) => `${stamp} ${settings.avatar_service_enabled}`,
+  load: (ids, { db }) => findReferences(db, ids),
 })
 
 const profile = {

@@ -67,10 +67,19 @@ const columns = sql`${userReference}, u.kind, u.admin, u.external, u.can_create_
   coalesce((select json_agg(json_build_object('provider', i.provider, 'extern_uid', i.extern_uid, 'saml_provider_id', i.saml_provider_id) order by i.id)
     from identities i where i.user_id = u.id), '[]') as identities`
 
+/** Which version of an account. */
+export type UserStamp = { id: number; stamp: string }
+
+const stamp = raw(`concat_ws(' ', u.xmin, u.ctid) as stamp`)
+
+/** These accounts as other records show them, in no order. */
+export const findReferences = (db: Db, ids: readonly number[]): Promise<(UserReferenceRow & UserStamp)[]> =>
+  db.rows(sql`select ${userReference}, ${stamp} from users u where u.id = any(${ids}::bigint[])`)
+
 const anyId = placeholder<number>()
 const oneUser = template(sql`select ${columns} from users u where u.id = ${anyId}`, anyId)
 
-export const findUser = (db: Db, id: number): Promise<UserRow | undefined> => db.row<UserRow>(oneUser(id))
+export const findUser = (db: Db, id: number): Promise<UserRow | undefined> => db.kept.row<UserRow>(oneUser(id))
 
 export const findUserByName = (db: Db, username: string): Promise<UserRow | undefined> =>
   db.row<UserRow>(sql`select ${columns} from users u where lower(u.username) = lower(${username})`)
@@ -117,7 +126,7 @@ export const customAttributesOf = (db: Db, userId: number): Promise<CustomAttrib
  * People. Filters that only administrators may use are dropped before this. Without an order, a search gives the best
  * match first and anything else the newest account.
  */
-export function listUsers(filters: UserFilters, options: { customAttributes?: boolean } = {}): List {
+export function listUsers(filters: UserFilters, options: { customAttributes?: boolean } | 'stamps' = {}): List {
   const { search, username, extern_uid, provider, order_by, sort } = filters
   // Accounts of tokens are no people.
   const where: Sql[] = [raw(`u.kind <> 'bot'`)]
@@ -146,7 +155,10 @@ export function listUsers(filters: UserFilters, options: { customAttributes?: bo
   const direction = sort ?? 'desc'
   return {
     type: 'User',
-    select: sql`select ${columns}${options.customAttributes ? attributesColumn : empty} from users u`,
+    select:
+      options === 'stamps'
+        ? sql`select u.id, ${stamp} from users u`
+        : sql`select ${columns}${options.customAttributes ? attributesColumn : empty} from users u`,
     from: sql`from users u`,
     key: raw('u.id'),
     where,

@@ -1,12 +1,12 @@
 import { randomBytes } from 'node:crypto'
 import { as, endpoint, variants } from '../../api/endpoint.ts'
-import { fetchPage } from '../../api/page.ts'
+import { fetchPage, fetchStamps } from '../../api/page.ts'
 import { File, Flag, Hash, Nullable, OneOf, Optional, Params, Text, Timestamp, Whole } from '../../api/params/types.ts'
 import { forbidden, invalidFields, notFound, unauthenticated } from '../../kernel/failure.ts'
 import { acceptAvatar } from '../avatars/service.ts'
 import { instance } from '../instance/subject.ts'
 import { editUser, removeIdentity } from './edit.ts'
-import { CurrentUser, User, UserAdmin, UserListItem } from './entity.ts'
+import { CurrentUser, keptUserListItems, User, UserAdmin, UserListItem } from './entity.ts'
 import { digestPassword } from './password.ts'
 import { passwordComplaints } from './password-rules.ts'
 import { customAttributesOf, findUser, highestRole, listUsers } from './queries.ts'
@@ -97,7 +97,7 @@ export const userRoutes = [
         ...(active !== undefined && { active }),
         ...(blocked !== undefined && { blocked }),
       }
-      return as(UserListItem, await fetchPage(ctx.db, listUsers(open), page))
+      return as(keptUserListItems, await fetchStamps(ctx.db, listUsers(open, 'stamps'), page))
     },
   }),
 

@@ -1,0 +1,101 @@
+import { setImmediate as turn } from 'node:timers/promises'
+import { describe, expect } from 'vitest'
+import { test, type World } from '../../test/world.ts'
+import type { Statement } from './db.ts'
+import { KeptRows } from './kept-rows.ts'
+import { Reader } from './reader.ts'
+import { sql } from './sql.ts'
+
+/** Kept rows over connections of their own, with the statements that were sent. */
+function keptRows({ databaseUrl }: World) {
+  const reader = new Reader(databaseUrl, 2)
+  const sent: string[] = []
+  const kept = new KeptRows({
+    async row<Row>(statement: Statement) {
+      sent.push(statement.text)
+      return (await reader.query(statement)).rows[0] as Row | undefined
+    },
+    get sent() {
+      return reader.sent
+    },
+  })
+  return { kept, sent, [Symbol.asyncDispose]: () => reader[Symbol.asyncDispose]() }
+}
+
+const nameOf = (id: number) => sql`select name from users where id = ${id}`
+const askedForMoment = expect.stringMatching(/^select pg_current_snapshot/)
+
+describe('a kept row', () => {
+  test('costs a question for the moment, which all who ask at once share', async ({ world }) => {
+    await using reads = keptRows(world)
+    const row = await reads.kept.row<{ name: string }>(nameOf(1))
+    expect(row!.name).toBe('Administrator')
+    expect(reads.sent.splice(0)).toEqual([expect.stringContaining('from users')])
+    const again = await Promise.all([1, 2, 3].map(() => reads.kept.row(nameOf(1))))
+    expect(reads.sent).toEqual([askedForMoment])
+    for (const each of again) expect(each).toBe(row)
+  })
+
+  test('is read anew after anything was committed, be it elsewhere', async ({ world }) => {
+    await using reads = keptRows(world)
+    const ann = await world.user({ name: 'Ann' })
+    const read = () => reads.kept.row<{ name: string }>(nameOf(ann.id))
+    expect(await read()).toMatchObject({ name: 'Ann' })
+    await world.root.put(`/users/${ann.id}`, { name: 'Anna' })
+    expect(await read()).toMatchObject({ name: 'Anna' })
+  })
+
+  test('known to be older than what was seen last is not asked about', async ({ world }) => {
+    await using reads = keptRows(world)
+    const ann = await world.user()
+    await reads.kept.row(nameOf(1))
+    await world.root.put(`/users/${ann.id}`, { name: 'Somebody' })
+    await reads.kept.row(nameOf(ann.id))
+    reads.sent.length = 0
+    await reads.kept.row(nameOf(1))
+    expect(reads.sent).toEqual([expect.stringContaining('from users')])
+  })
+
+  test('is another with other values, and none is kept of what is not there', async ({ world }) => {
+    await using reads = keptRows(world)
+    const ann = await world.user({ name: 'Ann' })
+    expect(await reads.kept.row(nameOf(1))).toMatchObject({ name: 'Administrator' })
+    expect(await reads.kept.row(nameOf(ann.id))).toMatchObject({ name: 'Ann' })
+    expect(await reads.kept.row(nameOf(999_999))).toBeUndefined()
+    expect(reads.kept.expects(nameOf(999_999))).toBe(false)
+  })
+
+  test('belongs to all who read it: nobody can change it', async ({ world }) => {
+    await using reads = keptRows(world)
+    const row = (await reads.kept.row<{ name: string }>(nameOf(1))) as { name: string }
+    expect(() => {
+      row.name = 'Mine'
+    }).toThrow(TypeError)
+  })
+
+  test('is never older than what was committed before it was asked for', async ({ world }) => {
+    await using reads = keptRows(world)
+    const { id } = await world.user({ name: '0' })
+    let committed = 0
+    let behind = 0
+    const readers = Array.from({ length: 8 }, async (_, reader) => {
+      for (let round = 0; round < 150; round++) {
+        const least = committed
+        const row = await reads.kept.row<{ name: string }>(nameOf(id))
+        if (Number(row!.name) < least) behind++
+        if ((round + reader) % 3 === 0) await turn()
+      }
+    })
+    const writer = async () => {
+      for (let name = 1; name <= 60; name++) {
+        await world.db.run(sql`update users set name = ${String(name)} where id = ${id}`)
+        committed = name
+        // At once, while questions of others are on their way.
+        const row = await reads.kept.row<{ name: string }>(nameOf(id))
+        if (Number(row!.name) < name) behind++
+      }
+    }
+    await Promise.all([...readers, writer()])
+    expect(behind).toBe(0)
+  })
+})

@@ -1,0 +1,86 @@
+import { LRUCache } from 'lru-cache'
+import type { KeptReads, Statement } from './db.ts'
+import { type Sql, sql } from './sql.ts'
+import { prepared } from './statement.ts'
+
+/** Names what a statement sees: which transactions are committed, and the day, because access expires by date. */
+const moment = sql`pg_current_snapshot()::text || current_date`
+const askMoment: Sql = sql`select ${moment} as moment`
+
+const maximumBytes = 16 * 1024 * 1024
+/** What a row costs besides its values, roughly. */
+const overheadBytes = 500
+
+type Row = { readonly moment: string }
+
+/** What runs the statements. Those asked under the same number of `sent` go out together, after all of them were asked. */
+export type Line = {
+  row<Row>(statement: Statement): Promise<Row | undefined>
+  readonly sent: number
+}
+
+/**
+ * Rows that are kept for as long as nothing at all is committed. What a snapshot sees follows from it alone, so a row of the
+ * same snapshot is exact, in any process; and one question for the snapshot serves all who ask before it goes out. A row
+ * whose moment is not the last one seen is known to be old without asking: a commit costs one vain question at most.
+ */
+export class KeptRows implements KeptReads {
+  readonly #line: Line
+  readonly #rows = new LRUCache<string, Row>({ maxSize: maximumBytes, sizeCalculation: sizeOf })
+  #last = ''
+  #asked: { sent: number; moment: Promise<string> } | undefined
+
+  constructor(line: Line) {
+    this.#line = line
+  }
+
+  expects(statement: Statement): boolean {
+    return this.#known(keyOf(statement)) !== undefined
+  }
+
+  async row<R>(statement: Statement): Promise<Readonly<R> | undefined> {
+    const key = keyOf(statement)
+    const known = this.#known(key)
+    if (known && (await this.#moment()) === known.moment) return known as R
+    const { text, values } = statement
+    const row = await this.#line.row<Row>({
+      text: `select kept.*, ${moment.text} as moment from (${text}) as kept`,
+      values,
+    })
+    if (!row) return undefined
+    this.#last = row.moment
+    this.#rows.set(key, Object.freeze(row))
+    return row as R
+  }
+
+  #known(key: string): Row | undefined {
+    const known = this.#rows.get(key)
+    return known?.moment === this.#last ? known : undefined
+  }
+
+  #moment(): Promise<string> {
+    const { sent } = this.#line
+    if (this.#asked?.sent !== sent) this.#asked = { sent, moment: this.#ask() }
+    return this.#asked.moment
+  }
+
+  async #ask(): Promise<string> {
+    const { moment } = (await this.#line.row<Row>(askMoment))!
+    this.#last = moment
+    return moment
+  }
+}
+
+function keyOf(statement: Statement): string {
+  const { name, text, values } = prepared(statement)
+  return `${name ?? text} ${JSON.stringify(values)}`
+}
+
+function sizeOf(row: Row, key: string): number {
+  let bytes = overheadBytes + key.length
+  for (const value of Object.values(row)) {
+    if (typeof value === 'string') bytes += value.length
+    else if (typeof value === 'object' && value !== null) bytes += JSON.stringify(value).length
+  }
+  return bytes
+}
