@@ -20,7 +20,8 @@ describe('appearance', () => {
 
   test('changes as far as it is named', async ({ world }) => {
     // Others who share this world may have changed it.
-    await world.db.run(sql`update appearance set texts = default, logo = null, header_logo = null, favicon = null`)
+    await world.db.run(sql`update appearance set texts = default, logo = null, logo_digest = null, header_logo = null,
+      header_logo_digest = null, favicon = null, favicon_digest = null`)
     const before = (await world.root.get(path)).json
     expect(before).toEqual({
       title: '',
