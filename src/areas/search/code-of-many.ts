@@ -17,7 +17,7 @@ async function findBlobs({ ctx, search, page }: Search<unknown>, { sources, all 
     ctx,
     sources,
     `blobs ${JSON.stringify(query)}`,
-    (repo, tips, timeoutMs) => searchText(repo, tips, textSearch(query, timeoutMs)),
+    (repo, tips, left) => searchText(repo, tips, textSearch(query, left())),
     sizeOfLines,
   )
   const byTip = Map.groupBy(found, ({ commit }) => commit)
@@ -35,11 +35,11 @@ async function findBlobs({ ctx, search, page }: Search<unknown>, { sources, all 
 /** Commits by a text in their message, the newest first; before those, one by its id or the beginning of it. */
 const searchCommits =
   (message: string): SearchTips<FoundCommit> =>
-  async (repo, tips, timeoutMs) => {
+  async (repo, tips, left) => {
     const named = await commitNamed(repo, message)
     const commit = named && (await readCommit(repo, named))
-    const first = commit && (await findBelow(repo, tips, commit, timeoutMs))
-    const all = await searchMessages(repo, tips, { message, maxFound, timeoutMs })
+    const first = commit && (await findBelow(repo, tips, commit, left()))
+    const all = await searchMessages(repo, tips, { message, maxFound, timeoutMs: left() })
     return first ? { ...all, found: [{ ...first, seconds: Number.POSITIVE_INFINITY }, ...all.found] } : all
   }
 

@@ -8,6 +8,7 @@ import { remember } from '../../git/remember.ts'
 import type { Repository } from '../../git/repository.ts'
 import type { Found } from '../../git/text-search.ts'
 import { RepositoryUnion } from '../../git/union.ts'
+import { inTurn } from '../../kernel/turns.ts'
 import { type ProjectSubject, projectFacts } from '../projects/subject.ts'
 import { openRepository } from '../repositories/open.ts'
 import { timeoutMs, tookTooLong } from './bounds.ts'
@@ -43,8 +44,11 @@ export async function readableSources(ctx: Ctx, traversalIds: readonly number[] 
   return { sources: sources.flat(), all: projects.length <= maxProjects }
 }
 
-/** A search of some commits in the repository that has them all, in so much time. */
-export type SearchTips<Thing> = (repo: Repository, tips: readonly Oid[], timeoutMs: number) => Promise<Found<Thing>>
+/** A search of some commits in the repository that has them all, in as many milliseconds as are left. */
+export type SearchTips<Thing> = (repo: Repository, tips: readonly Oid[], left: () => number) => Promise<Found<Thing>>
+
+/** `broken`: some repository could not be read. */
+type Gathered<Thing> = Found<Thing> & { readonly broken: boolean }
 
 /**
  * Searches all sources in one process, and remembers what it found by their commits, so that paging is cheap. Commits that
@@ -64,22 +68,27 @@ export async function searchTogether<Thing extends object>(
     .update(byTip.map(([tip]) => tip).join())
     .update(key)
     .digest('base64')
-  const deadline = Date.now() + timeoutMs
-  let cutOff: Found<Thing> | undefined
+  let partial: Found<Thing> | undefined
   const whole = await remember(
     first.repo,
     `together ${name}`,
-    async () => {
-      const all = await searchAround(ctx, byTip, search, deadline)
-      if (!all.timedOut) return all
-      cutOff = all
-      return undefined
-    },
+    () =>
+      inSearchTurn(ctx, async () => {
+        const deadline = Date.now() + timeoutMs
+        const all = await searchAround(ctx, byTip, search, () => Math.max(1, deadline - Date.now()))
+        if (!all.timedOut && !all.broken) return all
+        partial = all
+        return undefined
+      }),
     sizeOf,
   )
-  if (cutOff?.found.length === 0) throw tookTooLong()
-  return (whole ?? cutOff)!
+  if (partial?.timedOut && partial.found.length === 0) throw tookTooLong()
+  return (whole ?? partial)!
 }
+
+/** One such search at a time in this process, and each caller waits for his own: the rest of git stays quick. */
+const inSearchTurn = <T>({ actor }: Ctx, work: () => Promise<T>): Promise<T> =>
+  inTurn(`search by ${actor?.id}`, () => inTurn('search of many projects', work))
 
 /** The repositories of these sources as one, for reading by id. */
 export const unionOf = (ctx: Ctx, sources: readonly Source[]): Promise<RepositoryUnion> =>
@@ -93,26 +102,27 @@ async function searchAround<Thing>(
   ctx: Ctx,
   byTip: readonly (readonly [tip: Oid, having: readonly Source[]])[],
   search: SearchTips<Thing>,
-  deadline: number,
-): Promise<Found<Thing>> {
+  left: () => number,
+): Promise<Gathered<Thing>> {
   const sources = byTip.flatMap(([, having]) => having)
   const tips = byTip.map(([tip]) => tip)
   await using repo = await unionOf(ctx, sources)
   try {
-    return await search(repo, tips, Math.max(1, deadline - Date.now()))
+    return { ...(await search(repo, tips, left)), broken: false }
   } catch (error) {
     if (!(error instanceof GitError) || error.signal !== null) throw error
     if (tips.length === 1) {
       ctx.log.error({ err: error, projects: sources.map(({ project }) => project.id) }, 'code could not be searched')
-      return { found: [], complete: false, timedOut: false }
+      return { found: [], complete: false, timedOut: false, broken: true }
     }
   }
   const middle = byTip.length >> 1
-  const before = await searchAround(ctx, byTip.slice(0, middle), search, deadline)
-  const after = await searchAround(ctx, byTip.slice(middle), search, deadline)
+  const before = await searchAround(ctx, byTip.slice(0, middle), search, left)
+  const after = await searchAround(ctx, byTip.slice(middle), search, left)
   return {
     found: [...before.found, ...after.found],
     complete: before.complete && after.complete,
     timedOut: before.timedOut || after.timedOut,
+    broken: before.broken || after.broken,
   }
 }
