@@ -15,7 +15,7 @@ import { timeoutMs, tookTooLong } from './bounds.ts'
 import { projectsWithCode } from './queries.ts'
 
 /** So many projects are searched at once; the code of the others is found from within them, or from their groups. */
-export const maxProjects = 100
+const maxProjects = 100
 
 /** A project that is searched, and the commit of its default branch. */
 export type Source = {
