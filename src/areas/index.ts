@@ -48,6 +48,7 @@ import { namespaceRoutes } from './namespaces/routes.ts'
 import { notificationSettingRoutes } from './notification-settings/routes.ts'
 import { purgeEndedOauthTokens } from './oauth/jobs.ts'
 import { pipelineRoutes } from './pipelines/routes.ts'
+import { copyTemplate } from './project-creation/jobs.ts'
 import { projectCreationRoutes } from './project-creation/routes.ts'
 import { removeMarkedProjects, removeProject } from './projects/jobs.ts'
 import { projectRoutes } from './projects/routes.ts'
@@ -151,6 +152,7 @@ export const jobs: readonly Job<any>[] = [
   acceptInvitationsLater,
   collectUnusedBlobs,
   copySource,
+  copyTemplate,
   deleteMergedBranches,
   deliverMail,
   failStuckImports,

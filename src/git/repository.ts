@@ -170,6 +170,6 @@ export class QuarantinedRepository extends Repository {
   }
 }
 
-/** The variable is a list with `:` between its entries, where one in quotes may hold anything. */
-const quoteAlternate = (path: string) =>
+/** An entry of `GIT_ALTERNATE_OBJECT_DIRECTORIES`: a list with `:` between its entries, where one in quotes may hold anything. */
+export const quoteAlternate = (path: string) =>
   /^"|[:\n]/.test(path) ? `"${path.replace(/["\\]/g, '\\$&').replaceAll('\n', '\\n')}"` : path

@@ -1,4 +1,3 @@
-import { Failure } from '../kernel/failure.ts'
 import { GitError } from './git-error.ts'
 import type { Oid } from './oid.ts'
 import { pathFromBytes } from './path-bytes.ts'
@@ -7,6 +6,8 @@ import { decodeText } from './text.ts'
 
 /** Lines of a file that follow one another: those with the text and two around each. */
 export type FoundLines = {
+  /** The commit that was searched. */
+  readonly commit: Oid
   /** See `path-bytes.ts`. */
   readonly path: string
   /** Of the first line, from 1. */
@@ -28,39 +29,48 @@ export type TextSearch = {
   readonly timeoutMs: number
 }
 
-/** `complete`: there is nothing else to find. */
-export type TextFound = { readonly found: readonly FoundLines[]; readonly complete: boolean }
+/** What a search found before it ended. */
+export type Found<Thing> = {
+  readonly found: readonly Thing[]
+  /** There is nothing else to find. */
+  readonly complete: boolean
+  /** Ended by its deadline: the same search may find more another time. */
+  readonly timedOut: boolean
+}
 
 /**
- * Where a text stands in the files of a commit, in the order of paths; binary files are left out. One `grep` process.
- * `Failure('unavailable')` when it takes too long.
+ * Where a text stands in the files of some commits, in the order of commits and paths; binary files are left out. One `grep`
+ * process.
  */
-export async function searchText(repo: Repository, commit: Oid, search: TextSearch): Promise<TextFound> {
+export async function searchText(
+  repo: Repository,
+  commits: readonly Oid[],
+  search: TextSearch,
+): Promise<Found<FoundLines>> {
   const child = await repo.start('grep', {
     // The text stands in the word of its flag, so it is none itself.
     flags: ['-I', '-i', '-n', '-z', '-F', '-C2', '--threads=2', '--full-name', '--no-color', `-e${search.text}`],
-    args: [commit],
+    args: commits,
     timeoutMs: search.timeoutMs,
     ...(search.like !== undefined && {
       paths: [`:(icase)${search.like.replaceAll(/[?[\\]/g, '\\$&')}`],
       env: { GIT_LITERAL_PATHSPECS: '0' },
     }),
   })
-  const places = new Places(commit, search)
+  const places = new Places(search)
   let bytes = 0
   for await (const chunk of child as AsyncIterable<Buffer>) {
     bytes += chunk.length
     places.read(chunk)
     // Leaving the loop ends the process.
-    if (places.isFull || bytes > search.maxBytes) return { found: places.found, complete: false }
+    if (places.isFull || bytes > search.maxBytes) return { found: places.found, complete: false, timedOut: false }
   }
   const { code, signal, stderr, timedOut } = await child.done
-  const failed = new GitError('grep', code, signal, stderr)
-  if (timedOut) throw new Failure('unavailable', 'The search took too long', { cause: failed })
+  if (timedOut) return { found: places.found, complete: false, timedOut }
   // 1: nothing was found.
-  if (code !== 0 && code !== 1) throw failed
+  if (code !== 0 && code !== 1) throw new GitError('grep', code, signal, stderr)
   places.end()
-  return { found: places.found, complete: true }
+  return { found: places.found, complete: true, timedOut }
 }
 
 /**
@@ -70,13 +80,11 @@ export async function searchText(repo: Repository, commit: Oid, search: TextSear
 class Places {
   readonly found: FoundLines[] = []
   readonly #search: TextSearch
-  readonly #prefixLength: number
   #rest: Buffer = Buffer.alloc(0)
-  #open: { path: string; firstLine: number; lines: Buffer[] } | undefined
+  #open: { commit: Oid; path: string; firstLine: number; lines: Buffer[] } | undefined
 
-  constructor(commit: Oid, search: TextSearch) {
+  constructor(search: TextSearch) {
     this.#search = search
-    this.#prefixLength = commit.length + 1
   }
 
   get isFull(): boolean {
@@ -96,10 +104,11 @@ class Places {
 
   /** The last place has no separator after it. */
   end(): void {
-    const { path, firstLine, lines } = this.#open ?? {}
+    const place = this.#open
     this.#open = undefined
-    if (path === undefined || this.isFull || this.#search.accepts?.(path) === false) return
-    this.found.push({ path, firstLine: firstLine!, text: decodeText(Buffer.concat(lines!)) })
+    if (!place || this.isFull || this.#search.accepts?.(place.path) === false) return
+    const { lines, ...where } = place
+    this.found.push({ ...where, text: decodeText(Buffer.concat(lines)) })
   }
 
   /** The bytes of the next line; 0 when it is not all there. */
@@ -112,10 +121,12 @@ class Places {
     const numberEnd = pathEnd < 0 ? -1 : bytes.indexOf(0, pathEnd + 1)
     const lineEnd = numberEnd < 0 ? -1 : bytes.indexOf(newline, numberEnd + 1)
     if (lineEnd < 0) return 0
-    const path = pathFromBytes(bytes.subarray(this.#prefixLength, pathEnd))
-    if (this.#open?.path !== path) {
+    const commitEnd = bytes.indexOf(colon)
+    const commit = bytes.toString('latin1', 0, commitEnd) as Oid
+    const path = pathFromBytes(bytes.subarray(commitEnd + 1, pathEnd))
+    if (this.#open?.path !== path || this.#open.commit !== commit) {
       this.end()
-      this.#open = { path, firstLine: Number(bytes.toString('latin1', pathEnd + 1, numberEnd)), lines: [] }
+      this.#open = { commit, path, firstLine: Number(bytes.toString('latin1', pathEnd + 1, numberEnd)), lines: [] }
     }
     this.#open.lines.push(bytes.subarray(numberEnd + 1, lineEnd + 1))
     return lineEnd + 1
@@ -124,3 +135,4 @@ class Places {
 
 const separator = Buffer.from('--\n')
 const newline = 0x0a
+const colon = 0x3a

@@ -20,6 +20,13 @@ const newGroup = async ({ root }: World) => {
   const path = unique('made')
   return (await root.post('/groups', { name: path, path })).json
 }
+/** A group whose id is known beforehand, so that a setting can name it. */
+async function groupNumbered(world: World, id: number): Promise<{ id: number }> {
+  const known = await world.root.get(`/groups/${id}`)
+  if (known.status === 200) return known.json
+  await world.rows(`select setval(pg_get_serial_sequence('namespaces', 'id'), $1, false)`, [id])
+  return newGroup(world)
+}
 const newUser = async (world: World) => (await world.root.get(`/users/${(await world.user()).id}`)).json
 
 /** Statuses of requests one after the other. */
@@ -198,6 +205,17 @@ const effects: readonly Effect[] = [
     async (world) => (await newProject(world)).ci_config_path,
     null,
     'ci/all.yml',
+  ],
+  [
+    'custom_project_templates_group_id',
+    { custom_project_templates_group_id: 7_000_000 },
+    async (world) => {
+      const template = await newProject(world, { namespace_id: (await groupNumbered(world, 7_000_000)).id })
+      const wish = made({ use_custom_template: true, template_project_id: template.id })
+      return (await world.root.post('/projects', wish)).status
+    },
+    400,
+    201,
   ],
   [
     'repository_storages',

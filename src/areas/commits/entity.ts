@@ -70,7 +70,7 @@ export const Commit = entity({
   present: (row: CommitRow, ctx) => basicOf(row, ctx),
 })
 
-/** One commit, with what became of it. The commits of a page are of one project. */
+/** One commit, with what became of it. */
 export const CommitDetail = entity({
   name: 'CommitDetail',
   schema: Type.Object({
@@ -81,14 +81,9 @@ export const CommitDetail = entity({
       description: 'Null, too, for those who may not read pipelines',
     }),
   }),
-  gather: (rows: readonly CommitDetailRow[], ctx) =>
-    lastPipelines(
-      ctx,
-      rows[0]!.project,
-      rows.map(({ commit }) => commit.oid),
-    ),
-  present(row, ctx, pipelines) {
-    const pipeline = pipelines.get(row.commit.oid)
+  gather: (rows: readonly CommitDetailRow[], ctx) => lastPipelines(ctx, rows),
+  present(row, ctx, lastPipelineOf) {
+    const pipeline = lastPipelineOf(row)
     return {
       ...basicOf(row, ctx),
       project_id: row.project.id,

@@ -5,16 +5,21 @@ import type { Oid } from '../../git/oid.ts'
 import { newestPipelines, type PipelineRow } from '../pipelines/queries.ts'
 import type { ProjectSubject } from '../projects/subject.ts'
 
-/**
- * The newest pipeline of each commit, whatever its ref; commits without one are left out, and all of them for a caller
- * who may not read pipelines. One statement.
- */
-export async function lastPipelines(
-  ctx: Ctx,
-  project: Pick<ProjectSubject, 'id' | 'facts'>,
-  commits: readonly Oid[],
-): Promise<ReadonlyMap<Oid, PipelineRow>> {
-  if (!allows(projectPolicy.read_pipeline, ctx.actor, project.facts)) return new Map()
-  const found = await newestPipelines(ctx.db, project.id, commits)
-  return new Map(found.map((pipeline) => [pipeline.sha, pipeline]))
+type CommitOfProject = {
+  readonly commit: { readonly oid: Oid }
+  readonly project: Pick<ProjectSubject, 'id' | 'facts'>
+}
+
+/** The newest pipeline of a commit, whatever its ref; `undefined` without one. */
+export type LastPipelines = (row: CommitOfProject) => PipelineRow | undefined
+
+const keyOf = (projectId: number, sha: string): string => `${projectId} ${sha}`
+
+/** Looks them up for all of a page; none where the caller may not read pipelines. One statement. */
+export async function lastPipelines(ctx: Ctx, rows: readonly CommitOfProject[]): Promise<LastPipelines> {
+  const readable = rows.filter(({ project }) => allows(projectPolicy.read_pipeline, ctx.actor, project.facts))
+  const commits = readable.map(({ project, commit }) => ({ projectId: project.id, sha: commit.oid }))
+  const found = commits.length === 0 ? [] : await newestPipelines(ctx.db, commits)
+  const known = new Map(found.map((pipeline) => [keyOf(pipeline.project_id, pipeline.sha), pipeline]))
+  return ({ project, commit }) => known.get(keyOf(project.id, commit.oid))
 }

@@ -100,11 +100,15 @@ export const findNewestPipeline = (
     sql`${detail} where p.project_id = ${projectId} and p.sha = ${sha} and p.ref = ${ref} order by p.id desc limit 1`,
   )
 
-/** The newest pipeline of each commit, whatever its ref; commits without one are left out. One statement. */
-export const newestPipelines = (db: Db, projectId: number, commits: readonly Oid[]): Promise<PipelineRow[]> =>
+/** The newest pipeline of each commit of a project, whatever its ref; commits without one are left out. One statement. */
+export const newestPipelines = (
+  db: Db,
+  commits: readonly { readonly projectId: number; readonly sha: Oid }[],
+): Promise<PipelineRow[]> =>
   db.rows<PipelineRow>(sql`
-    select distinct on (p.sha) ${columns} from pipelines p
-    where p.project_id = ${projectId} and p.sha = any(${commits}::text[]) order by p.sha, p.id desc`)
+    select distinct on (p.project_id, p.sha) ${columns}
+    from unnest(${commits.map(({ projectId }) => projectId)}::bigint[], ${commits.map(({ sha }) => sha)}::text[]) as c (project_id, sha)
+    join pipelines p on p.project_id = c.project_id and p.sha = c.sha order by p.project_id, p.sha, p.id desc`)
 
 /** Which pipeline a report is for: the newest of the commit, narrowed by what is given. */
 export type PipelineChoice = {

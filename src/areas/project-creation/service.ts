@@ -9,28 +9,41 @@ import type { ProjectRecordRow } from '../projects/record-queries.ts'
 import { createProject, getRecord, type ProjectInput } from '../projects/service.ts'
 import { loadProject, type ProjectSubject } from '../projects/subject.ts'
 import { commitReadme } from '../pushes/first-commit.ts'
+import { acceptTemplate, fillFromTemplate, type TemplateWish } from './templates.ts'
+
+/** What a project can be filled from; each request names one at most. */
+export const sources = ['import_url', 'template_name', 'template_project_id'] as const
+
+/** What a new project begins with: nothing, a README, or what lies elsewhere. */
+type Beginning = TemplateWish & {
+  initialize_with_readme: boolean
+  default_branch?: string
+  import_url?: string
+}
 
 /** A project, and its first commit if one is wanted, or the wish to fill it from elsewhere. */
 export async function createProjectWithContent(
   ctx: Ctx,
-  input: ProjectInput & {
-    namespace_id?: number
-    initialize_with_readme: boolean
-    default_branch?: string
-    import_url?: string
-  },
+  input: ProjectInput & Beginning & { namespace_id?: number },
   ownerId: number,
 ): Promise<ProjectRecordRow> {
   const { initialize_with_readme, default_branch, import_url, ...attributes } = input
   if (default_branch !== undefined && branchRef(default_branch) === undefined)
     throw invalidFields({ default_branch: ['is invalid'] })
+  const source = sources.find((name) => input[name] !== undefined)
+  if (initialize_with_readme && source)
+    throw new ParameterError(`initialize_with_readme, ${source} are mutually exclusive`)
+  const template = await acceptTemplate(ctx, input)
   if (import_url !== undefined) {
-    if (initialize_with_readme) throw new ParameterError('initialize_with_readme, import_url are mutually exclusive')
     const destination = await acceptImportUrl(ctx, import_url)
     return createProject(ctx, attributes, ownerId, (tx, id) =>
       importInto(ctx, tx, id, { destination, defaultBranch: default_branch }),
     )
   }
+  if (template)
+    return createProject(ctx, attributes, ownerId, (tx, id) =>
+      fillFromTemplate(ctx, tx, id, { template, defaultBranch: default_branch }),
+    )
   const project = await createProject(ctx, attributes, ownerId)
   if (!initialize_with_readme) return project
   await commitReadme(ctx, project, default_branch)

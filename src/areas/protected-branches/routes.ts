@@ -2,14 +2,14 @@ import { endpoint } from '../../api/endpoint.ts'
 import { fetchPage } from '../../api/page.ts'
 import { Filled, Flag, Optional, Params, Text } from '../../api/params/types.ts'
 import { project } from '../projects/subject.ts'
+import { oneRule, ruleName, unprotecting } from '../protected-refs/endpoints.ts'
 import { accessLevels } from '../protected-refs/levels.ts'
 import { allowedParam, changedParam, grantsAmong, levelParam } from '../protected-refs/params.ts'
-import { findProtectedRef, listProtectedRefs, type ProtectedRefRow } from '../protected-refs/queries.ts'
-import { changeProtectedRef, getProtectedRef, protectRef, unprotectRef } from '../protected-refs/service.ts'
+import { listProtectedRefs, type ProtectedRefRow } from '../protected-refs/queries.ts'
+import { changeProtectedRef, getProtectedRef, protectRef } from '../protected-refs/service.ts'
 import { grantChanges } from './changes.ts'
 import { ProtectedBranch } from './entity.ts'
 
-const name = Text({ description: 'Name of the rule, wildcards included, as one segment' })
 const forcePush = { description: 'Who may push may also lose commits' }
 const codeOwners = { description: 'Files with owners change by merge requests only', tier: 'premium' } as const
 
@@ -27,16 +27,7 @@ export const protectedBranchRoutes = [
       fetchPage<ProtectedRefRow>(ctx.db, listProtectedRefs(subject.id, 'branch', ctx.actor, params), page),
   }),
 
-  endpoint({
-    method: 'GET',
-    path: '/projects/:id/protected_branches/:name',
-    summary: 'What protects branches of one name or pattern',
-    subject: project,
-    allow: 'admin_protected_ref',
-    params: Params({ name }),
-    returns: ProtectedBranch,
-    handle: ({ subject, params, ctx }) => getProtectedRef(ctx, subject, 'branch', params.name),
-  }),
+  oneRule('branch', ProtectedBranch),
 
   endpoint({
     method: 'POST',
@@ -81,7 +72,7 @@ export const protectedBranchRoutes = [
     subject: project,
     allow: 'admin_protected_ref',
     params: Params({
-      name,
+      name: ruleName,
       allowed_to_push: changedParam('push'),
       allowed_to_merge: changedParam('merge'),
       allowed_to_unprotect: changedParam('unprotect'),
@@ -108,17 +99,5 @@ export const protectedBranchRoutes = [
     },
   }),
 
-  endpoint({
-    method: 'DELETE',
-    path: '/projects/:id/protected_branches/:name',
-    summary: 'Stop protecting a branch or pattern',
-    subject: project,
-    allow: 'admin_protected_ref',
-    params: Params({ name }),
-    changedAt: async (subject, params, ctx) =>
-      (await findProtectedRef(ctx.db, subject.id, 'branch', params.name, ctx.actor))?.updated_at,
-    returns: null,
-    handle: async ({ subject, params, ctx }) =>
-      unprotectRef(ctx, subject, await getProtectedRef(ctx, subject, 'branch', params.name)),
-  }),
+  unprotecting('branch'),
 ]

@@ -1,14 +1,13 @@
 import { endpoint } from '../../api/endpoint.ts'
 import { fetchPage } from '../../api/page.ts'
-import { Filled, Params, Text } from '../../api/params/types.ts'
+import { Filled, Params } from '../../api/params/types.ts'
 import { project } from '../projects/subject.ts'
+import { oneRule, unprotecting } from '../protected-refs/endpoints.ts'
 import { accessLevels } from '../protected-refs/levels.ts'
 import { allowedParam, grantsAmong, levelParam } from '../protected-refs/params.ts'
-import { findProtectedRef, listProtectedRefs, type ProtectedRefRow } from '../protected-refs/queries.ts'
-import { getProtectedRef, protectRef, unprotectRef } from '../protected-refs/service.ts'
+import { listProtectedRefs, type ProtectedRefRow } from '../protected-refs/queries.ts'
+import { protectRef } from '../protected-refs/service.ts'
 import { ProtectedTag } from './entity.ts'
-
-const name = Text({ description: 'Name of the rule, wildcards included, as one segment' })
 
 export const protectedTagRoutes = [
   endpoint({
@@ -23,16 +22,7 @@ export const protectedTagRoutes = [
       fetchPage<ProtectedRefRow>(ctx.db, listProtectedRefs(subject.id, 'tag', ctx.actor), page),
   }),
 
-  endpoint({
-    method: 'GET',
-    path: '/projects/:id/protected_tags/:name',
-    summary: 'What protects tags of one name or pattern',
-    subject: project,
-    allow: 'admin_protected_ref',
-    params: Params({ name }),
-    returns: ProtectedTag,
-    handle: ({ subject, params, ctx }) => getProtectedRef(ctx, subject, 'tag', params.name),
-  }),
+  oneRule('tag', ProtectedTag),
 
   endpoint({
     method: 'POST',
@@ -55,17 +45,5 @@ export const protectedTagRoutes = [
       ),
   }),
 
-  endpoint({
-    method: 'DELETE',
-    path: '/projects/:id/protected_tags/:name',
-    summary: 'Stop protecting a tag or pattern',
-    subject: project,
-    allow: 'admin_protected_ref',
-    params: Params({ name }),
-    changedAt: async (subject, params, ctx) =>
-      (await findProtectedRef(ctx.db, subject.id, 'tag', params.name, ctx.actor))?.updated_at,
-    returns: null,
-    handle: async ({ subject, params, ctx }) =>
-      unprotectRef(ctx, subject, await getProtectedRef(ctx, subject, 'tag', params.name)),
-  }),
+  unprotecting('tag'),
 ]

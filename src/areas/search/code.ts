@@ -1,24 +1,28 @@
 import { as } from '../../api/endpoint.ts'
-import { type Page, type Paged, slicePage } from '../../api/page.ts'
 import { readCommits } from '../../git/commits.ts'
-import { listCommitIds } from '../../git/history.ts'
+import { searchMessages } from '../../git/message-search.ts'
 import type { Oid } from '../../git/oid.ts'
 import { remember } from '../../git/remember.ts'
 import type { Repository } from '../../git/repository.ts'
 import { searchText } from '../../git/text-search.ts'
-import { Failure, invalid, notFound } from '../../kernel/failure.ts'
+import { notFound } from '../../kernel/failure.ts'
 import { CommitDetail, type CommitDetailRow } from '../commits/entity.ts'
 import { defaultRef, findCommitId } from '../commits/revision.ts'
 import type { ProjectSubject } from '../projects/subject.ts'
 import { openRepository } from '../repositories/open.ts'
+import {
+  codeQuery,
+  maxFound,
+  nothing,
+  oneLine,
+  pageOf,
+  sizeOfLines,
+  textSearch,
+  timeoutMs,
+  tookTooLong,
+} from './bounds.ts'
 import { FoundBlob, type FoundBlobRow } from './entity.ts'
-import { fits, parseCodeQuery } from './file-filters.ts'
 import type { Search, SearchScope } from './scope.ts'
-
-/** Nobody turns more pages than these fill; what lies beyond is asked for in other words. */
-const maxFound = 1000
-const maxBytes = 8 * 1024 * 1024
-const timeoutMs = 10_000
 
 /** The commit to search, and what it is called; nothing in an empty repository. */
 async function tipOf(
@@ -31,30 +35,6 @@ async function tipOf(
   return undefined
 }
 
-const nothing: Paged<never> = { rows: [], total: 0, hasNext: false }
-
-/** A page of what was found; how much there is in all is not told when the search ended early. */
-const pageOf = <Row>({ found, complete }: { found: readonly Row[]; complete: boolean }, page: Page): Paged<Row> => {
-  const paged = slicePage(found, page)
-  return complete ? paged : { ...paged, total: undefined }
-}
-
-/** Git was ended: somebody who asks for less may be told. */
-async function inTime<T>(search: Promise<T>): Promise<T> {
-  try {
-    return await search
-  } catch (error) {
-    if (error instanceof Failure && error.kind === 'unavailable' && error.cause !== undefined)
-      throw new Failure('unprocessable', 'The search took too long: search for something rarer, or in fewer files')
-    throw error
-  }
-}
-
-const oneLine = (text: string): string => {
-  if (/[\r\n]/.test(text)) throw invalid('search must be one line')
-  return text
-}
-
 /** Text in the files of a project. One `git grep` the first time; remembered, so that paging is cheap. */
 export const blobsInProject: SearchScope<ProjectSubject> = {
   name: 'blobs',
@@ -62,26 +42,19 @@ export const blobsInProject: SearchScope<ProjectSubject> = {
   allow: 'read_code',
   async find(asked) {
     const { ctx, within, page } = asked
-    const query = parseCodeQuery(oneLine(asked.search))
-    if (query.text === '') throw invalid('search has nothing but filters')
+    const query = codeQuery(asked.search)
     const repo = openRepository(ctx, within)
     const tip = await tipOf(repo, asked)
     if (!tip) return as(FoundBlob, nothing)
     const found = await remember(
       repo,
       `grep ${tip.commit} ${JSON.stringify(query)}`,
-      () =>
-        inTime(
-          searchText(repo, tip.commit, {
-            text: query.text,
-            ...(query.like[0] !== undefined && { like: query.like[0] }),
-            accepts: (path) => fits(query, path),
-            maxFound,
-            maxBytes,
-            timeoutMs,
-          }),
-        ),
-      (all) => all.found.reduce((sum, { path, text }) => sum + 2 * (path.length + text.length) + 100, 0),
+      async () => {
+        const all = await searchText(repo, [tip.commit], textSearch(query, timeoutMs))
+        if (all.timedOut) throw tookTooLong()
+        return all
+      },
+      sizeOfLines,
     )
     const paged = pageOf(found, page)
     const rows = paged.rows.map((lines): FoundBlobRow => ({ ...lines, ref: tip.ref, projectId: within.id }))
@@ -89,7 +62,7 @@ export const blobsInProject: SearchScope<ProjectSubject> = {
   },
 }
 
-/** Commits by a text in their message, the newest first; one by its id or the beginning of it. One `git rev-list` the first time. */
+/** Commits by a text in their message, the newest first; one by its id or the beginning of it. One `git log` the first time. */
 export const commitsInProject: SearchScope<ProjectSubject> = {
   name: 'commits',
   returns: [CommitDetail],
@@ -104,9 +77,9 @@ export const commitsInProject: SearchScope<ProjectSubject> = {
       repo,
       `commits ${tip.commit} ${message}`,
       async () => {
-        const filters = { from: [tip.commit], message }
-        const oids = await inTime(listCommitIds(repo, filters, { limit: maxFound + 1, timeoutMs }))
-        return { found: oids.slice(0, maxFound), complete: oids.length <= maxFound }
+        const all = await searchMessages(repo, [tip.commit], { message, maxFound, timeoutMs })
+        if (all.timedOut) throw tookTooLong()
+        return { found: all.found.map(({ oid }) => oid), complete: all.complete }
       },
       (all) => 80 * all.found.length,
     )
@@ -121,8 +94,8 @@ export const commitsInProject: SearchScope<ProjectSubject> = {
   },
 }
 
-/** Not by a branch or tag that is called so. */
-async function commitNamed(repo: Repository, text: string): Promise<Oid | undefined> {
+/** The commit whose id a text is, or begins; not one that a branch or tag is called. */
+export async function commitNamed(repo: Repository, text: string): Promise<Oid | undefined> {
   const id = text.trim().toLowerCase()
   const commit = /^[0-9a-f]{7,40}$/.test(id) ? await findCommitId(repo, id) : undefined
   return commit?.startsWith(id) ? commit : undefined

@@ -1,7 +1,9 @@
 import type { Caller } from '../../access/actor.ts'
+import type { Db } from '../../db/db.ts'
 import { raw, type Sql, sql } from '../../db/sql.ts'
 import { within } from '../access-index/queries.ts'
 import { visibleGroups } from '../groups/queries.ts'
+import { columns, levelOf, limitsColumn, type ProjectRow, readableCode, visibleProjects } from '../projects/queries.ts'
 
 /** True for people (`u`) with a membership in a group, or in one above or below it, that the caller can see. */
 export const peopleAround = (caller: Caller, traversalIds: readonly number[]): Sql => sql`u.id in (
@@ -13,3 +15,23 @@ export const peopleAround = (caller: Caller, traversalIds: readonly number[]): S
 export const peopleOf = (projectId: number, namespaceId: number): Sql => sql`u.id in (
   select user_id from group_access where group_id = ${namespaceId} and expires_on > current_date
   union all select user_id from project_access where project_id = ${projectId} and expires_on > current_date)`
+
+/**
+ * Projects with code that the caller may read, those first in which something happened last: all of the installation, or
+ * those of the group with these traversal ids and of all below it. One statement.
+ */
+export const projectsWithCode = (
+  db: Db,
+  caller: Caller,
+  traversalIds: readonly number[] | undefined,
+  limit: number,
+): Promise<ProjectRow[]> =>
+  db.rows<ProjectRow>(sql`
+    select ${columns}, ${levelOf(caller)} as level${limitsColumn(caller)} from projects p
+    where not p.deleting and p.default_branch is not null and ${visibleProjects(caller)} and ${readableCode(caller)}
+      and ${
+        traversalIds === undefined
+          ? raw('true')
+          : sql`p.namespace_id = any(array(select d.id from namespaces d where ${within(raw('d.traversal_ids'), sql`${traversalIds}::bigint[]`)}))`
+      }
+    order by p.last_activity_at desc, p.id desc limit ${limit}`)

@@ -61,16 +61,6 @@ describe('a search', () => {
     expect((await find(world.root, `/projects/${project.id}`, { scope: 'projects', search: 'x' })).status).toBe(400)
   })
 
-  test('of code and commits needs a project', async ({ world }) => {
-    const group = await world.group()
-    for (const path of ['', `/groups/${group.id}`])
-      for (const scope of ['blobs', 'commits'])
-        expect(await find(world.root, path, { scope, search: 'xxx' })).toMatchObject({
-          status: 400,
-          json: { message: `Scope ${scope} is not supported without an index of all code: search within a project` },
-        })
-  })
-
   test('is allowed so many times a minute', async () => {
     await using world = await World.start()
     await world.settings({ search_rate_limit: 2 })

@@ -38,7 +38,6 @@ export const creation = {
   default_ci_config_path: text('Path of the pipeline configuration of new projects'),
   custom_project_templates_group_id: countOrNone('Group whose projects are templates of new ones', {
     tier: 'premium',
-    without: 'templates of projects',
   }),
   file_template_project_id: countOrNone('Project whose files are templates of new ones', {
     tier: 'premium',
