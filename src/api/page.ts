@@ -47,6 +47,8 @@ export type List = {
   readonly order: readonly { readonly by: Sql; readonly direction: Direction }[]
   /** Set when the order is by id: then pages may continue after an id. The rows must have `id`. */
   readonly keyset?: { readonly direction: Direction } | undefined
+  /** Pages are kept (`KeptReads`), which asks that nothing in the list depends on the clock. */
+  readonly kept?: boolean
   /** Refuses large offsets, as lists may that can be walked by keyset to the end. */
   readonly capped?: boolean
   /** What the list is made of, for messages. */
@@ -99,9 +101,9 @@ function stampFrom(line: string): Stamp {
 export async function fetchPage<Row>(db: Db, list: List, page: Page): Promise<Paged<Row>> {
   const { where, offset } = rangeOf(list, page)
   const statement = pageStatement(list, where, page.perPage + 1, offset)
-  if (page.keyset) return keysetPaged(list, page, await db.rows<Row>(statement))
-  const total = totalOf(db, list, where)
-  return offsetPaged(page, await db.rows<Row>(statement), total)
+  const total = page.keyset ? undefined : totalOf(db, list, where)
+  const found = await (list.kept ? db.kept : db).rows<Row>(statement)
+  return total ? offsetPaged(page, found, total) : keysetPaged(list, page, found)
 }
 
 /** Conditions and offset of a page. Refuses those that the list does not have. */

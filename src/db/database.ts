@@ -24,7 +24,7 @@ const over = (query: (statement: Statement) => Promise<pg.QueryResult>): Omit<Db
 /** A transaction keeps nothing. */
 function transactionOver(client: pg.PoolClient): Tx {
   const db = over((statement) => client.query(prepared(statement)))
-  return { ...db, kept: { row: db.row, expects: () => false } } as unknown as Tx
+  return { ...db, kept: { row: db.row, rows: db.rows, expects: () => false } } as unknown as Tx
 }
 
 /** Opens the connections on first use. Statements outside a transaction go through the pipelined readers. */
@@ -56,7 +56,7 @@ export function openDatabase(url: string, { readers = 3, writers = 10 }: Databas
   return {
     ...reading,
     kept: new KeptRows({
-      row: reading.row,
+      rows: reading.rows,
       get sent() {
         return reader.sent
       },

@@ -6,11 +6,13 @@ export type Statement = Pick<Sql, 'text' | 'values'>
 /** Reads that a process need not repeat while nothing is committed: exact at the moment of asking, as any other. */
 export interface KeptReads {
   /**
-   * The first row, if any. It is shared and must not be changed. The statement must depend on nothing but the data, its values
-   * and the date: no clock, no columns of the same name, none named `moment`.
+   * All rows. They are shared and must not be changed. The statement must depend on nothing but the data, its values and the
+   * date: no clock, no columns of the same name, none named `moment`.
    */
+  rows<Row>(statement: Statement): Promise<readonly Readonly<Row>[]>
+  /** The first row, if any. */
   row<Row>(statement: Statement): Promise<Readonly<Row> | undefined>
-  /** Whether this row may cost no more than asking for the moment. */
+  /** Whether these rows may cost no more than asking for the moment. */
   expects(statement: Statement): boolean
 }
 

@@ -11,9 +11,9 @@ function keptRows({ databaseUrl }: World) {
   const reader = new Reader(databaseUrl, 2)
   const sent: string[] = []
   const kept = new KeptRows({
-    async row<Row>(statement: Statement) {
+    async rows<Row>(statement: Statement) {
       sent.push(statement.text)
-      return (await reader.query(statement)).rows[0] as Row | undefined
+      return (await reader.query(statement)).rows as Row[]
     },
     get sent() {
       return reader.sent
@@ -71,6 +71,18 @@ describe('a kept row', () => {
     expect(() => {
       row.name = 'Mine'
     }).toThrow(TypeError)
+  })
+
+  test('may be one of several, in their order', async ({ world }) => {
+    await using reads = keptRows(world)
+    const [ann, ben] = await Promise.all([world.user({ name: 'Ann' }), world.user({ name: 'Ben' })])
+    const read = () =>
+      reads.kept.rows(sql`select name from users where id = any(${[ann.id, ben.id]}::bigint[]) order by name desc`)
+    const rows = await read()
+    expect(rows).toMatchObject([{ name: 'Ben' }, { name: 'Ann' }])
+    reads.sent.length = 0
+    expect(await read()).toBe(rows)
+    expect(reads.sent).toEqual([askedForMoment])
   })
 
   test('is never older than what was committed before it was asked for', async ({ world }) => {

@@ -12,10 +12,12 @@ const maximumBytes = 16 * 1024 * 1024
 const overheadBytes = 500
 
 type Row = { readonly moment: string }
+/** At least one; all of one moment. */
+type Rows = readonly [Row, ...Row[]]
 
 /** What runs the statements. Those asked under the same number of `sent` go out together, after all of them were asked. */
 export type Line = {
-  row<Row>(statement: Statement): Promise<Row | undefined>
+  rows<Row>(statement: Statement): Promise<Row[]>
   readonly sent: number
 }
 
@@ -26,7 +28,7 @@ export type Line = {
  */
 export class KeptRows implements KeptReads {
   readonly #line: Line
-  readonly #rows = new LRUCache<string, Row>({ maxSize: maximumBytes, sizeCalculation: sizeOf })
+  readonly #kept = new LRUCache<string, Rows>({ maxSize: maximumBytes, sizeCalculation: sizeOf })
   #last = ''
   #asked: { sent: number; moment: Promise<string> } | undefined
 
@@ -39,23 +41,29 @@ export class KeptRows implements KeptReads {
   }
 
   async row<R>(statement: Statement): Promise<Readonly<R> | undefined> {
+    return (await this.rows<R>(statement))[0]
+  }
+
+  async rows<R>(statement: Statement): Promise<readonly Readonly<R>[]> {
     const key = keyOf(statement)
     const known = this.#known(key)
-    if (known && (await this.#moment()) === known.moment) return known as R
+    if (known && (await this.#moment()) === known[0].moment) return known as readonly unknown[] as readonly R[]
     const { text, values } = statement
-    const row = await this.#line.row<Row>({
+    const rows = await this.#line.rows<Row>({
       text: `select kept.*, ${moment.text} as moment from (${text}) as kept`,
       values,
     })
-    if (!row) return undefined
-    this.#last = row.moment
-    this.#rows.set(key, Object.freeze(row))
-    return row as R
+    if (isRows(rows)) {
+      this.#last = rows[0].moment
+      for (const row of rows) Object.freeze(row)
+      this.#kept.set(key, Object.freeze(rows))
+    }
+    return rows as readonly unknown[] as readonly R[]
   }
 
-  #known(key: string): Row | undefined {
-    const known = this.#rows.get(key)
-    return known?.moment === this.#last ? known : undefined
+  #known(key: string): Rows | undefined {
+    const known = this.#kept.get(key)
+    return known?.[0].moment === this.#last ? known : undefined
   }
 
   #moment(): Promise<string> {
@@ -65,7 +73,7 @@ export class KeptRows implements KeptReads {
   }
 
   async #ask(): Promise<string> {
-    const { moment } = (await this.#line.row<Row>(askMoment))!
+    const [{ moment }] = (await this.#line.rows<Row>(askMoment)) as [Row]
     this.#last = moment
     return moment
   }
@@ -76,11 +84,16 @@ function keyOf(statement: Statement): string {
   return `${name ?? text} ${JSON.stringify(values)}`
 }
 
-function sizeOf(row: Row, key: string): number {
-  let bytes = overheadBytes + key.length
-  for (const value of Object.values(row)) {
-    if (typeof value === 'string') bytes += value.length
-    else if (typeof value === 'object' && value !== null) bytes += JSON.stringify(value).length
+const isRows = (rows: readonly Row[]): rows is Rows => rows.length > 0
+
+function sizeOf(rows: Rows, key: string): number {
+  let bytes = key.length
+  for (const row of rows) {
+    bytes += overheadBytes
+    for (const value of Object.values(row)) {
+      if (typeof value === 'string') bytes += value.length
+      else if (typeof value === 'object' && value !== null) bytes += JSON.stringify(value).length
+    }
   }
   return bytes
 }

@@ -1,8 +1,8 @@
 import { Type } from 'typebox'
 import { job } from '../../jobs/job.ts'
 import { lockAccess } from '../access-index/service.ts'
-import { groupsDueForRemoval, lockDueGroup } from './queries.ts'
 import { removeHeld } from './removal.ts'
+import { groupsDueForRemoval, lockDueGroup } from './removal-queries.ts'
 
 /** Removes groups that were put away long enough ago. */
 export const removeMarkedGroups = job({

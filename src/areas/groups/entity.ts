@@ -8,7 +8,7 @@ import { dateOnly, nullable, timestamp } from '../../api/schema.ts'
 import { namespaceUrl } from '../namespaces/entity.ts'
 import { Project } from '../projects/entity.ts'
 import type { ProjectRecordRow } from '../projects/record-queries.ts'
-import type { GroupRow } from './queries.ts'
+import type { GroupRecordRow, GroupRow } from './queries.ts'
 import { groupFacts } from './subject.ts'
 
 const fields = {
@@ -51,7 +51,7 @@ const fields = {
   custom_attributes: Type.Optional(Type.Array(Type.Object({ key: Type.String(), value: Type.String() }))),
 }
 
-const present = (row: GroupRow, { site }: Ctx) => ({
+const present = (row: GroupRecordRow, { site }: Ctx) => ({
   id: row.id,
   name: row.name,
   path: row.path,

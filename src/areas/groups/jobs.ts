@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import { job } from '../../jobs/job.ts'
 import { removeProject } from '../projects/jobs.ts'
-import { deleteGroupRows, projectsToRemove } from './queries.ts'
+import { deleteGroupRows, projectsToRemove } from './removal-queries.ts'
 
 /** Takes away what a removed group had: its projects one by one, then the groups themselves. */
 export const removeGroup = job({

@@ -3,7 +3,8 @@ import { emit } from '../../events/log.ts'
 import { enqueue } from '../../jobs/job.ts'
 import { namespaceRemoved } from '../access-index/service.ts'
 import { removeGroup } from './jobs.ts'
-import { type GroupRow, markGroupDeleting } from './queries.ts'
+import type { GroupRow } from './queries.ts'
+import { markGroupDeleting } from './removal-queries.ts'
 
 /** Nobody finds the group and what is inside it from this commit on; a job takes the data away. Access lock and group are held. */
 export async function removeHeld(tx: Tx, held: GroupRow, actorId: number | null): Promise<void> {

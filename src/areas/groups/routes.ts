@@ -8,7 +8,8 @@ import { Project, ProjectSimple } from '../projects/entity.ts'
 import { projectsPage } from '../projects/list.ts'
 import { projectFilters } from '../projects/params.ts'
 import { Group, GroupDetail } from './entity.ts'
-import { type GroupFilters, type GroupOptions, type GroupRow, type GroupSet, listGroups } from './queries.ts'
+import { type GroupFilters, type GroupSet, listGroups } from './list-queries.ts'
+import type { GroupOptions, GroupRecordRow } from './queries.ts'
 import { createGroup, deleteGroup, detailOf, editGroup, getDetail, restoreGroup } from './service.ts'
 import { group } from './subject.ts'
 
@@ -34,11 +35,11 @@ const groupsPage = (
   set: GroupSet,
   params: GroupFilters & { statistics: boolean; with_custom_attributes: boolean },
   page: Page,
-): Promise<Paged<GroupRow>> => {
+): Promise<Paged<GroupRecordRow>> => {
   const options: GroupOptions = ctx.actor?.admin
     ? { statistics: params.statistics, customAttributes: params.with_custom_attributes }
     : {}
-  return fetchPage<GroupRow>(ctx.db, listGroups(ctx.actor, set, params, options), page)
+  return fetchPage<GroupRecordRow>(ctx.db, listGroups(ctx.actor, set, params, options), page)
 }
 
 const minutes = (description: string) => Optional(Nullable(Whole({ minimum: 0, tier: 'starter', description })))

@@ -16,22 +16,19 @@ import { claimRoute, newRunnersToken } from '../namespaces/queries.ts'
 import { renameTree, retireRoutes } from '../namespaces/rename-queries.ts'
 import { listProjects } from '../projects/list-queries.ts'
 import type { ProjectRecordRow } from '../projects/record-queries.ts'
-import type { GroupDetailRow } from './entity.ts'
 import {
-  findGroup,
   type GroupAttributes,
-  type GroupRow,
   groupAttributeNames,
   insertGroup,
   insertOwner,
-  lockGroup,
   lockSharingBelow,
-  markGroupForDeletion,
-  unmarkGroupForDeletion,
   updateGroupAttributes,
   visibilitiesInside,
-} from './queries.ts'
+} from './edit-queries.ts'
+import type { GroupDetailRow } from './entity.ts'
+import { findGroup, type GroupRow, lockGroup } from './queries.ts'
 import { removeHeld } from './removal.ts'
+import { markGroupForDeletion, unmarkGroupForDeletion } from './removal-queries.ts'
 import { type GroupSubject, groupFacts } from './subject.ts'
 
 const longestDescription = 255

@@ -5,8 +5,9 @@ import { emit } from '../../events/log.ts'
 import { enqueue } from '../../jobs/job.ts'
 import { conflict, forbidden, notFound } from '../../kernel/failure.ts'
 import { lockAccess } from '../access-index/service.ts'
-import { lockGroup, markGroupDeleting } from '../groups/queries.ts'
+import { lockGroup } from '../groups/queries.ts'
 import { removeHeld } from '../groups/removal.ts'
+import { markGroupDeleting } from '../groups/removal-queries.ts'
 import { removeUser } from './jobs.ts'
 import {
   blockAccount,
