@@ -38,6 +38,7 @@ const filtered = ({ query, user_ids, skip_users }: MemberFilters): Sql[] => [
 /** Direct members, in the order they came. */
 export const listMembers = (source: MemberSource, filters: MemberFilters): List => ({
   type: 'Member',
+  kept: true,
   select,
   from: sql`from members m join users u on u.id = m.user_id`,
   where: [direct(source), alive, ...filtered(filters)],
@@ -94,6 +95,7 @@ export const listAllMembers = (source: MemberSource, filters: MemberFilters): Li
   const where = filtered(filters)
   return {
     type: 'Member',
+    kept: true,
     select: selectNearest(source),
     // Who they are in the index is enough, unless something else is asked of them.
     from:
@@ -108,10 +110,10 @@ export const listAllMembers = (source: MemberSource, filters: MemberFilters): Li
 }
 
 export const findMember = (db: Db, source: MemberSource, userId: number): Promise<MemberRow | undefined> =>
-  db.row<MemberRow>(sql`${select} where ${direct(source)} and m.user_id = ${userId} and ${alive}`)
+  db.kept.row<MemberRow>(sql`${select} where ${direct(source)} and m.user_id = ${userId} and ${alive}`)
 
 export const findAnyMember = (db: Db, source: MemberSource, userId: number): Promise<MemberRow | undefined> =>
-  db.row<MemberRow>(sql`${selectNearest(source)} where u.id = ${userId}`)
+  db.kept.row<MemberRow>(sql`${selectNearest(source)} where u.id = ${userId}`)
 
 /** The highest level somebody has in the groups above, with the name of the group that gives it. */
 export const inheritedLevel = (
