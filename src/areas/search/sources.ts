@@ -86,9 +86,18 @@ export async function searchTogether<Thing extends object>(
   return (whole ?? partial)!
 }
 
-/** One such search at a time in this process, and each caller waits for his own: the rest of git stays quick. */
-const inSearchTurn = <T>({ actor }: Ctx, work: () => Promise<T>): Promise<T> =>
-  inTurn(`search by ${actor?.id}`, () => inTurn('search of many projects', work))
+/**
+ * One such search at a time in this process, and each caller waits for his own: the rest of git stays quick. Whoever has
+ * waited as long as a search may take is not waited for any more, so that the line stays short.
+ */
+function inSearchTurn<T>({ actor }: Ctx, work: () => Promise<T>): Promise<T> {
+  const until = Date.now() + timeoutMs
+  const unlessLate = () => {
+    if (Date.now() > until) throw tookTooLong()
+    return work()
+  }
+  return inTurn(`search by ${actor?.id}`, () => inTurn('search of many projects', unlessLate))
+}
 
 /** The repositories of these sources as one, for reading by id. */
 export const unionOf = (ctx: Ctx, sources: readonly Source[]): Promise<RepositoryUnion> =>
