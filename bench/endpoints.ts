@@ -20,6 +20,8 @@ export type EndpointBench = Readonly<{
   caller: CallerName
   /** Asked in turns; below `/api/v4`. */
   paths: readonly string[]
+  /** Posts without a body. Only at constant rates: what they write stays. */
+  method?: 'POST'
   /** Least share of the floor's rate. */
   target?: number
   /** P90 in ms to reach at 200 a second. */
@@ -184,9 +186,34 @@ export function endpointsFor(size: Size): EndpointBench[] {
       paths: some(20, (i) => `${repository}/merge_base?refs[]=side-${i}&refs[]=main`),
       referenceP90: 40,
     },
-    { name: 'contributors', caller: 'busy', paths: [`${repository}/contributors`] },
+    { name: 'contributors', caller: 'busy', paths: [`${repository}/contributors`], referenceP90: 20 },
+    {
+      name: 'commit_statuses',
+      caller: 'busy',
+      paths: some(20, (i) => `${repository}/commits/v${i + 1}.0/statuses`),
+      referenceP90: 25,
+    },
+    {
+      name: 'commit_statuses (post)',
+      caller: 'root',
+      method: 'POST',
+      paths: some(400, (i) => `/projects/${repositoryProject}/statuses/v${(i % 20) + 1}.0?state=success&name=job-${i}`),
+      referenceP90: 40,
+    },
+    {
+      name: 'commit_comments',
+      caller: 'busy',
+      paths: some(20, (i) => `${repository}/commits/v${i + 1}.0/comments`),
+      referenceP90: 25,
+    },
+    { name: 'application_settings', caller: 'root', paths: ['/application/settings'], referenceP90: 15 },
   ]
 }
+
+export const isRead = ({ method }: EndpointBench): boolean => method === undefined
+
+/** The status of a good answer. */
+export const expectedOf = (endpoint: EndpointBench): number => (isRead(endpoint) ? 200 : 201)
 
 export function headersOf(caller: CallerName, size: Size): Record<string, string> {
   if (caller === 'anonymous') return {}

@@ -5,7 +5,7 @@ import { Client } from './client.ts'
 import { cloneTimes } from './clone.ts'
 import { startCommits } from './commits.ts'
 import { benchFolder, ensureData } from './data.ts'
-import { type EndpointBench, endpointsFor } from './endpoints.ts'
+import { type EndpointBench, endpointsFor, isRead } from './endpoints.ts'
 import { startFloor } from './floor.ts'
 import { makeGitRequests } from './git-requests.ts'
 import { gitReference, mixedReference, referenceOf } from './reference.ts'
@@ -83,7 +83,7 @@ else {
     await using client = new Client()
     print(...throughputHead)
     const ports = { service: service.port, floor: port }
-    for (const endpoint of endpoints)
+    for (const endpoint of endpoints.filter(isRead))
       print(throughputRow(await throughputOf(endpoint, size, ports, client, Number(values.seconds ?? 3))))
     note(`PSS after the load: ${Math.round(service.memory() / 1e6)} MB`)
   }

@@ -1,6 +1,6 @@
 import { apiPrefix } from '../src/edges/http/mount.ts'
 import type { Client } from './client.ts'
-import { type EndpointBench, headersOf } from './endpoints.ts'
+import { type EndpointBench, expectedOf, headersOf, isRead } from './endpoints.ts'
 import { type Figures, figuresOf } from './figures.ts'
 import type { GitRequests } from './git-requests.ts'
 import type { Asked } from './load.ts'
@@ -21,8 +21,9 @@ export async function referenceOf(
   seconds: number,
 ): Promise<Reference> {
   const headers = headersOf(endpoint.caller, size)
-  const asked = endpoint.paths.map((path) => ({ path: apiPrefix + path, headers }))
-  return referenceLoad(endpoint.name, asked, rates.api, endpoint.referenceP90, port, client, seconds)
+  const { name, method = 'GET', paths, referenceP90 } = endpoint
+  const asked = paths.map((path) => ({ path: apiPrefix + path, headers, method }))
+  return referenceLoad(name, asked, rates.api, referenceP90, port, client, seconds, expectedOf(endpoint))
 }
 
 /** Fetches, then pushes, each alone. */
@@ -57,9 +58,11 @@ export async function mixedReference(
   clients: readonly [Client, Client, Client],
   seconds: number,
 ): Promise<Reference[]> {
-  const asked = endpoints.flatMap(({ caller, paths }) =>
-    paths.slice(0, 20).map((path) => ({ path: apiPrefix + path, headers: headersOf(caller, size) })),
-  )
+  const asked = endpoints
+    .filter(isRead)
+    .flatMap(({ caller, paths }) =>
+      paths.slice(0, 20).map((path) => ({ path: apiPrefix + path, headers: headersOf(caller, size) })),
+    )
   // Neighbours in the list are of one call; the rest of the division mixes them.
   const mixed = asked.map((_, index) => asked[(index * 7919) % asked.length]!)
   return Promise.all([
@@ -85,8 +88,9 @@ async function referenceLoad(
   port: number,
   client: Client,
   seconds: number,
+  expected = 200,
 ): Promise<Reference> {
-  const load = { kind: 'open', target: { host, port }, asked, perSecond, expected: 200 } as const
+  const load = { kind: 'open', target: { host, port }, asked, perSecond, expected } as const
   // Pushes cannot be repeated, so theirs is no warm-up.
   if (perSecond === rates.api) await client.run({ ...load, seconds: 1 })
   return { name, perSecond, figures: figuresOf([await client.run({ ...load, seconds })]), targetP90 }

@@ -1,6 +1,6 @@
 import { apiPrefix } from '../src/edges/http/mount.ts'
 import type { Client } from './client.ts'
-import { type EndpointBench, headersOf } from './endpoints.ts'
+import { type EndpointBench, expectedOf, headersOf } from './endpoints.ts'
 import { type Figures, figuresOf } from './figures.ts'
 import type { Measured } from './load.ts'
 import type { Size } from './sizes.ts'
@@ -15,11 +15,12 @@ const host = '127.0.0.1'
 /** Why an endpoint cannot be measured; undefined when it answers. */
 export async function refusalOf(endpoint: EndpointBench, size: Size, port: number): Promise<string | undefined> {
   const response = await fetch(`http://${host}:${port}${apiPrefix}${endpoint.paths[0]}`, {
+    method: endpoint.method ?? 'GET',
     headers: headersOf(endpoint.caller, size),
   })
   const text = await response.text()
   if (response.status === 404 && text === '{"error":"404 Not Found"}') return 'not there yet'
-  return response.status === 200 ? undefined : `answers ${response.status}: ${text.slice(0, 100)}`
+  return response.status === expectedOf(endpoint) ? undefined : `answers ${response.status}: ${text.slice(0, 100)}`
 }
 
 /** The endpoint and the floor in turns, a few rounds, each as fast as 16 connections make it. */
