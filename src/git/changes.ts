@@ -6,7 +6,8 @@ import { pathFromBytes } from './path-bytes.ts'
 import { remember } from './remember.ts'
 import type { Repository } from './repository.ts'
 
-export type FileChange = {
+/** What became of one file. */
+export type ChangedFile = {
   readonly status: 'added' | 'deleted' | 'modified' | 'renamed' | 'type_changed'
   /** The same as `newPath` unless renamed. */
   readonly oldPath: string
@@ -18,6 +19,9 @@ export type FileChange = {
   readonly newOid: Oid | undefined
   /** Percent, for a rename. */
   readonly similarity: number | undefined
+}
+
+export type FileChange = ChangedFile & {
   /** Lines; `undefined` for binary files. */
   readonly additions: number | undefined
   readonly deletions: number | undefined
@@ -73,7 +77,7 @@ export async function commitStats(repo: Repository, oid: Oid): Promise<Stats | u
   return { additions, deletions, total: additions + deletions }
 }
 
-const statuses: Record<string, FileChange['status']> = {
+const statuses: Record<string, ChangedFile['status']> = {
   A: 'added',
   D: 'deleted',
   M: 'modified',
@@ -122,36 +126,14 @@ class ChangesQuestion implements Question<Changes> {
     return undefined
   }
 
-  /** `:<mode> <mode> <oid> <oid> <status>\0<path>\0`, with a second path for renames. */
   #readRaw(inbox: Inbox): boolean {
-    const end = inbox.indexOf(0)
-    if (end < 0) return false
-    const [oldMode, newMode, oldOid, newOid, status] = inbox.peek(end).toString('latin1', 1).split(' ') as [
-      string,
-      string,
-      string,
-      string,
-      string,
-    ]
-    const renamed = status.startsWith('R')
-    const paths = takePaths(inbox, end, renamed ? 2 : 1)
-    if (!paths) return false
+    const taken = takeChangedFile(inbox)
+    if (!taken) return false
     if (this.#files.length >= maxFiles) {
       this.#truncated = true
       return true
     }
-    const file: Draft = {
-      status: statuses[status[0]!] ?? 'modified',
-      oldPath: paths[0]!,
-      newPath: paths.at(-1)!,
-      oldMode,
-      newMode,
-      oldOid: objectOrNone(oldOid),
-      newOid: objectOrNone(newOid),
-      similarity: renamed ? Number(status.slice(1)) : undefined,
-      additions: undefined,
-      deletions: undefined,
-    }
+    const file: Draft = { ...taken, additions: undefined, deletions: undefined }
     this.#files.push(file)
     this.#byPath.set(file.newPath, file)
     return true
@@ -174,6 +156,31 @@ class ChangesQuestion implements Question<Changes> {
     }
     return true
   }
+}
+
+/**
+ * Takes a record of `diff-tree --raw -z`: `:<mode> <mode> <oid> <oid> <status>\0<path>\0`, with a second path for renames.
+ * Nothing when not all of it has arrived.
+ */
+export function takeChangedFile(inbox: Inbox): ChangedFile | undefined {
+  const end = inbox.indexOf(0)
+  if (end < 0) return undefined
+  const words = inbox.peek(end).toString('latin1', 1).split(' ')
+  const [oldMode, newMode, oldOid, newOid, status] = words as [string, string, string, string, string]
+  const renamed = status.startsWith('R')
+  const paths = takePaths(inbox, end, renamed ? 2 : 1)
+  return (
+    paths && {
+      status: statuses[status[0]!] ?? 'modified',
+      oldPath: paths[0]!,
+      newPath: paths.at(-1)!,
+      oldMode,
+      newMode,
+      oldOid: objectOrNone(oldOid),
+      newOid: objectOrNone(newOid),
+      similarity: renamed ? Number(status.slice(1)) : undefined,
+    }
+  )
 }
 
 /** Takes the record that ends at `end` and the `count` paths behind it; nothing when not all have arrived. */

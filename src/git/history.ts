@@ -93,7 +93,7 @@ export async function countCommits(
 ): Promise<number> {
   if (isEmpty(filters)) return 0
   const count = async () => {
-    const here = filters.path === undefined ? readHere(filters, 0) : undefined
+    const here = filters.follow ? undefined : readHere(filters, 0)
     const tips = here && [...here.from, ...(here.excluding ?? [])]
     const known =
       here && tips && (await inDag(repo, tips, (dag) => log(repo, dag, here, atMost ?? Number.POSITIVE_INFINITY)))

@@ -1,5 +1,6 @@
 import { Failure } from '../kernel/failure.ts'
-import { changesBetweenTrees, type FileChange } from './changes.ts'
+import { type ChangedFile, takeChangedFile } from './changes.ts'
+import { Inbox } from './inbox.ts'
 import type { Oid } from './oid.ts'
 import { remember } from './remember.ts'
 import type { Repository } from './repository.ts'
@@ -7,7 +8,7 @@ import { decodeText, shownPath } from './text.ts'
 
 export type FilePatch = {
   /** A file that became another kind of thing is here twice: deleted, and added. */
-  readonly change: FileChange
+  readonly change: ChangedFile
   /** Hunks only, from the first `@@`; one line for binary files; empty without a textual change, or when it is too large. */
   readonly text: string
   readonly tooLarge: boolean
@@ -35,8 +36,8 @@ const maxReadBytes = 512 * 1024 * 1024
 const rememberedBytes = 8 * 1024 * 1024
 
 /**
- * The textual difference of two trees, in git's order of new paths. One `diff-tree` process beside what
- * `changesBetweenTrees` costs, remembered unless it is large. Memory is bounded by the limits.
+ * The textual difference of two trees, in git's order of new paths. One `diff-tree` process, remembered unless it is
+ * large. Memory is bounded by the limits.
  */
 export async function patchesBetweenTrees(repo: Repository, from: Oid, to: Oid, limits: PatchLimits): Promise<Patches> {
   const key = `patches ${from} ${to} ${Object.values(limits).join(' ')}`
@@ -49,18 +50,11 @@ export async function patchesBetweenTrees(repo: Repository, from: Oid, to: Oid, 
 const sizeOf = ({ files }: Patches): number => files.reduce((size, { text }) => size + 500 + 2 * text.length, 0)
 
 async function read(repo: Repository, from: Oid, to: Oid, limits: PatchLimits): Promise<Patches> {
-  // Both processes compare the same files: side by side they take little more time than one.
-  const changes = changesBetweenTrees(repo, from, to)
-  changes.catch(() => {})
   const child = await repo.start('diff-tree', {
-    flags: ['-r', '-p', '-M', '-U3', '--no-color', '--no-ext-diff', '--no-textconv'],
+    flags: ['-r', '--raw', '-z', '-p', '-M', '-U3', '--no-color', '--no-ext-diff', '--no-textconv'],
     args: [from, to],
   })
-  const { files } = await changes.catch((error: Error) => {
-    child.kill('SIGKILL')
-    throw error
-  })
-  const reader = new PatchReader(files.flatMap(inParts), limits)
+  const reader = new PatchReader(limits)
   let size = 0
   for await (const chunk of child as AsyncIterable<Buffer>) {
     size += chunk.length
@@ -78,48 +72,45 @@ const fileStart = Buffer.from('diff --git ')
 const hunkStart = Buffer.from('@@ ')
 const binaryStart = Buffer.from('Binary files ')
 const newline = 0x0a
+const colon = 0x3a
+const nothing = Buffer.alloc(0)
 
-/** Takes git's patch apart. Lines of content never begin at the margin, so a line that begins like a header is one. */
+/**
+ * Takes git's output apart: what became of each file, a NUL, the patch. In that, lines of content never begin at the
+ * margin, so a line that begins like a header is one.
+ */
 class PatchReader {
-  readonly #changes: readonly FileChange[]
   readonly #limits: PatchLimits
+  /** What has arrived of the records; `undefined` when the patch has begun. */
+  #records: Inbox | undefined = new Inbox()
+  readonly #changes: ChangedFile[] = []
   #files: FilePatch[] = []
   #opened = 0
+  /** Parts of the chunks. */
   #text: Buffer[] = []
   #textBytes = 0
   #textLines = 0
   #inHunks = false
   #binary = false
   /** The beginning of a line whose end has not arrived. */
-  #rest: Buffer = Buffer.alloc(0)
+  #rest: Buffer = nothing
   /** That beginning was too long to be kept, and was thrown away. */
   #cut = false
   #lines = 0
   #bytes = 0
 
-  constructor(changes: readonly FileChange[], limits: PatchLimits) {
-    this.#changes = changes
+  constructor(limits: PatchLimits) {
     this.#limits = limits
   }
 
   /** False when a limit is reached, and nothing more is wanted. */
   push(chunk: Buffer): boolean {
-    let at = 0
-    for (let end = chunk.indexOf(newline); end >= 0; end = chunk.indexOf(newline, at)) {
-      const piece = chunk.subarray(at, end + 1)
-      const line = this.#rest.length === 0 ? piece : Buffer.concat([this.#rest, piece])
-      this.#rest = Buffer.alloc(0)
-      at = end + 1
-      if (this.#cut) this.#cut = false
-      else if (!this.#take(line)) return false
-    }
-    if (at < chunk.length && !this.#cut) this.#rest = Buffer.concat([this.#rest, chunk.subarray(at)])
-    if (this.#inHunks && this.#rest.length > this.#limits.fileBytes) {
-      this.#textBytes += this.#rest.length
-      this.#rest = Buffer.alloc(0)
-      this.#cut = true
-    }
-    return true
+    if (!this.#records) return this.#pushPatch(chunk)
+    this.#records.push(chunk)
+    const patch = this.#takeRecords(this.#records)
+    if (!patch) return true
+    this.#records = undefined
+    return this.#pushPatch(patch)
   }
 
   finish(overflow: boolean): Patches {
@@ -127,20 +118,55 @@ class PatchReader {
     return { files: this.#files, overflow: overflow || !whole }
   }
 
-  #take(line: Buffer): boolean {
-    if (startsWith(line, fileStart)) {
-      if (!this.#close() || this.#opened >= this.#limits.files) return false
-      this.#opened++
-      return true
+  /** What follows the records; `undefined` while there are more. */
+  #takeRecords(inbox: Inbox): Buffer | undefined {
+    while (inbox.size > 0) {
+      if (inbox.peek(1)[0] !== colon) return inbox.take(inbox.size).subarray(1)
+      const change = takeChangedFile(inbox)
+      if (!change) return undefined
+      if (this.#changes.length < this.#limits.files) this.#changes.push(...inParts(change))
     }
-    if (!this.#inHunks && startsWith(line, binaryStart)) this.#binary = true
-    if (startsWith(line, hunkStart)) this.#inHunks = true
-    if (!this.#inHunks) return true
-    this.#textBytes += line.length
-    this.#textLines++
-    // Kept beyond this chunk, which is larger.
-    if (this.#textBytes <= this.#limits.fileBytes) this.#text.push(Buffer.from(line))
+    return undefined
+  }
+
+  #pushPatch(chunk: Buffer): boolean {
+    const data = this.#rest.length === 0 ? chunk : Buffer.concat([this.#rest, chunk])
+    this.#rest = nothing
+    let at = 0
+    if (this.#cut) {
+      at = data.indexOf(newline) + 1
+      if (at === 0) return true
+      this.#cut = false
+    }
+    let textStart = at
+    for (let end = data.indexOf(newline, at); end >= 0; end = data.indexOf(newline, at)) {
+      const start = at
+      at = end + 1
+      if (hasAt(data, start, fileStart)) {
+        if (this.#inHunks) this.#keep(data.subarray(textStart, start))
+        if (!this.#close() || this.#opened >= this.#limits.files) return false
+        this.#opened++
+      } else if (this.#inHunks) this.#textLines++
+      else if (hasAt(data, start, hunkStart)) {
+        this.#inHunks = true
+        this.#textLines++
+        textStart = start
+      } else if (hasAt(data, start, binaryStart)) this.#binary = true
+    }
+    if (this.#inHunks) this.#keep(data.subarray(textStart, at))
+    this.#rest = data.subarray(at)
+    if (this.#inHunks && this.#rest.length > this.#limits.fileBytes) {
+      this.#keep(this.#rest)
+      this.#rest = nothing
+      this.#cut = true
+    }
     return true
+  }
+
+  #keep(text: Buffer): void {
+    this.#textBytes += text.length
+    if (this.#textBytes <= this.#limits.fileBytes) this.#text.push(text)
+    else this.#text = []
   }
 
   /** Ends the file under way. False when it does not fit any more. */
@@ -164,17 +190,20 @@ class PatchReader {
   }
 }
 
-const startsWith = (line: Buffer, start: Buffer) =>
-  line.length >= start.length && line.compare(start, 0, start.length, 0, start.length) === 0
+/** Most lines differ in their first byte. */
+const hasAt = (data: Buffer, at: number, start: Buffer): boolean =>
+  data[at] === start[0] &&
+  at + start.length <= data.length &&
+  data.compare(start, 0, start.length, at, at + start.length) === 0
 
-const binaryLine = ({ status, oldPath, newPath }: FileChange): string => {
+const binaryLine = ({ status, oldPath, newPath }: ChangedFile): string => {
   const old = status === 'added' ? '/dev/null' : `a/${shownPath(oldPath)}`
   const now = status === 'deleted' ? '/dev/null' : `b/${shownPath(newPath)}`
   return `Binary files ${old} and ${now} differ\n`
 }
 
 /** As git writes patches: what changed its kind goes and comes. */
-const inParts = (change: FileChange): FileChange[] =>
+const inParts = (change: ChangedFile): ChangedFile[] =>
   change.status !== 'type_changed'
     ? [change]
     : [

@@ -15,13 +15,39 @@ const none: ReadonlyMap<string, Oid> = new Map()
  * Where a ref points right now, an annotated tag not followed; `undefined` when there is none, `'ask'` when only git can
  * tell (a symbolic ref, a very long list). A look at one or two small files: no process, no round trip.
  */
-export function readRefFile(repo: Repository, name: RefName): Oid | 'ask' | undefined {
+export const readRefFile = (repo: Repository, name: RefName): Oid | 'ask' | undefined =>
+  readFirstRef(repo, [name])?.target
+
+/** The first of some refs that is there, and where it points, as `readRefFile` tells. */
+export function readFirstRef(
+  repo: Repository,
+  names: readonly RefName[],
+): { readonly name: RefName; readonly target: Oid | 'ask' } | undefined {
+  const others: RefName[] = []
+  let loose: { name: RefName; target: Oid | 'ask' } | undefined
+  for (const name of names) {
+    const target = readLooseRef(repo, name)
+    if (target !== undefined) {
+      loose = { name, target }
+      break
+    }
+    others.push(name)
+  }
+  if (others.length === 0) return loose
+  // Looked at last, and once: what was packed meanwhile is in it.
+  const packed = packedRefs(repo)
+  for (const name of others) {
+    const target = packed === 'ask' ? packed : packed.get(name)
+    if (target !== undefined) return { name, target }
+  }
+  return loose
+}
+
+function readLooseRef(repo: Repository, name: RefName): Oid | 'ask' | undefined {
   const path = `${repo.gitDir}/${name}`
   // Looking first costs less than an error for what is mostly not there.
   const text = existsSync(path) ? readOrNothing(path) : undefined
-  if (text !== undefined) return parseOid(text.trim()) ?? 'ask'
-  const packed = packedRefs(repo)
-  return packed === 'ask' ? 'ask' : packed.get(name)
+  return text === undefined ? undefined : (parseOid(text.trim()) ?? 'ask')
 }
 
 function readOrNothing(path: string): string | undefined {

@@ -1,6 +1,6 @@
 import { objectInfo } from './cat-file.ts'
 import type { Oid } from './oid.ts'
-import { readRefFile } from './ref-files.ts'
+import { readFirstRef } from './ref-files.ts'
 import { isHiddenRef, isRefName, type RefName } from './ref-name.ts'
 import { remember } from './remember.ts'
 import type { Repository } from './repository.ts'
@@ -35,17 +35,32 @@ export async function findRevision(
   text: string,
   options: ResolveOptions = {},
 ): Promise<Revision | undefined> {
-  for (const { spec, ref } of candidatesOf(text, options)) {
-    const oid = ref === undefined || ref === 'HEAD' ? await askForCommit(repo, spec) : await commitOfRef(repo, ref)
-    if (oid) return { oid, ref }
-  }
-  return undefined
+  const isHex = !options.only && /^[0-9a-f]{4,64}$/i.test(text)
+  const isFull = isHex && (text.length === 40 || text.length === 64)
+  const byId = () => askForRevision(repo, text.toLowerCase(), undefined)
+  return (
+    (isFull ? await byId() : undefined) ??
+    (text === 'HEAD' && !options.only ? await askForRevision(repo, text, 'HEAD') : undefined) ??
+    (await findRef(repo, namesOf(text, options))) ??
+    (isHex && !isFull ? await byId() : undefined)
+  )
+}
+
+async function askForRevision(repo: Repository, spec: string, ref: Revision['ref']): Promise<Revision | undefined> {
+  const oid = await askForCommit(repo, spec)
+  return oid && { oid, ref }
+}
+
+/** The first of some refs that stands for a commit. */
+async function findRef(repo: Repository, names: readonly RefName[]): Promise<Revision | undefined> {
+  const found = readFirstRef(repo, names)
+  if (!found) return undefined
+  const oid = await commitOfRef(repo, found.name, found.target)
+  return oid ? { oid, ref: found.name } : findRef(repo, names.slice(names.indexOf(found.name) + 1))
 }
 
 /** The commit that a ref stands for, an annotated tag followed. */
-async function commitOfRef(repo: Repository, ref: RefName): Promise<Oid | undefined> {
-  const target = readRefFile(repo, ref)
-  if (target === undefined) return undefined
+async function commitOfRef(repo: Repository, ref: RefName, target: Oid | 'ask'): Promise<Oid | undefined> {
   if (target === 'ask') return askForCommit(repo, ref)
   const peeled = await remember(
     repo,
@@ -63,24 +78,13 @@ async function commitOfRef(repo: Repository, ref: RefName): Promise<Oid | undefi
 const askForCommit = async (repo: Repository, spec: string): Promise<Oid | undefined> =>
   (await objectInfo(await repo.objects(), `${spec}^{commit}`))?.oid
 
-type Candidate = { spec: string; ref: Revision['ref'] }
-
-function candidatesOf(text: string, { prefer = 'tag', only }: ResolveOptions): Candidate[] {
-  const hex = /^[0-9a-f]{4,64}$/i.test(text)
-  const full = hex && (text.length === 40 || text.length === 64)
-  const byId = (wanted: boolean): Candidate[] => (wanted && !only ? [{ spec: text.toLowerCase(), ref: undefined }] : [])
+/** What a text may name among the refs, in the order of git. */
+function namesOf(text: string, { prefer = 'tag', only }: ResolveOptions): RefName[] {
   const kinds = only ? [only] : prefer === 'tag' ? (['tag', 'branch'] as const) : (['branch', 'tag'] as const)
   const names = [
     ...(only ? [] : [text]),
     ...kinds.map((kind) => (kind === 'tag' ? `refs/tags/${text}` : `refs/heads/${text}`)),
     ...(only || !text.includes('/') ? [] : [`refs/${text}`]),
   ]
-  return [
-    ...byId(full),
-    ...(text === 'HEAD' && !only ? [{ spec: 'HEAD', ref: 'HEAD' } as const] : []),
-    ...names
-      .filter((name) => isRefName(name) && !isHiddenRef(name))
-      .map((name) => ({ spec: name, ref: name as RefName })),
-    ...byId(hex && !full),
-  ]
+  return names.filter((name): name is RefName => isRefName(name) && !isHiddenRef(name))
 }

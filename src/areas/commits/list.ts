@@ -2,7 +2,8 @@ import type { Page, Paged } from '../../api/page.ts'
 import { countedRows } from '../../api/page.ts'
 import type { Commit } from '../../git/commits.ts'
 import { readCommits } from '../../git/commits.ts'
-import { countCommits, type HistoryFilters, listCommitIds } from '../../git/history.ts'
+import { countCommits, type HistoryFilters, type HistoryPage, listCommitIds } from '../../git/history.ts'
+import type { Oid } from '../../git/oid.ts'
 import { remember } from '../../git/remember.ts'
 import type { Repository } from '../../git/repository.ts'
 import { findEntry } from '../../git/trees.ts'
@@ -25,12 +26,14 @@ const countedFollowing = 1000
 const largest = 2 ** 31 - 1
 const largestSkip = largest - 1000
 
+type Order = NonNullable<HistoryPage['order']>
+
 const nothing: Paged<Commit> = { rows: [], total: 0, hasNext: false }
 
 /**
  * A page of commits. A path that is a file is followed through its renames. For a page that was asked for before: one
- * round trip to git, whatever moved in between. Otherwise a walk of the history for the page, and one for the total
- * unless this is the last page; with `all` these are processes, and run each time.
+ * round trip to git, whatever moved in between. Otherwise a walk of the history for the page, and another one for the
+ * total unless this is the last page or a file's; with `all` these are processes, and run each time.
  */
 export async function commitsPage(
   repo: Repository,
@@ -52,34 +55,39 @@ export async function commitsPage(
     firstParent: filters.first_parent,
   }
   const skip = Math.min((page.page - 1) * page.perPage, largestSkip)
-  const order = filters.order === 'topo' ? ('topo' as const) : ('time' as const)
+  const order: Order = filters.order === 'topo' ? 'topo' : 'time'
   // One more than asked for tells whether there is a next page.
-  const ids = () => listCommitIds(repo, history, { order, skip, limit: page.perPage + 1 })
-  const key = `page ${order} ${skip} ${page.perPage} ${JSON.stringify(history)}`
-  // What starts from commits is a fact; what starts from "all refs" is not.
-  const found = range ? await remember(repo, key, ids, (oids) => 80 * oids.length) : await ids()
+  const end = skip + page.perPage + 1
+  const found =
+    history.follow && end <= countedFollowing
+      ? (await followed(repo, history, order)).slice(skip, end)
+      : await idsOf(repo, history, { order, skip, limit: page.perPage + 1 })
   const hasNext = found.length > page.perPage
   const commits = await readCommits(repo, found.slice(0, page.perPage))
   return {
     rows: commits.filter((commit) => commit !== undefined),
-    total: !hasNext && found.length > 0 ? skip + found.length : skip === 0 && !hasNext ? 0 : await total(repo, history),
+    total: !hasNext && (found.length > 0 || skip === 0) ? skip + found.length : await total(repo, history, order),
     hasNext,
   }
 }
 
+/** Remembered when it starts from commits, which is a fact; what starts from "all refs" is not. */
+function idsOf(repo: Repository, history: HistoryFilters, page: HistoryPage): Promise<readonly Oid[]> {
+  const ids = () => listCommitIds(repo, history, page)
+  if (history.from === 'all') return ids()
+  return remember(repo, `ids ${JSON.stringify([page, history])}`, ids, (oids) => 80 * oids.length)
+}
+
+/** The beginning of a file's history. To count it is to list it, so one walk does for the total and for all its pages. */
+const followed = (repo: Repository, history: HistoryFilters, order: Order): Promise<readonly Oid[]> =>
+  idsOf(repo, history, { order, limit: countedFollowing + 1 })
+
 /** How many there are in all; `undefined` above what is counted. */
-async function total(repo: Repository, history: HistoryFilters): Promise<number | undefined> {
-  if (!history.follow) {
-    const count = await countCommits(repo, history, { atMost: countedRows + 1 })
-    return count > countedRows ? undefined : count
-  }
-  const { count } = await remember(
-    repo,
-    `followed ${JSON.stringify(history)}`,
-    async () => ({ count: (await listCommitIds(repo, history, { limit: countedFollowing + 1 })).length }),
-    () => 50,
-  )
-  return count > countedFollowing ? undefined : count
+async function total(repo: Repository, history: HistoryFilters, order: Order): Promise<number | undefined> {
+  const [count, most] = history.follow
+    ? [(await followed(repo, history, order)).length, countedFollowing]
+    : [await countCommits(repo, history, { atMost: countedRows + 1 }), countedRows]
+  return count > most ? undefined : count
 }
 
 /** Only one file can be followed; the path of a directory, or of what is gone, is taken as it is. */

@@ -1,6 +1,7 @@
 import { endpoint, type Reply, raw } from '../../api/endpoint.ts'
 import { textOf } from '../../api/kept.ts'
 import { FilePath, Filled, Params } from '../../api/params/types.ts'
+import { remember } from '../../git/remember.ts'
 import type { Repository } from '../../git/repository.ts'
 import { notFound } from '../../kernel/failure.ts'
 import { maxPathLength } from '../commits/path-length.ts'
@@ -25,9 +26,18 @@ const keptBytes = 64 * 1024
 
 /** What the headers tell of a file. Remembered but for the ref: one round trip to git when all was asked for before. */
 async function fileFacts(repo: Repository, found: FoundFile, reply: Reply, content?: Buffer) {
-  const [lastCommit, sha256] = await Promise.all([lastCommitOf(repo, found), contentSha256(repo, found.blob, content)])
-  if (sha256 === undefined) throw notFound('File')
-  const facts = { ...found, lastCommit, sha256 }
+  const known = await remember(
+    repo,
+    `file ${found.commit}:${found.path}`,
+    async () => {
+      const made = [lastCommitOf(repo, found), contentSha256(repo, found.blob, content)] as const
+      const [lastCommit, sha256] = await Promise.all(made)
+      return sha256 === undefined ? undefined : { lastCommit, sha256 }
+    },
+    () => 250,
+  )
+  if (!known) throw notFound('File')
+  const facts = { ...found, ...known }
   setMetadata(reply, facts)
   if (isImmutable(found.ref, found.commit)) reply.header('cache-control', immutableCacheControl)
   return facts

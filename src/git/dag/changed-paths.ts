@@ -1,5 +1,5 @@
-/** A path as git's changed-path filters know it: two hashes of it, and of each folder above. */
-export type ChangedPaths = readonly (readonly [number, number])[]
+/** A path as git's changed-path filters know it: two hashes of it, then two of each folder above. */
+export type ChangedPaths = Uint32Array
 
 /**
  * What to look for in filters; `undefined` for a path that is not ASCII: git hashed those differently on different
@@ -8,20 +8,21 @@ export type ChangedPaths = readonly (readonly [number, number])[]
 export function changedPathsOf(path: string): ChangedPaths | undefined {
   if (!/^[\x01-\x7f]+$/.test(path)) return undefined
   const bytes = Buffer.from(path, 'latin1')
-  const keys: [number, number][] = []
+  const hashes: number[] = []
   for (let end = bytes.length; end > 0; end = bytes.lastIndexOf(0x2f, end - 1)) {
     const name = bytes.subarray(0, end)
-    keys.push([murmur3(0x293ae76f, name), murmur3(0x7e646e2c, name)])
+    hashes.push(murmur3(0x293ae76f, name), murmur3(0x7e646e2c, name))
   }
-  return keys
+  return Uint32Array.from(hashes)
 }
 
 /** Whether the Bloom filter from `start` to `end` may hold the path and all folders above: false is sure. */
 export function isMaybeIn(bits: Buffer, start: number, end: number, hashes: number, paths: ChangedPaths): boolean {
   const size = (end - start) * 8
-  for (const [first, second] of paths) {
-    for (let index = 0; index < hashes; index++) {
-      const bit = ((first + Math.imul(index, second)) >>> 0) % size
+  for (let path = 0; path < paths.length; path += 2) {
+    const step = paths[path + 1]!
+    for (let index = 0, hash = paths[path]!; index < hashes; index++, hash = (hash + step) >>> 0) {
+      const bit = hash % size
       if ((bits[start + (bit >>> 3)]! & (1 << (bit & 7))) === 0) return false
     }
   }

@@ -57,6 +57,17 @@ export class CommitGraph {
     return layer.parents(position - layer.base)
   }
 
+  /** -1 for a commit without parents. */
+  firstParent(position: number): number {
+    const layer = this.#layerOf(position)
+    return layer.firstParent(position - layer.base)
+  }
+
+  isMerge(position: number): boolean {
+    const layer = this.#layerOf(position)
+    return layer.isMerge(position - layer.base)
+  }
+
   /** Higher than that of every parent. */
   generation(position: number): number {
     const layer = this.#layerOf(position)

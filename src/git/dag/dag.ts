@@ -55,6 +55,13 @@ export class Dag {
   parents = (node: number): readonly number[] =>
     this.#isFresh(node) ? this.#freshParents[node - this.#graph.count]! : this.#graph.parents(node)
 
+  /** -1 for a commit without parents. */
+  firstParent = (node: number): number =>
+    this.#isFresh(node) ? (this.#freshParents[node - this.#graph.count]![0] ?? -1) : this.#graph.firstParent(node)
+
+  isMerge = (node: number): boolean =>
+    this.#isFresh(node) ? this.#freshParents[node - this.#graph.count]!.length > 1 : this.#graph.isMerge(node)
+
   /** Higher than that of every parent. */
   generation = (node: number): number =>
     this.#isFresh(node) ? this.#freshGenerations[node - this.#graph.count]! : this.#graph.generation(node)
@@ -143,7 +150,8 @@ async function freshCommits(
 /** Nodes that are seen between two chances for others. */
 const stride = 8192
 
-/** Lets others have their turn in a long loop: `steps` counts from 1. */
-export const breathe = async (steps: number): Promise<void> => {
-  if (steps % stride === 0) await setImmediate()
-}
+/** Whether a long loop, whose steps count from 1, should `await nextTurn()` now. */
+export const isTurnOver = (steps: number): boolean => steps % stride === 0
+
+/** Lets others have their turn. */
+export const nextTurn = (): Promise<void> => setImmediate()

@@ -97,6 +97,14 @@ export class GraphLayer {
     return this.seconds(at) + Number(this.#longOffsets.readBigUInt64BE(place))
   }
 
+  /** Position over all layers; -1 for a commit without parents. */
+  firstParent(at: number): number {
+    const first = this.#words[at * 4]!
+    return first === noParent ? -1 : this.#within(first)
+  }
+
+  isMerge = (at: number): boolean => this.#words[at * 4 + 1] !== noParent
+
   /** Positions over all layers, first parent first. */
   parents(at: number): number[] {
     const first = this.#words[at * 4]!

@@ -66,6 +66,29 @@ function store({ gitDir }: TestRepository, history: History): Oid[] {
   return lines(gitIn(gitDir, ['rev-parse', ...history.map((_, index) => `refs/heads/c${index}`)])) as Oid[]
 }
 
+/**
+ * For fast-import: one file under three names, one after another, and others beside it. Each fifth ten of commits lies
+ * aside until it is merged. Clocks go back now and then.
+ */
+function longHistory(length: number): string {
+  const data = (text: string) => `data ${text.length}\n${text}\n`
+  const nameAt = (index: number) => (index < 400 ? 'old' : index < 1800 ? 'd/middle' : 'd/new')
+  const body = Array.from({ length: 20 }, (_, line) => `line ${line}\n`).join('')
+  let script = ''
+  for (let index = 0; index < length; index++) {
+    const merges = index > 0 && index % 50 === 0
+    const name = nameAt(index)
+    script += `commit refs/heads/${index % 50 >= 40 ? 'side' : 'main'}\nmark :${index + 1}\n`
+    script += `committer C <c@example.com> ${1_700_000_000 + 10 * index - (index % 7) * 15} +0000\n${data('x')}`
+    if (index > 0) script += `from :${merges ? index - 10 : index}\n`
+    if (merges) script += `merge :${index}\n`
+    if (index > 0 && name !== nameAt(index - 1)) script += `R ${nameAt(index - 1)} ${name}\n`
+    if (index % 9 === 0) script += `M 100644 inline ${name}\n${data(`${body}${index}`)}`
+    else script += `M 100644 inline other/${index % 30}\n${data(String(index))}`
+  }
+  return script
+}
+
 /** How much of a history the commit-graph has, in one file or two layers. */
 const graphs = fc.record({ kind: fc.constantFrom('none', 'single', 'split'), share: fc.constantFrom(0.5, 0.8, 1) })
 
@@ -135,6 +158,7 @@ describe('history read in this process', () => {
         ])
       for (const path of [...paths, 'd/e/f/g']) {
         await agree({}, path)
+        expect(await countCommits(repo, { from: [tip], path })).toBe(git('rev-list', tip, '--', path).length)
         await agree({ firstParent: true }, path, '--first-parent')
         await agree({ since: new Date(1_700_000_006_000) }, path, '--max-age=1700000006')
       }
@@ -148,6 +172,24 @@ describe('history read in this process', () => {
           ...git('log', '--follow', '--format=%H', tip, '--', path),
         ])
     }))
+
+  test('of a path is the same where it is longer than what is read at once', async () => {
+    const { repo, gitDir } = await world.repository()
+    gitIn(gitDir, ['fast-import', '--quiet'], longHistory(2500))
+    gitIn(gitDir, ['commit-graph', 'write', '--reachable', '--changed-paths'])
+    const tip = gitIn(gitDir, ['rev-parse', 'main']) as Oid
+    const ofGit = (...args: string[]) => lines(gitIn(gitDir, args))
+    for (const path of ['d/new', 'd/middle', 'other/3'])
+      expect(await listCommitIds(repo, { from: [tip], path, follow: true }, { limit: 2000 })).toEqual(
+        ofGit('log', '--follow', '--format=%H', tip, '--', path),
+      )
+    for (const path of ['d/middle', 'd', 'other/3', 'other']) {
+      expect(await listCommitIds(repo, { from: [tip], path }, { limit: 150 })).toEqual(
+        ofGit('rev-list', '--max-count=150', tip, '--', path),
+      )
+      expect(await countCommits(repo, { from: [tip], path })).toBe(ofGit('rev-list', tip, '--', path).length)
+    }
+  })
 
   test('leaves out what is excluded, and knows ancestors', () =>
     always(async ({ repo, commits, tip, git }) => {

@@ -11,17 +11,14 @@ import { type Dag, LeaveToGit } from './dag.ts'
  */
 export const maxReads = { simplified: 500, following: 2500 }
 
-/** Commits that are read ahead at most. */
-const maxAhead = 32
-const maxStepsAhead = 10_000
+/** Commits that are worth reading at once. */
+export const maxAhead = 64
+
 const maxStepsBack = 1000
 
 const [unchanged, changed] = [1, 2]
 
-/**
- * How a path is in the commits of a history. Reads ahead along first parents, at first as many changes as are `wanted`:
- * what is asked at once takes one round trip.
- */
+/** How a path is in the commits of a history. What is asked in one turn takes one round trip. */
 export class PathReader {
   readonly path: string
   /** What may still be read. */
@@ -31,17 +28,17 @@ export class PathReader {
   readonly #hashes: ChangedPaths | undefined
   readonly #directory: Buffer
   readonly #name: Buffer
+  /** By commit, and by the tree that was read for several. */
+  readonly #entries = new Map<number, Promise<string | undefined>>()
   readonly #known = new Map<Oid, Promise<string | undefined>>()
   /** What the filters said. */
   readonly #changes: Uint8Array
-  #ahead: number
 
-  constructor(repo: Repository, dag: Dag, path: string, wanted: number, budget: { left: number }) {
+  constructor(repo: Repository, dag: Dag, path: string, budget: { left: number }) {
     const slash = path.lastIndexOf('/')
     this.path = path
     this.budget = budget
     this.#changes = new Uint8Array(dag.size)
-    this.#ahead = Math.min(wanted, maxAhead)
     this.#repo = repo
     this.#dag = dag
     this.#hashes = changedPathsOf(path)
@@ -60,32 +57,36 @@ export class PathReader {
   }
 
   async isSame(one: number, other: number): Promise<boolean> {
-    if (this.#dag.tree(one) === this.#dag.tree(other)) return true
-    if (!this.#known.has(this.#dag.tree(this.#unchanged(one)))) this.#readAhead(one)
     const [left, right] = await Promise.all([this.entry(one), this.entry(other)])
     return left === right
   }
 
-  #readAhead(from: number): void {
-    let left = this.#hashes ? Math.min(this.#ahead, this.budget.left >> 2) : 0
-    this.#ahead = Math.min(2 * this.#ahead, maxAhead)
-    for (let node = from, steps = 0; left > 0 && steps < maxStepsAhead; steps++) {
-      if (this.maybeChanged(node)) {
-        // Who asks for it is told if it cannot be read.
-        this.entry(node).catch(() => {})
-        left--
-      }
-      const [parent] = this.#dag.parents(node)
-      if (parent === undefined) return
-      node = parent
+  /** Whether `entry` is there, or under way. */
+  isKnown(node: number): boolean {
+    return this.#entries.has(node) || this.#known.has(this.#treeOf(node))
+  }
+
+  /** Asks for commits and their first parents, which will be wanted soon. At most for half of what may still be read. */
+  readAhead(nodes: readonly number[]): void {
+    const least = this.budget.left >> 1
+    for (const node of nodes) {
+      // Who wants it is told if it cannot be read.
+      for (const each of [node, this.#dag.firstParent(node)])
+        if (each >= 0 && this.budget.left > least) this.entry(each).catch(() => {})
     }
   }
 
   /** Mode and id of what is at the path; `undefined` when nothing is. */
   entry(node: number): Promise<string | undefined> {
-    const tree = this.#dag.tree(this.#unchanged(node))
-    const known = this.#known.get(tree)
+    const known = this.#entries.get(node)
     if (known) return known
+    const tree = this.#treeOf(node)
+    const reading = this.#known.get(tree) ?? this.#start(tree)
+    this.#entries.set(node, reading)
+    return reading
+  }
+
+  #start(tree: Oid): Promise<string | undefined> {
     if (--this.budget.left < 0) throw new LeaveToGit('too much to read')
     const reading = this.#read(tree)
     this.#known.set(tree, reading)
@@ -93,16 +94,17 @@ export class PathReader {
   }
 
   /**
-   * Along first parents, as far as the path surely was the same: the commit that will be asked for next is read once.
+   * Of the oldest commit along first parents up to which the path surely was the same: the one that will be asked for
+   * next is read once.
    */
-  #unchanged(from: number): number {
+  #treeOf(from: number): Oid {
     let node = from
     for (let steps = 0; steps < maxStepsBack && !this.maybeChanged(node); steps++) {
-      const [parent] = this.#dag.parents(node)
-      if (parent === undefined) return node
+      const parent = this.#dag.firstParent(node)
+      if (parent < 0) break
       node = parent
     }
-    return node
+    return this.#dag.tree(node)
   }
 
   async #read(tree: Oid): Promise<string | undefined> {

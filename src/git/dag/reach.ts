@@ -1,4 +1,4 @@
-import { breathe, type Dag, LeaveToGit } from './dag.ts'
+import { type Dag, isTurnOver, LeaveToGit, nextTurn } from './dag.ts'
 import { BrokenGraph } from './graph-layer.ts'
 import { StableQueue } from './stable-queue.ts'
 
@@ -19,7 +19,7 @@ export async function reachable(dag: Dag, from: number, targets: Iterable<number
   for (let steps = 1; open.length > 0 && found.size < wanted.size; steps++) {
     // The first parent's line is the longest, so it is followed last: what was merged is near.
     for (const parent of dag.parents(open.pop()!)) see(parent)
-    await breathe(steps)
+    if (isTurnOver(steps)) await nextTurn()
   }
   return found
 }
@@ -41,7 +41,7 @@ export async function reaching(dag: Dag, target: number, tips: Iterable<number>)
   for (let index = 0; index < younger.length; index++) {
     for (const parent of dag.parents(younger[index]!)) see(parent)
     if (younger.length > maxSorted) throw new LeaveToGit('too much history')
-    await breathe(index + 1)
+    if (isTurnOver(index + 1)) await nextTurn()
   }
   // Parents first.
   const generations = new Map(younger.map((node) => [node, dag.generation(node)]))
@@ -90,7 +90,7 @@ class Painting {
         if (this.#dag.generation(parent) >= generation) throw new BrokenGraph('a parent is younger than its child')
         this.add(parent, given)
       }
-      await breathe(steps)
+      if (isTurnOver(steps)) await nextTurn()
     }
   }
 }
