@@ -5,6 +5,7 @@ import { signIn } from './authenticate.ts'
 import { SignedIn } from './connection.ts'
 import type { SshDoors } from './doors.ts'
 import { gatherWrites } from './gather.ts'
+import { keepKeyObjects } from './key-objects.ts'
 import { type SshLimits, sshLimits } from './limits.ts'
 import { Lobby } from './lobby.ts'
 
@@ -83,6 +84,7 @@ export class SshServer implements AsyncDisposable {
     // Clients break off in many ways, none of which is ours to mend.
     connection.on('error', () => socket?.destroySoon())
     if (!socket) return void connection.end()
+    keepKeyObjects(connection)
     const holder = signIn(connection, doors, limits, socket.remoteAddress)
     connection.once('ready', async () => {
       this.#lobby.leave(socket)
