@@ -6,6 +6,7 @@ import { SignedIn } from './connection.ts'
 import type { SshDoors } from './doors.ts'
 import { gatherWrites } from './gather.ts'
 import { keepKeyObjects } from './key-objects.ts'
+import { offerLate } from './late-offer.ts'
 import { type SshLimits, sshLimits } from './limits.ts'
 import { Lobby } from './lobby.ts'
 
@@ -50,6 +51,7 @@ export class SshServer implements AsyncDisposable {
         if (this.#arriving.get(name) === socket) this.#arriving.delete(name)
       })
       gatherWrites(socket)
+      offerLate(socket)
       this.#lobby.enter(socket)
       protocol.injectSocket(socket)
     })
