@@ -362,6 +362,23 @@ describe.skipIf(!hasSsh)('git over SSH (needs OpenSSH)', () => {
     expect([(await overHttp()).status, (await overSsh()).code]).toEqual([200, 0])
   })
 
+  test('D2-SETTINGS-AUTHORIZED-KEYS: keys are looked up in the database, so the same get in on and off', async ({
+    world,
+  }) => {
+    await using folder = await temporaryFolder()
+    const [ann, bob] = [await world.user(), await world.user()]
+    const before = await withKey(folder.path, ann)
+    const stray = await keyPair(folder.path)
+    for (const authorized_keys_enabled of [false, true]) {
+      const changed = await world.root.put('/application/settings', { authorized_keys_enabled })
+      expect(changed).toMatchObject({ status: 200, json: { authorized_keys_enabled } })
+      await expect.poll(async () => (await world.app.open(null)).settings).toMatchObject({ authorized_keys_enabled })
+      const meanwhile = await withKey(folder.path, bob)
+      for (const key of [before, meanwhile]) expect((await ssh(world, key)).code).toBe(0)
+      expect((await ssh(world, stray)).code).toBe(255)
+    }
+  })
+
   test('a push that is too large, or that a rule refuses, says so', async ({ world }) => {
     await using folder = await temporaryFolder()
     const ann = await world.user()

@@ -29,7 +29,8 @@ export const git = {
   ecdsa_key_restriction: keyRestriction('ECDSA', [256, 384, 521]),
   ed25519_key_restriction: keyRestriction('ED25519', [256]),
   authorized_keys_enabled: flag(true, 'Keys are written to the file of the SSH server', {
-    without: 'such a file, since keys are looked up in the database',
+    without:
+      'such a file: SSH is answered here, and every key is looked up in the database, as if this were off; both let the same keys in',
   }),
   custom_http_clone_url_root: text('What addresses of repositories over HTTP begin with, instead of our own address', {
     longest: 511,
