@@ -1,10 +1,11 @@
 import { spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
-import { copyFile, writeFile } from 'node:fs/promises'
+import { copyFile, readFile, writeFile } from 'node:fs/promises'
 import { connect, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
+import ssh2 from 'ssh2'
 import { afterAll, beforeAll, describe, expect } from 'vitest'
 import type { Level, Visibility } from '../../src/access/levels.ts'
 import { gitSsh, hasSsh, type KeyPair, keyPair, ssh, sshUrl, sshWith, sshWords, withKey } from '../ssh.ts'
@@ -458,7 +459,17 @@ describe.skipIf(!hasSsh)('those who stall (needs OpenSSH)', () => {
   beforeAll(async () => {
     strict = await World.start(
       {},
-      { sshLimits: { strangers: 5, signInMs: 1_000, attempts: 3, sessions: 2, idleMs: 1_000, stalledMs: 1_000 } },
+      {
+        sshLimits: {
+          strangers: 5,
+          signInMs: 1_000,
+          attempts: 3,
+          sessions: 2,
+          idleMs: 1_000,
+          idle: 3,
+          stalledMs: 1_000,
+        },
+      },
     )
   })
   afterAll(() => strict?.[Symbol.asyncDispose]())
@@ -492,6 +503,32 @@ describe.skipIf(!hasSsh)('those who stall (needs OpenSSH)', () => {
     expect((await at.root.get('/user')).status).toBe(200)
     expect(performance.now() - began).toBeLessThan(900)
     for (const { socket } of stalled) socket.destroy()
+  })
+
+  test('signed in and silent make room for others, who have fewer such connections', async () => {
+    await using folder = await temporaryFolder()
+    const silent = async (key: KeyPair) => {
+      const client = new ssh2.Client()
+      client.on('error', () => {})
+      const ready = once(client, 'ready')
+      client.connect({ port: strict.config.sshPort, username: 'git', privateKey: await readFile(key.file) })
+      await ready
+      return { client, closed: new Promise((resolve) => client.once('close', () => resolve('closed'))) }
+    }
+    const [ann, bob] = [
+      await withKey(folder.path, await strict.user()),
+      await withKey(folder.path, await strict.user()),
+    ]
+    const first = await silent(bob)
+    const crowd = [await silent(ann), await silent(ann), await silent(ann)]
+    const opened = delay(300, 'open')
+    expect(await Promise.all([first, ...crowd].map(({ closed }) => Promise.race([closed, opened])))).toEqual([
+      'open',
+      'closed',
+      'open',
+      'open',
+    ])
+    for (const { client } of [first, ...crowd]) client.end()
   })
 
   test('try so many keys and no more', async () => {

@@ -1,4 +1,4 @@
-import { createSecretKey, KeyObject } from 'node:crypto'
+import { createSecretKey } from 'node:crypto'
 import type { Connection } from 'ssh2'
 
 /** Where the library keeps the keys of a connection. None of it is promised, so all of it may be missing. */
