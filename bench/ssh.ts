@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import pg from 'pg'
 import { benchFolder } from './data.ts'
@@ -30,6 +30,7 @@ const stalledCount = 500
 
 /** On a new installation of its own. */
 export async function sshTimes(processes: number): Promise<SshTimes> {
+  mkdirSync(benchFolder, { recursive: true })
   const folder = mkdtempSync(join(benchFolder, 'ssh-'))
   try {
     await using service = await startService(join(folder, 'data'), processes)

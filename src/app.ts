@@ -31,6 +31,7 @@ import { uploadClaim } from './edges/http/upload-claim.ts'
 import { wildcardDoor } from './edges/http/wildcard-door.ts'
 import { largeFileClaim } from './edges/lfs/door.ts'
 import { Git } from './git/git.ts'
+import { type Patience, usualPatience } from './git/patience.ts'
 import { Runner } from './git/runner/client.ts'
 import { startJobs } from './jobs/runner.ts'
 import { openSecrets } from './kernel/secrets.ts'
@@ -59,6 +60,13 @@ export const repositoriesDir = ({ dataDir }: Config): string => join(dataDir, 'r
 /** So much of the log is written at once, and what there is each second. */
 const logBytes = 64 * 1024
 
+/** Of who serves requests: background jobs take their time. */
+const patienceOf = (settings: Settings): Patience => ({
+  processMs: settings.repo_storage_timeout_default * 1000,
+  quickMs: settings.repo_storage_timeout_medium * 1000,
+  answerMs: settings.repo_storage_timeout_fast * 1000,
+})
+
 /** Builds everything in order; disposing ends it in reverse. The one place where parts meet. */
 export async function createApp(config: Config, services: Services, overrides: Overrides = {}): Promise<App> {
   await using stack = new AsyncDisposableStack()
@@ -79,7 +87,8 @@ export async function createApp(config: Config, services: Services, overrides: O
   await notifications.connect()
 
   const runner = stack.use(await Runner.connect(services.runnerSocket))
-  const git = stack.use(new Git(runner))
+  let serves = false
+  const git = stack.use(new Git(runner, { patience: () => (serves ? patienceOf(settings.latest) : usualPatience) }))
 
   const blobs = openBlobs(config.blobUrl)
   const { smtpUrl, from } = config.mail
@@ -140,6 +149,7 @@ export async function createApp(config: Config, services: Services, overrides: O
   return {
     async listen() {
       const { host, port } = config.http
+      serves = true
       await http.listen({ host, port })
       if (config.sshPort === 0) return
       // Only who listens needs the library.

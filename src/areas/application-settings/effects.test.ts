@@ -539,6 +539,9 @@ const elsewhere: readonly string[] = [
   'limit_projects_in_groups_api',
   'max_import_size',
   'password_lowercase_required',
+  'repo_storage_timeout_default',
+  'repo_storage_timeout_fast',
+  'repo_storage_timeout_medium',
   'search_rate_limit',
   'session_expire_delay',
 ]

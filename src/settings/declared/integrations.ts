@@ -13,7 +13,8 @@ const spam = { without: 'a filter of spam' }
 const proxy = { without: 'pages with pictures from elsewhere: nothing is read at a start' }
 const cluster = { without: 'clusters' }
 const index = {
-  without: 'a search engine: the database and git are asked, and find what the caller may see, in all groups and projects',
+  without:
+    'a search engine: the database and git are asked, and find what the caller may see, in all groups and projects',
 }
 const figures = { without: 'a sender of figures: /-/metrics has them for whoever asks' }
 const dashboard = { without: 'a dashboard' }
