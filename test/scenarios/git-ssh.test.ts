@@ -223,6 +223,18 @@ describe.skipIf(!hasSsh)('git over SSH (needs OpenSSH)', () => {
     expect(await ssh(world, key)).toMatchObject({ code: 0, err: '' })
   })
 
+  test.for([
+    ['curve25519-sha256', 0],
+    ['ecdh-sha2-nistp256', 0],
+    ['diffie-hellman-group14-sha256', 0],
+    ['diffie-hellman-group18-sha512', 255],
+    ['diffie-hellman-group14-sha1', 255],
+  ] as const)('keys are exchanged by %s: %s', async ([algorithm, code], { world }) => {
+    await using folder = await temporaryFolder()
+    const key = await withKey(folder.path, world.root)
+    expect((await sshWith(world, key, ['-o', `KexAlgorithms=${algorithm}`], 'git')).code).toBe(code)
+  })
+
   test('who is blocked, and a key that expired or is removed, is refused at once', async ({ world }) => {
     await using folder = await temporaryFolder()
     const ann = await world.user()
