@@ -235,6 +235,17 @@ describe.skipIf(!hasSsh)('git over SSH (needs OpenSSH)', () => {
     expect((await sshWith(world, key, ['-o', `KexAlgorithms=${algorithm}`], 'git')).code).toBe(code)
   })
 
+  test('who waits for our offer before he makes his own gets it', async ({ world }) => {
+    const socket = connect({ host: '127.0.0.1', port: world.config.sshPort })
+    let said = ''
+    socket.setEncoding('latin1').on('data', (chunk) => {
+      said += chunk
+    })
+    socket.write('SSH-2.0-patient\r\n')
+    await expect.poll(() => said).toMatch(/^SSH-2\.0-Stithy\r\n.*curve25519-sha256/s)
+    socket.destroy()
+  })
+
   test('who is blocked, and a key that expired or is removed, is refused at once', async ({ world }) => {
     await using folder = await temporaryFolder()
     const ann = await world.user()

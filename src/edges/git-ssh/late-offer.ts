@@ -10,7 +10,9 @@ const patienceMs = 10
  * library has the socket.
  */
 export function offerLate(socket: Socket): void {
-  socket.once('data', () => {
+  socket.once('data', (said: Buffer) => {
+    // His offer has come with his name: nothing more comes before ours.
+    if (said.indexOf('\n') !== said.length - 1) return
     socket.cork()
     const offer = () => {
       clearTimeout(timer)
