@@ -9,10 +9,19 @@ import { type EndpointBench, endpointsFor, isRead } from './endpoints.ts'
 import { startFloor } from './floor.ts'
 import { makeGitRequests } from './git-requests.ts'
 import { gitReference, mixedReference, referenceOf } from './reference.ts'
-import { cloneLines, referenceHead, referenceRow, startLines, throughputHead, throughputRow } from './report.ts'
+import {
+  cloneLines,
+  referenceHead,
+  referenceRow,
+  sshLines,
+  startLines,
+  throughputHead,
+  throughputRow,
+} from './report.ts'
 import { ensureRepository } from './repository.ts'
 import { freePort, type Service, startService } from './service.ts'
 import { isSizeName, sizes } from './sizes.ts'
+import { sshTimes } from './ssh.ts'
 import { startTimes } from './start-times.ts'
 import { refusalOf, throughputOf } from './throughput.ts'
 import { repositoryProject } from './world.ts'
@@ -24,6 +33,7 @@ const help = `npm run bench -- [options]
   --seconds N        seconds of load for each call (3), or for each test of the reference load (10)
   --reference        the reference load instead: constant rates
   --clone            clones over HTTP, over SSH and from git daemon instead
+  --ssh              pushes, refusals and those who stall over SSH instead
   --start            start times and memory instead
   --commits N        transactions committed a second beside it (0)
   --processes N      HTTP workers, and floor workers (2)
@@ -36,6 +46,7 @@ const { values } = parseArgs({
     seconds: { type: 'string' },
     reference: { type: 'boolean' },
     clone: { type: 'boolean' },
+    ssh: { type: 'boolean' },
     start: { type: 'boolean' },
     commits: { type: 'string', default: '0' },
     processes: { type: 'string', default: '2' },
@@ -50,10 +61,11 @@ else {
   const size = sizes[sizeName]
   const processes = Number(values.processes)
   const note = (line: string) => console.error(line)
-  const dataDir = await ensureData(sizeName, note)
 
-  if (values.start) print(...startLines(await startTimes(processes, 5)))
+  if (values.ssh) print(...sshLines(await sshTimes(processes)))
+  else if (values.start) print(...startLines(await startTimes(processes, 5)))
   else {
+    const dataDir = await ensureData(sizeName, note)
     await using service = await startService(dataDir, processes)
     if (values.clone) {
       const gitDir = repositoryDir(join(dataDir, 'repositories'), 'default', repositoryProject)

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { benchFolder } from './data.ts'
@@ -12,6 +12,7 @@ const settleMs = 5_000
 
 /** Starts on an empty folder, then again on what that left; memory after a while of nothing. */
 export async function startTimes(processes: number, rounds: number): Promise<StartTimes> {
+  mkdirSync(benchFolder, { recursive: true })
   const dataDir = mkdtempSync(join(benchFolder, 'start-'))
   try {
     const startAndStop = async () => {

@@ -30,6 +30,7 @@ import { uploadClaim } from './edges/http/upload-claim.ts'
 import { wildcardDoor } from './edges/http/wildcard-door.ts'
 import { largeFileClaim } from './edges/lfs/door.ts'
 import { Git } from './git/git.ts'
+import { type Patience, usualPatience } from './git/patience.ts'
 import { Runner } from './git/runner/client.ts'
 import { startJobs } from './jobs/runner.ts'
 import { openLog } from './kernel/log.ts'
@@ -56,6 +57,13 @@ export interface App extends ServedApp {
 /** Where repositories lie; areas/repositories/location.ts draws what is below. */
 export const repositoriesDir = ({ dataDir }: Config): string => join(dataDir, 'repositories')
 
+/** Of who serves requests: background jobs take their time. */
+const patienceOf = (settings: Settings): Patience => ({
+  processMs: settings.repo_storage_timeout_default * 1000,
+  quickMs: settings.repo_storage_timeout_medium * 1000,
+  answerMs: settings.repo_storage_timeout_fast * 1000,
+})
+
 /** Builds everything in order; disposing ends it in reverse. The one place where parts meet. */
 export async function createApp(config: Config, services: Services, overrides: Overrides = {}): Promise<App> {
   await using stack = new AsyncDisposableStack()
@@ -68,7 +76,8 @@ export async function createApp(config: Config, services: Services, overrides: O
   await notifications.connect()
 
   const runner = stack.use(await Runner.connect(services.runnerSocket))
-  const git = stack.use(new Git(runner))
+  let serves = false
+  const git = stack.use(new Git(runner, { patience: () => (serves ? patienceOf(settings.latest) : usualPatience) }))
 
   const blobs = openBlobs(config.blobUrl)
   const { smtpUrl, from } = config.mail
@@ -129,6 +138,7 @@ export async function createApp(config: Config, services: Services, overrides: O
   return {
     async listen() {
       const { host, port } = config.http
+      serves = true
       await http.listen({ host, port })
       if (config.sshPort === 0) return
       // Only who listens needs the library.

@@ -11,11 +11,10 @@ export type Blame = {
 
 /** A file whose every line comes from somewhere else takes some 60 bytes a line. */
 const maxOutputBytes = 32 * 1024 * 1024
-const timeoutMs = 20_000
 
 /**
  * The commits that last changed each line of a file, through renames and copies within a commit as git sees them. One
- * `blame` process, remembered: it cannot change. The file must exist. `Failure('unavailable')` after 20 seconds.
+ * `blame` process, remembered: it cannot change. The file must exist. `Failure('unavailable')` when it is not quick.
  */
 export function blameFile(repo: Repository, commit: Oid, path: string): Promise<Blame> {
   return remember(
@@ -27,7 +26,7 @@ export function blameFile(repo: Repository, commit: Oid, path: string): Promise<
         flags: ['--incremental', '--no-textconv', '--no-progress', '--ignore-revs-file='],
         args: [commit],
         paths: [path],
-        timeoutMs,
+        timeoutMs: repo.git.patience().quickMs,
         maxOutputBytes,
       })
       return inFileOrder(stdout.toString('latin1'))

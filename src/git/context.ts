@@ -1,6 +1,7 @@
 import type { LRUCache } from 'lru-cache'
 import type { KeptGraph } from './dag/commit-graph.ts'
 import type { HelperPool } from './helper-pool.ts'
+import type { Patience } from './patience.ts'
 import type { Runner } from './runner/client.ts'
 
 /** What is remembered about objects; immutable, so it is never wrong, only forgotten. */
@@ -10,7 +11,8 @@ export type Cache = LRUCache<string, object>
 export type GitContext = {
   readonly runner: Runner
   readonly helpers: HelperPool
-  readonly helperTimeoutMs: number
+  /** As it is now. */
+  patience(): Patience
   readonly cache: Cache
   /** Commit-graphs by the directory of their repository. */
   readonly graphs: LRUCache<string, KeptGraph>

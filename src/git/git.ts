@@ -9,6 +9,7 @@ import type { Cache, GitContext } from './context.ts'
 import type { KeptGraph } from './dag/commit-graph.ts'
 import { HelperPool } from './helper-pool.ts'
 import { syncFolder } from './objects.ts'
+import { type Patience, usualPatience } from './patience.ts'
 import { branchRef } from './ref-name.ts'
 import { Repository } from './repository.ts'
 import type { Runner } from './runner/client.ts'
@@ -25,15 +26,15 @@ export type GitOptions = {
   maxHelpers?: number
   /** After how long without a question a helper ends. Default 30 s. */
   helperIdleMs?: number
-  /** How long a helper may be silent before it counts as dead. Default 30 s. */
-  helperTimeoutMs?: number
+  /** Asked each time. */
+  patience?: () => Patience
 }
 
 /** Everything that runs git, for one server process. Does not own the runner connection it is given. */
 export class Git implements GitContext {
   readonly runner: Runner
   readonly helpers: HelperPool
-  readonly helperTimeoutMs: number
+  readonly patience: () => Patience
   readonly cache: Cache
   readonly graphs: LRUCache<string, KeptGraph>
   readonly #open = new LRUCache<string, Repository>({ max: 10_000 })
@@ -42,7 +43,7 @@ export class Git implements GitContext {
   constructor(runner: Runner, options: GitOptions = {}) {
     this.runner = runner
     this.helpers = new HelperPool({ max: options.maxHelpers ?? 64, idleMs: options.helperIdleMs ?? 30_000 })
-    this.helperTimeoutMs = options.helperTimeoutMs ?? 30_000
+    this.patience = options.patience ?? (() => usualPatience)
     this.cache = new LRUCache({ maxSize: options.cacheBytes ?? 64 * 1024 * 1024 })
     this.graphs = new LRUCache({ maxSize: options.graphBytes ?? 64 * 1024 * 1024 })
   }

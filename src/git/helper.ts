@@ -25,8 +25,8 @@ export class HelperDeath extends Error {
 
 export type HelperOptions = {
   start(): Promise<Child>
-  /** A silence of this length while a question is open counts as a death. */
-  timeoutMs: number
+  /** A silence of this length while a question is open counts as a death; 0: none does. */
+  timeoutMs(): number
   /** Whether a question may be asked again when its process died over it: true for readers. */
   repeatable: boolean
   /** Called when the last question was answered. */
@@ -149,10 +149,12 @@ export class Helper {
       this.#timer = undefined
     } else if (this.#timer) this.#timer.refresh()
     else {
+      const ms = this.#options.timeoutMs()
+      if (ms === 0) return
       this.#timer = setTimeout(() => {
         this.#timer = undefined
         this.#child?.kill()
-      }, this.#options.timeoutMs)
+      }, ms)
     }
   }
 

@@ -9,6 +9,7 @@ import { readCommit } from './commits.ts'
 import { Inbox } from './inbox.ts'
 import { countObjects, fsck, packRefs, prune, repack, repositorySize, writeCommitGraph } from './maintenance.ts'
 import type { Oid } from './oid.ts'
+import { usualPatience } from './patience.ts'
 import { resolve } from './resolve.ts'
 import { startRunner } from './runner/start.ts'
 import { gitIn, TestGit } from './testing.ts'
@@ -60,7 +61,7 @@ test('an object that kills its reader is told of, and those behind it are answer
 })
 
 test('a reader that falls silent is given up on, and replaced', async () => {
-  await using world = await TestGit.start({ helperTimeoutMs: 200 })
+  await using world = await TestGit.start({ patience: () => ({ ...usualPatience, answerMs: 200 }) })
   const made = await world.repository()
   const tip = made.commit({ a: 'x' })
   const helper = await made.repo.objects()

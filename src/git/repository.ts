@@ -5,6 +5,7 @@ import { argvFor, type GitArgs, type Subcommand, writesRepository } from './comm
 import type { GitContext } from './context.ts'
 import { GitError } from './git-error.ts'
 import { Helper } from './helper.ts'
+import { type Patience, usualPatience } from './patience.ts'
 import type { Child } from './runner/child.ts'
 import type { RunOptions } from './runner/client.ts'
 
@@ -47,6 +48,11 @@ export class Repository {
     this.#env = env
   }
 
+  /** What is asked of a push takes its time, as the push does. */
+  #patience(): Patience {
+    return this.#env ? usualPatience : this.git.patience()
+  }
+
   /** Whether the repository was made. One `stat`, and none once it was there. */
   async exists(): Promise<boolean> {
     if (this.#present) return true
@@ -72,6 +78,7 @@ export class Repository {
     if (gitDir !== this.gitDir && writesRepository(subcommand)) throw missing()
     return this.git.runner.start([`--git-dir=${gitDir}`, ...words], {
       owner: this.gitDir,
+      timeoutMs: this.#patience().processMs,
       ...options,
       env: { ...this.#env, ...options.env },
     })
@@ -129,7 +136,7 @@ export class Repository {
             stdin: true,
             ...(env && { env }),
           }),
-        timeoutMs: this.git.helperTimeoutMs,
+        timeoutMs: () => this.#patience().answerMs,
         repeatable: !writesRepository(subcommand),
         onIdle: () => pool.trim(),
       })

@@ -12,6 +12,7 @@ const maximumAgeMs = 900
 export class SettingsStore implements SettingsReader {
   readonly #db: Db
   #cached: Promise<Settings> | undefined
+  #latest = withDefaults({})
   #readAt = 0
 
   constructor(db: Db, notifications: Notifications) {
@@ -19,6 +20,11 @@ export class SettingsStore implements SettingsReader {
     notifications.onChange((topic) => {
       if (topic === undefined || topic === 'settings') this.#cached = undefined
     })
+  }
+
+  /** As they were last read; the defaults before that. */
+  get latest(): Settings {
+    return this.#latest
   }
 
   get(): Promise<Settings> {
@@ -35,7 +41,8 @@ export class SettingsStore implements SettingsReader {
 
   async #read(): Promise<Settings> {
     const row = await this.#db.row<{ values: Partial<Settings> }>(sql`select values from application_settings`)
-    return withDefaults(row?.values ?? {})
+    this.#latest = withDefaults(row?.values ?? {})
+    return this.#latest
   }
 }
 

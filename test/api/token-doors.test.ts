@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect } from 'vitest'
-import type { Scope } from '../../src/access/scopes.ts'
-import { batch, upload } from '../../src/areas/large-files/testing.ts'
+import { type Scope, scopes } from '../../src/access/scopes.ts'
+import { batch, lfs, upload } from '../../src/areas/large-files/testing.ts'
+import { gitSsh, hasSsh, ssh, sshUrl, withKey } from '../ssh.ts'
 import { Client, git, type TestProject, temporaryFolder, test, World } from '../world.ts'
 
 type Door = 'account' | 'record' | 'file' | 'change' | 'fetch' | 'push' | 'download' | 'upload'
@@ -18,7 +19,7 @@ const opens: readonly [Scope, readonly Door[]][] = [
   ['write_registry', []],
 ]
 
-/** Where a token is shown to the API. */
+/** Where a token is shown to the API. What a form or JSON may hold, too, is in tokens.test.ts. */
 const places: readonly [string, (token: string) => { query?: string; headers?: Record<string, string> }][] = [
   ['PRIVATE-TOKEN', (token) => ({ headers: { 'private-token': token } })],
   ['Bearer', (token) => ({ headers: { authorization: `Bearer ${token}` } })],
@@ -94,6 +95,58 @@ async function throughGit(token: string, username: string, door: Door): Promise<
     })
   ).status
 }
+
+test('every scope is tried', () => {
+  // `sudo` is for acting as others, and has a test of its own.
+  expect([...opens.map(([scope]) => scope), 'sudo'].sort()).toEqual([...scopes].sort())
+})
+
+/** Where a token is shown to git and to large files, though it means nothing there; or to the API, as git shows it. */
+const elsewhere = (token: string): readonly [where: string, headers: Record<string, string>, query: string][] => [
+  ['PRIVATE-TOKEN', { 'private-token': token }, ''],
+  ['Bearer', { authorization: `Bearer ${token}` }, ''],
+  ['query', {}, `private_token=${token}&access_token=${token}`],
+]
+
+test.for(opens)('with the scope %s, what is no credential of a door opens nothing there', async ([scope]) => {
+  const token = await made(`/users/${ann.id}/personal_access_tokens`, { scopes: [scope] })
+  const nobody = world.anonymous
+  for (const [where, headers, query] of elsewhere(token)) {
+    for (const service of ['git-upload-pack', 'git-receive-pack']) {
+      const path = `//${project.full_path}.git/info/refs?service=${service}&${query}`
+      expect((await nobody.get(path, { headers })).status, `${where}, ${service}`).toBe(401)
+    }
+    const locks = await lfs(nobody, project, 'GET', `locks?${query}`, { headers })
+    expect(locks.status, `${where}, large files`).toBe(401)
+  }
+  const authorization = `Basic ${Buffer.from(`${ann.username}:${token}`).toString('base64')}`
+  expect((await nobody.get(`/projects/${project.id}`, { headers: { authorization } })).status).toBe(404)
+})
+
+test.skipIf(!hasSsh)('a key opens to git what its person may do, as a token for everything does', async () => {
+  await using folder = await temporaryFolder()
+  await git(folder.path, 'init', '-q')
+  await git(folder.path, 'commit', '-q', '--allow-empty', '-m', 'tried')
+  const reporter = await world.user()
+  await world.root.post(`/projects/${project.id}/members`, { user_id: reporter.id, access_level: 20 })
+  for (const who of [ann, reporter, await world.user()]) {
+    const key = await withKey(folder.path, who)
+    const large = async (operation: string) =>
+      (await ssh(world, key, `git-lfs-authenticate '${project.full_path}.git' ${operation}`)).code === 0
+    const url = sshUrl(world, project)
+    const overSsh = [
+      (await gitSsh(world, key, folder.path, 'ls-remote', url)).code === 0,
+      (await gitSsh(world, key, folder.path, 'push', '--dry-run', url, 'HEAD:refs/heads/tried')).code === 0,
+      await large('download'),
+      await large('upload'),
+    ]
+    const doors = ['fetch', 'push', 'download', 'upload'] as const
+    const overHttp = await Promise.all(
+      doors.map(async (door) => (await throughGit(who.token!, who.username, door)) === 200),
+    )
+    expect(overSsh).toEqual(overHttp)
+  }
+})
 
 describe.for(kinds)('a token of the kind %s', ([, make]) => {
   test.for(opens)('with the scope %s opens the same doors wherever it is shown', async ([scope, open]) => {

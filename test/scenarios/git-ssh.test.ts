@@ -1,10 +1,11 @@
 import { spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
-import { copyFile, writeFile } from 'node:fs/promises'
+import { copyFile, readFile, writeFile } from 'node:fs/promises'
 import { connect, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
+import ssh2 from 'ssh2'
 import { afterAll, beforeAll, describe, expect } from 'vitest'
 import type { Level, Visibility } from '../../src/access/levels.ts'
 import { gitSsh, hasSsh, type KeyPair, keyPair, ssh, sshUrl, sshWith, sshWords, withKey } from '../ssh.ts'
@@ -222,6 +223,29 @@ describe.skipIf(!hasSsh)('git over SSH (needs OpenSSH)', () => {
     expect(await ssh(world, key)).toMatchObject({ code: 0, err: '' })
   })
 
+  test.for([
+    ['curve25519-sha256', 0],
+    ['ecdh-sha2-nistp256', 0],
+    ['diffie-hellman-group14-sha256', 0],
+    ['diffie-hellman-group18-sha512', 255],
+    ['diffie-hellman-group14-sha1', 255],
+  ] as const)('keys are exchanged by %s: %s', async ([algorithm, code], { world }) => {
+    await using folder = await temporaryFolder()
+    const key = await withKey(folder.path, world.root)
+    expect((await sshWith(world, key, ['-o', `KexAlgorithms=${algorithm}`], 'git')).code).toBe(code)
+  })
+
+  test('who waits for our offer before he makes his own gets it', async ({ world }) => {
+    const socket = connect({ host: '127.0.0.1', port: world.config.sshPort })
+    let said = ''
+    socket.setEncoding('latin1').on('data', (chunk) => {
+      said += chunk
+    })
+    socket.write('SSH-2.0-patient\r\n')
+    await expect.poll(() => said).toMatch(/^SSH-2\.0-Stithy\r\n.*curve25519-sha256/s)
+    socket.destroy()
+  })
+
   test('who is blocked, and a key that expired or is removed, is refused at once', async ({ world }) => {
     await using folder = await temporaryFolder()
     const ann = await world.user()
@@ -362,6 +386,23 @@ describe.skipIf(!hasSsh)('git over SSH (needs OpenSSH)', () => {
     expect([(await overHttp()).status, (await overSsh()).code]).toEqual([200, 0])
   })
 
+  test('D2-SETTINGS-AUTHORIZED-KEYS: keys are looked up in the database, so the same get in on and off', async ({
+    world,
+  }) => {
+    await using folder = await temporaryFolder()
+    const [ann, bob] = [await world.user(), await world.user()]
+    const before = await withKey(folder.path, ann)
+    const stray = await keyPair(folder.path)
+    for (const authorized_keys_enabled of [false, true]) {
+      const changed = await world.root.put('/application/settings', { authorized_keys_enabled })
+      expect(changed).toMatchObject({ status: 200, json: { authorized_keys_enabled } })
+      await expect.poll(async () => (await world.app.open(null)).settings).toMatchObject({ authorized_keys_enabled })
+      const meanwhile = await withKey(folder.path, bob)
+      for (const key of [before, meanwhile]) expect((await ssh(world, key)).code).toBe(0)
+      expect((await ssh(world, stray)).code).toBe(255)
+    }
+  })
+
   test('a push that is too large, or that a rule refuses, says so', async ({ world }) => {
     await using folder = await temporaryFolder()
     const ann = await world.user()
@@ -441,13 +482,23 @@ describe.skipIf(!hasSsh)('those who stall (needs OpenSSH)', () => {
   beforeAll(async () => {
     strict = await World.start(
       {},
-      { sshLimits: { strangers: 5, signInMs: 1_000, attempts: 3, sessions: 2, idleMs: 1_000, stalledMs: 1_000 } },
+      {
+        sshLimits: {
+          strangers: 5,
+          signInMs: 1_000,
+          attempts: 3,
+          sessions: 2,
+          idleMs: 1_000,
+          idle: 3,
+          stalledMs: 1_000,
+        },
+      },
     )
   })
   afterAll(() => strict?.[Symbol.asyncDispose]())
 
-  const stall = async (said = ''): Promise<{ socket: Socket; closed: Promise<number> }> => {
-    const socket = connect(strict.config.sshPort, '127.0.0.1')
+  const stall = async (at: World, said: string): Promise<{ socket: Socket; closed: Promise<number> }> => {
+    const socket = connect(at.config.sshPort, '127.0.0.1')
     socket.on('error', () => {})
     const began = performance.now()
     socket.write(said)
@@ -458,18 +509,49 @@ describe.skipIf(!hasSsh)('those who stall (needs OpenSSH)', () => {
   }
 
   test.for(['', 'SSH-2.0-slow\r\n', 'GET / HTTP/1.1\r\n\r\n'])('who says %j and no more is cut off', async (said) => {
-    const { closed } = await stall(said)
+    const { closed } = await stall(strict, said)
     expect(await closed).toBeLessThan(1_800)
   })
 
-  test('do not stand in the way of others', async () => {
+  test.for([
+    ['five places for those without a key', () => strict],
+    ['the usual places', (usual: World) => usual],
+  ] as const)('500 of them do not stand in the way of others, with %s', async ([, place], { world }) => {
     await using folder = await temporaryFolder()
-    const key = await withKey(folder.path, strict.root)
-    const stalled = await Promise.all(Array.from({ length: 30 }, () => stall()))
+    const at = place(world)
+    const key = await withKey(folder.path, at.root)
+    const stalled = await Promise.all(Array.from({ length: 500 }, (_, n) => stall(at, n % 2 ? '' : 'SSH-2.0-slow\r\n')))
     const began = performance.now()
-    expect((await ssh(strict, key)).code).toBe(0)
+    expect((await ssh(at, key)).code).toBe(0)
+    expect((await at.root.get('/user')).status).toBe(200)
     expect(performance.now() - began).toBeLessThan(900)
     for (const { socket } of stalled) socket.destroy()
+  })
+
+  test('signed in and silent make room for others, who have fewer such connections', async () => {
+    await using folder = await temporaryFolder()
+    const silent = async (key: KeyPair) => {
+      const client = new ssh2.Client()
+      client.on('error', () => {})
+      const ready = once(client, 'ready')
+      client.connect({ port: strict.config.sshPort, username: 'git', privateKey: await readFile(key.file) })
+      await ready
+      return { client, closed: new Promise((resolve) => client.once('close', () => resolve('closed'))) }
+    }
+    const [ann, bob] = [
+      await withKey(folder.path, await strict.user()),
+      await withKey(folder.path, await strict.user()),
+    ]
+    const first = await silent(bob)
+    const crowd = [await silent(ann), await silent(ann), await silent(ann)]
+    const opened = delay(300, 'open')
+    expect(await Promise.all([first, ...crowd].map(({ closed }) => Promise.race([closed, opened])))).toEqual([
+      'open',
+      'closed',
+      'open',
+      'open',
+    ])
+    for (const { client } of [first, ...crowd]) client.end()
   })
 
   test('try so many keys and no more', async () => {

@@ -6,6 +6,8 @@ import { describe, expect } from 'vitest'
 import { type Client, git, type TestProject, temporaryFolder, test, unique, type World } from '../../../test/world.ts'
 import { repositoriesDir } from '../../app.ts'
 import { declared } from '../../settings/settings.ts'
+import { deliverMail } from '../mails/jobs.ts'
+import { insertMail } from '../mails/queries.ts'
 import { newPublicKey } from '../ssh-keys/testing.ts'
 
 /** What somebody sees who looks from outside. */
@@ -89,6 +91,18 @@ const lfsBatch = async (world: World, size: number) => {
 
 const importStatus = async (world: World, url: string) =>
   (await world.root.post('/projects', made({ import_url: url }))).status
+
+/** What stands in a mail that goes out. */
+async function mailed(world: World): Promise<string> {
+  const ctx = await world.app.open(null)
+  const mailId = await ctx.transaction((tx) => insertMail(tx, { to: 'a@b.example', subject: 'x', body: 'Hello.\n' }))
+  let told = ''
+  const send = async ({ body }: { body: string }) => {
+    told = body
+  }
+  await deliverMail.run({ mailId }, { ...ctx, mailer: { send } })
+  return told
+}
 
 const writesCommit = async (world: World, project: { id: number; default_branch: string }) =>
   (
@@ -196,6 +210,13 @@ const effects: readonly Effect[] = [
     'shared_runners_enabled',
     { shared_runners_enabled: false },
     async (world) => (await newProject(world)).shared_runners_enabled,
+    true,
+    false,
+  ],
+  [
+    'auto_devops_enabled',
+    { auto_devops_enabled: false },
+    async (world) => (await newProject(world)).auto_devops_enabled,
     true,
     false,
   ],
@@ -507,7 +528,8 @@ const effects: readonly Effect[] = [
     [200, 200, 403, 200],
   ],
 
-  // Pages.
+  // Pages and mails.
+  ['email_additional_text', { email_additional_text: 'Be kind.' }, mailed, 'Hello.\n', 'Hello.\n\nBe kind.\n'],
   [
     'home_page_url',
     { home_page_url: 'https://home.example' },
@@ -535,6 +557,9 @@ const elsewhere: readonly string[] = [
   'limit_projects_in_groups_api',
   'max_import_size',
   'password_lowercase_required',
+  'repo_storage_timeout_default',
+  'repo_storage_timeout_fast',
+  'repo_storage_timeout_medium',
   'search_rate_limit',
   'session_expire_delay',
 ]

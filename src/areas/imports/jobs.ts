@@ -59,7 +59,7 @@ async function fetchAll(
 ): Promise<Filling> {
   if (sealed === null) throw new Error('an import without an address')
   // Guarded again: names and settings may have changed since it was accepted.
-  const destination = await guardUrl(ctx, ctx.secrets.open(sealed, urlPurpose(projectId)), importRules(ctx))
+  const destination = await guardUrl(ctx, ctx.secrets.open(sealed, urlPurpose(projectId)), importRules)
   if ('blocked' in destination) throw new ImportRefusal(`The address is blocked: ${destination.blocked}`)
   if (destination.addresses.length === 0) throw new ImportRefusal(`Could not resolve host: ${destination.host}`)
   const limit = ctx.settings.max_import_size

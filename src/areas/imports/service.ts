@@ -10,7 +10,7 @@ import { importRules } from './rules.ts'
 /** Refuses an address that nothing may be imported from. One that nobody can resolve passes: the import then fails. */
 export async function acceptImportUrl(ctx: Ctx, text: string, resolve?: Resolve): Promise<Destination> {
   if (!ctx.settings.import_sources.includes('git')) throw forbidden()
-  const guarded = await guardUrl(ctx, text, importRules(ctx), resolve)
+  const guarded = await guardUrl(ctx, text, importRules, resolve)
   if ('blocked' in guarded) throw invalidFields({ import_url: [`is blocked: ${guarded.blocked}`] })
   return guarded
 }

@@ -1,14 +1,20 @@
 import { lookup } from 'node:dns/promises'
 import { isIP } from 'node:net'
 import type { Ctx } from '../../api/ctx.ts'
+import type { Settings } from '../../settings/settings.ts'
 import { complaintAbout, Trusted } from './addresses.ts'
 import { type OutboundUrl, readUrl, type UrlRules } from './url.ts'
 
-/** What the settings say of requests that we make for somebody. */
-export type GuardRules = UrlRules & {
-  /** The local network is open to this kind of request. */
-  readonly allowLocal: boolean
-}
+/** What a request is for: whether the local network is open to it is a setting of its own for those of administrators. */
+export type Purpose = 'import' | 'hook' | 'system_hook'
+
+/** A kind of request that we make for somebody. */
+export type GuardRules = UrlRules & { readonly purpose: Purpose }
+
+const allowsLocal = (settings: Settings, purpose: Purpose): boolean =>
+  purpose === 'system_hook'
+    ? settings.allow_local_requests_from_system_hooks
+    : settings.allow_local_requests_from_web_hooks_and_services
 
 /** An address that a request may go to. `addresses` are what its host stands for now; none when nobody knows it. */
 export type Destination = OutboundUrl & { readonly addresses: readonly string[] }
@@ -34,7 +40,7 @@ export async function guardUrl(
   if ('blocked' in read) return read
   const { host } = read
   const addresses = isIP(host) === 0 ? await resolve(host) : [host]
-  if (rules.allowLocal || isOwn(ctx.site.url, read)) return { ...read, addresses }
+  if (allowsLocal(ctx.settings, rules.purpose) || isOwn(ctx.site.url, read)) return { ...read, addresses }
   const trusted = new Trusted(ctx.settings.outbound_local_requests_whitelist)
   if (trusted.hasName(host)) return { ...read, addresses }
   for (const address of addresses) {

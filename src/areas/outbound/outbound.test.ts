@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { siteAt } from '../../api/site.ts'
 import { withDefaults } from '../../settings/settings.ts'
 import { complaintAbout, plainAddress } from './addresses.ts'
-import { guardUrl, pinOf } from './guard.ts'
+import { guardUrl, type Purpose, pinOf } from './guard.ts'
 import { credentialsOf, readUrl } from './url.ts'
 
 const own = ['192.0.3.7', '2a00:1:2::7', '127.0.0.1', '::1']
@@ -112,8 +112,8 @@ describe('the guard', () => {
     settings: withDefaults(settings),
     site: siteAt('http://stithy.example:3000', 0),
   })
-  const ask = (url: string, addresses: readonly string[], settings = {}, allowLocal = false) =>
-    guardUrl(ctx(settings), url, { ...rules, allowLocal }, async () => addresses)
+  const ask = (url: string, addresses: readonly string[], settings = {}, purpose: Purpose = 'hook') =>
+    guardUrl(ctx(settings), url, { ...rules, purpose }, async () => addresses)
 
   test('looks at every address that a name stands for', async () => {
     expect(await ask('http://a.example/', ['8.8.8.8', '10.0.0.1'])).toEqual({ blocked: network })
@@ -139,7 +139,23 @@ describe('the guard', () => {
     expect(await ask('http://a.example/', ['10.0.1.1'], trusting('10.0.0.0/24', 'nonsense/99'))).toEqual({
       blocked: network,
     })
-    expect(await ask('http://a.example/', ['10.0.0.1'], {}, true)).toMatchObject({ host: 'a.example' })
+  })
+
+  test.for([
+    ['import', { allow_local_requests_from_web_hooks_and_services: true }, true],
+    ['import', { allow_local_requests_from_system_hooks: true }, false],
+    ['hook', { allow_local_requests_from_web_hooks_and_services: true }, true],
+    ['hook', { allow_local_requests_from_system_hooks: true }, false],
+    ['system_hook', {}, true],
+    ['system_hook', { allow_local_requests_from_system_hooks: false }, false],
+    [
+      'system_hook',
+      { allow_local_requests_from_system_hooks: false, allow_local_requests_from_web_hooks_and_services: true },
+      false,
+    ],
+  ] as const)('opens the local network to the purpose %s with %j: %s', async ([purpose, settings, isOpen]) => {
+    const answer = await ask('http://a.example/', ['10.0.0.1'], settings, purpose)
+    expect(answer).toMatchObject(isOpen ? { host: 'a.example' } : { blocked: network })
   })
 
   test('gives the one address to go to, unless the setting leaves it open', async () => {

@@ -78,6 +78,7 @@ function visibilityComplaints(
 const newSettings = ({ settings }: Ctx) => ({
   ...(settings.default_ci_config_path && { ci_config_path: settings.default_ci_config_path }),
   ...(!settings.shared_runners_enabled && { shared_runners_enabled: false }),
+  auto_devops_enabled: settings.auto_devops_enabled,
 })
 
 const oneOf = (names: readonly string[]): string => names[Math.floor(Math.random() * names.length)] ?? 'default'

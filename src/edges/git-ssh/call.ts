@@ -3,6 +3,7 @@ import type { Socket } from 'node:net'
 import type { ServerChannel } from 'ssh2'
 import type { Exit } from '../../git/runner/protocol.ts'
 import type { Transfer } from '../../git/transfer.ts'
+import { gatherWrites } from './gather.ts'
 
 /** One command of a client: where its bytes go, until it is gone. */
 export type Call = {
@@ -45,6 +46,8 @@ export async function relay(call: Call, { stream, done }: Transfer): Promise<Exi
   const end = () => stream.destroy()
   gone.addEventListener('abort', end)
   if (gone.aborted) end()
+  // Git hands its client pieces of 8 KB, and each is a packet: one by one they would wake the process that reads them.
+  gatherWrites(stream)
   channel.pipe(stream)
   try {
     // Its end comes before the process's: destroying it then would make a signal of the exit.

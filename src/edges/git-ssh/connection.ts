@@ -7,6 +7,7 @@ import { parseCommand } from './command.ts'
 import type { SshDoors } from './doors.ts'
 import type { SshLimits } from './limits.ts'
 import { serve } from './serve.ts'
+import type { WaitingRoom } from './waiting-room.ts'
 
 /** A client that sends more than its window allows, or takes no answers, is cut off: it would fill our memory. */
 const mostUnreadBytes = 8 * 1024 * 1024
@@ -19,19 +20,26 @@ export class SignedIn {
   readonly #sha256: string
   readonly #doors: SshDoors
   readonly #limits: SshLimits
+  readonly #idle: WaitingRoom
   readonly #remoteAddress: string | undefined
   readonly #gone = new AbortController()
   readonly #channels = new Set<ServerChannel>()
   #sessions = 0
-  #idle: NodeJS.Timeout | undefined
   #closing = false
 
-  constructor(connection: Connection, socket: Socket, sha256: string, doors: SshDoors, limits: SshLimits) {
+  constructor(
+    connection: Connection,
+    socket: Socket,
+    sha256: string,
+    doors: SshDoors,
+    { limits, idle }: { limits: SshLimits; idle: WaitingRoom },
+  ) {
     this.#connection = connection
     this.#socket = socket
     this.#sha256 = sha256
     this.#doors = doors
     this.#limits = limits
+    this.#idle = idle
     this.#remoteAddress = socket.remoteAddress
     connection.on('session', (accept, reject) => {
       if (this.#closing || this.#sessions >= limits.sessions) return reject()
@@ -39,7 +47,7 @@ export class SignedIn {
     })
     socket.on('data', () => this.#isFlooded() && socket.destroy())
     socket.once('close', () => {
-      clearTimeout(this.#idle)
+      idle.leave(socket)
       this.#gone.abort()
     })
     this.#rest()
@@ -79,7 +87,7 @@ export class SignedIn {
   async #run(call: Call, text: string | undefined): Promise<void> {
     const { channel } = call
     const began = performance.now()
-    clearTimeout(this.#idle)
+    this.#idle.leave(this.#socket)
     this.#channels.add(channel)
     // What is wrong with a channel is told by its end.
     channel.on('error', () => {})
@@ -136,7 +144,12 @@ export class SignedIn {
   }
 
   #rest(): void {
-    this.#idle = setTimeout(() => this.#connection.end(), this.#limits.idleMs)
+    if (this.#gone.signal.aborted) return
+    this.#idle.enter(this.#socket, this.#sha256, () => {
+      this.#connection.end()
+      // Whether or not the client closes his side.
+      this.#socket.destroySoon()
+    })
   }
 
   #isFlooded(): boolean {

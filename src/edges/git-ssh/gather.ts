@@ -1,19 +1,19 @@
-import type { Socket } from 'node:net'
+import type { Writable } from 'node:stream'
 
 /**
- * Makes one write of all that is written in one turn. The library writes each packet in three or four pieces, and without
- * a delay each would be a system call and a segment of its own.
+ * Makes one write of all that is written in one turn. The library writes each packet in three or four pieces, and hands on
+ * each that it read; without a delay each would be a system call, and of a socket a segment, of its own.
  */
-export function gatherWrites(socket: Socket): void {
-  const write = socket.write.bind(socket) as (...args: unknown[]) => boolean
+export function gatherWrites(stream: Writable): void {
+  const write = stream.write.bind(stream) as (...args: unknown[]) => boolean
   let gathering = false
-  socket.write = (...args: unknown[]): boolean => {
+  stream.write = (...args: unknown[]): boolean => {
     if (!gathering) {
       gathering = true
-      socket.cork()
+      stream.cork()
       process.nextTick(() => {
         gathering = false
-        socket.uncork()
+        stream.uncork()
       })
     }
     return write(...args)

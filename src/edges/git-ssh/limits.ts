@@ -10,6 +10,8 @@ export type SshLimits = {
   readonly sessions: number
   /** A connection on which nothing runs. */
   readonly idleMs: number
+  /** Connections on which nothing runs. */
+  readonly idle: number
   /** A transfer in which no byte moves. */
   readonly stalledMs: number
 }
@@ -21,5 +23,7 @@ export const sshLimits: SshLimits = {
   attempts: 10,
   sessions: 10,
   idleMs: 10 * 60_000,
+  // Each holds some 100 KB.
+  idle: 500,
   stalledMs: 10 * 60_000,
 }

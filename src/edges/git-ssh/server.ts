@@ -5,14 +5,23 @@ import { signIn } from './authenticate.ts'
 import { SignedIn } from './connection.ts'
 import type { SshDoors } from './doors.ts'
 import { gatherWrites } from './gather.ts'
+import { keepKeyObjects } from './key-objects.ts'
+import { offerLate } from './late-offer.ts'
 import { type SshLimits, sshLimits } from './limits.ts'
-import { Lobby } from './lobby.ts'
+import { WaitingRoom } from './waiting-room.ts'
 
 /**
  * Ciphers that Node runs in native code, the quickest first. Packing is git's work, so nothing is compressed. What is left
- * of SHA-1 is left out.
+ * of SHA-1 is left out. Strangers choose how keys are exchanged, and the larger groups cost us 3 to 16 ms of the one thread.
  */
 const algorithms: ssh2.Algorithms = {
+  kex: [
+    'curve25519-sha256',
+    'curve25519-sha256@libssh.org',
+    'ecdh-sha2-nistp256',
+    'ecdh-sha2-nistp384',
+    'diffie-hellman-group14-sha256',
+  ],
   cipher: ['aes128-gcm@openssh.com', 'aes256-gcm@openssh.com', 'aes128-ctr', 'aes256-ctr'],
   hmac: ['hmac-sha2-256-etm@openssh.com', 'hmac-sha2-512-etm@openssh.com', 'hmac-sha2-256', 'hmac-sha2-512'],
   compress: ['none'],
@@ -24,7 +33,10 @@ const keepalive = { keepaliveInterval: 30_000, keepaliveCountMax: 6 }
 /** Git over SSH: show a key, say a command, and the same policy and the same streams as over HTTP. */
 export class SshServer implements AsyncDisposable {
   readonly #sockets: Server
-  readonly #lobby: Lobby
+  /** Those who have not shown a key, crowding by address. */
+  readonly #strangers: WaitingRoom
+  /** Those on whose connection nothing runs, crowding by key. */
+  readonly #idle: WaitingRoom
   /** Those whose handshake is under way, by address and port, which is how the library names them. */
   readonly #arriving = new Map<string, Socket>()
   readonly #open = new Set<Socket>()
@@ -32,7 +44,8 @@ export class SshServer implements AsyncDisposable {
 
   constructor(hostKey: string, doors: SshDoors, limits: Partial<SshLimits> = {}) {
     const all = { ...sshLimits, ...limits }
-    this.#lobby = new Lobby(all)
+    this.#strangers = new WaitingRoom(all.strangers, all.signInMs)
+    this.#idle = new WaitingRoom(all.idle, all.idleMs)
     const protocol = new ssh2.Server(
       { hostKeys: [hostKey], ident: 'Stithy', algorithms, ...keepalive },
       (connection, { ip, port }) => this.#welcome(connection, this.#arriving.get(`${ip} ${port}`), doors, all),
@@ -46,10 +59,12 @@ export class SshServer implements AsyncDisposable {
       this.#arriving.set(name, socket)
       socket.once('close', () => {
         this.#open.delete(socket)
+        this.#strangers.leave(socket)
         if (this.#arriving.get(name) === socket) this.#arriving.delete(name)
       })
       gatherWrites(socket)
-      this.#lobby.enter(socket)
+      offerLate(socket)
+      this.#strangers.enter(socket, remoteAddress, () => socket.destroy())
       protocol.injectSocket(socket)
     })
   }
@@ -83,11 +98,12 @@ export class SshServer implements AsyncDisposable {
     // Clients break off in many ways, none of which is ours to mend.
     connection.on('error', () => socket?.destroySoon())
     if (!socket) return void connection.end()
+    keepKeyObjects(connection)
     const holder = signIn(connection, doors, limits, socket.remoteAddress)
     connection.once('ready', async () => {
-      this.#lobby.leave(socket)
+      this.#strangers.leave(socket)
       this.#arriving.delete(`${socket.remoteAddress} ${socket.remotePort}`)
-      const client = new SignedIn(connection, socket, await holder, doors, limits)
+      const client = new SignedIn(connection, socket, await holder, doors, { limits, idle: this.#idle })
       this.#signedIn.add(client)
       socket.once('close', () => this.#signedIn.delete(client))
     })

@@ -84,6 +84,14 @@ export class Child extends Duplex {
     else done()
   }
 
+  /** What was written while corked, in one call of the system. */
+  override _writev(chunks: readonly { chunk: Buffer }[], done: (error?: Error | null) => void): void {
+    const last = chunks.length - 1
+    this.#socket.cork()
+    for (const [index, { chunk }] of chunks.entries()) this._write(chunk, 'binary', index === last ? done : () => {})
+    this.#socket.uncork()
+  }
+
   override _final(done: (error?: Error | null) => void): void {
     if (this.#socket.writable) this.#socket.end(() => done())
     else done()

@@ -32,9 +32,10 @@ export const creation = {
   limit_projects_in_groups_api: flag(true, 'A group shows at most 100 of its projects and 100 shared with it'),
   protected_ci_variables: flag(false, 'New variables of pipelines are protected'),
   shared_runners_enabled: flag(true, 'Shared runners serve new projects', { sentWith: ['shared_runners_text'] }),
-  auto_devops_enabled: flag(true, 'Projects without a pipeline configuration have one made for them', {
-    without: 'runners of pipelines',
-  }),
+  auto_devops_enabled: flag(
+    true,
+    'New projects say that a pipeline is made for them where they have no configuration for one',
+  ),
   default_ci_config_path: text('Path of the pipeline configuration of new projects'),
   custom_project_templates_group_id: countOrNone('Group whose projects are templates of new ones', {
     tier: 'premium',

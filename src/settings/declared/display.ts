@@ -28,5 +28,5 @@ export const display = {
   }),
   html_emails_enabled: flag(true, 'Mails are HTML, too', mails),
   email_author_in_body: flag(false, 'Mails name their author in the text', mails),
-  email_additional_text: text('Stands at the end of every mail', { ...long, tier: 'premium', ...mails }),
+  email_additional_text: text('Stands at the end of every mail', { ...long, tier: 'premium' }),
 }

@@ -13,7 +13,6 @@ const keyRestriction = (type: string, sizes: readonly number[]) =>
 const storageTimeout = (seconds: number, description: string, name: string, rules = {}) =>
   count(seconds, description, {
     alias: `gitaly_timeout_${name}`,
-    without: 'a storage that is asked over the network',
     ...rules,
   })
 
@@ -29,7 +28,8 @@ export const git = {
   ecdsa_key_restriction: keyRestriction('ECDSA', [256, 384, 521]),
   ed25519_key_restriction: keyRestriction('ED25519', [256]),
   authorized_keys_enabled: flag(true, 'Keys are written to the file of the SSH server', {
-    without: 'such a file, since keys are looked up in the database',
+    without:
+      'such a file: SSH is answered here, and every key is looked up in the database, as if this were off; both let the same keys in',
   }),
   custom_http_clone_url_root: text('What addresses of repositories over HTTP begin with, instead of our own address', {
     longest: 511,
@@ -57,13 +57,27 @@ export const git = {
     minimum: 102_400,
     maximum: 512_000,
   }),
-  repo_storage_timeout_default: storageTimeout(55, 'Seconds that git may take for a request; 0 for ever', 'default'),
-  repo_storage_timeout_medium: storageTimeout(30, 'Seconds that git may take for what should be quick', 'medium', {
-    rules: [notLessThan('repo_storage_timeout_fast'), notMoreThan('repo_storage_timeout_default')],
-  }),
-  repo_storage_timeout_fast: storageTimeout(10, 'Seconds that git may take for what is asked often', 'fast', {
-    rules: [notMoreThan('repo_storage_timeout_default')],
-  }),
+  repo_storage_timeout_default: storageTimeout(
+    55,
+    'Seconds that a process of git may take for a request, transfers and background jobs apart; 0 for ever',
+    'default',
+  ),
+  repo_storage_timeout_medium: storageTimeout(
+    30,
+    'Seconds that git may take to say who wrote the lines of a file; 0 for ever',
+    'medium',
+    {
+      rules: [notLessThan('repo_storage_timeout_fast'), notMoreThan('repo_storage_timeout_default')],
+    },
+  ),
+  repo_storage_timeout_fast: storageTimeout(
+    10,
+    'Seconds that a process of git that lives on may take for an object; 0 for ever',
+    'fast',
+    {
+      rules: [notMoreThan('repo_storage_timeout_default')],
+    },
+  ),
   lfs_enabled: flag(true, 'Large files may be stored (git LFS)'),
   max_lfs_object_size: count(0, 'Largest large file in MB; 0 is no limit'),
   push_event_hooks_limit: count(3, 'A push of more branches or tags than this is not told to hooks', {

@@ -10,9 +10,12 @@ import {
 import { count, decimal, flag, ids, secret, text, words } from '../schema.ts'
 
 const spam = { without: 'a filter of spam' }
-const proxy = { without: 'a proxy of pictures' }
+const proxy = { without: 'pages with pictures from elsewhere: nothing is read at a start' }
 const cluster = { without: 'clusters' }
-const index = { without: 'a search engine beside the database' }
+const index = {
+  without:
+    'a search engine: the database and git are asked, and find what the caller may see, in all groups and projects',
+}
 const figures = { without: 'a sender of figures: /-/metrics has them for whoever asks' }
 const dashboard = { without: 'a dashboard' }
 const diagrams = { without: 'pictures of diagrams' }

@@ -26,7 +26,7 @@ export const sizes = {
   }),
   local_markdown_version: count(0, 'Raised when Markdown that was rendered before must be rendered anew', {
     maximum: 65_535,
-    without: 'rendered Markdown that is kept',
+    without: 'rendered Markdown that is kept: what is shown is rendered when it is asked for, and so is never old',
   }),
   polling_interval_multiplier: decimal(1, 'By what intervals of asking again are multiplied; 0 for never', {
     minimum: 0,

@@ -1,0 +1,97 @@
+import { fileURLToPath } from 'node:url'
+import { Client } from 'undici'
+import { expect, test } from 'vitest'
+import { freePort, Launched, temporaryFolder } from '../../src/processes/testing/launch.ts'
+
+const bin = fileURLToPath(new URL('../../bin/stithy.js', import.meta.url))
+const rootToken = 'root-token-for-tests'
+
+type Ask = (
+  method: string,
+  path: string,
+  json?: object,
+  token?: string,
+) => Promise<{ status: number; id: string; json: any }>
+
+/** Talks over one connection, and so to one worker. */
+function connection(origin: string): Ask {
+  const client = new Client(origin, { pipelining: 1 })
+  return async (method, path, json, token = rootToken) => {
+    const answer = await client.request({
+      method: method as 'GET',
+      path,
+      headers: { 'private-token': token, ...(json && { 'content-type': 'application/json' }) },
+      body: json === undefined ? null : JSON.stringify(json),
+    })
+    const text = await answer.body.text()
+    return {
+      status: answer.statusCode,
+      id: String(answer.headers['x-request-id']),
+      json: text.startsWith('{') ? JSON.parse(text) : undefined,
+    }
+  }
+}
+
+/** A connection to each worker: the log says which of them answered. */
+async function toEachWorker(service: Launched, origin: string): Promise<Map<number, Ask>> {
+  const asks = Array.from({ length: 4 }, () => connection(origin))
+  const ids = await Promise.all(asks.map(async (ask) => (await ask('GET', '/api/v4/version')).id))
+  const pidOf = (id: string): number | undefined => {
+    const line = service.out.split('\n').find((each) => each.includes(id))
+    return line === undefined ? undefined : JSON.parse(line).pid
+  }
+  await expect.poll(() => ids.map(pidOf), { timeout: 5_000 }).not.toContain(undefined)
+  return new Map(ids.map((id, index) => [pidOf(id)!, asks[index]!]))
+}
+
+test('two worker processes agree within a second after a change', { timeout: 60_000 }, async () => {
+  const port = await freePort()
+  const service = new Launched(
+    ['serve'],
+    {
+      STITHY_DATA_DIR: await temporaryFolder(),
+      STITHY_HTTP_PORT: String(port),
+      STITHY_PROCESSES: '2',
+      STITHY_ROOT_TOKEN: rootToken,
+      STITHY_LOG_LEVEL: 'info',
+    },
+    { file: bin },
+  )
+  await service.ready()
+  const workers = await toEachWorker(service, `http://127.0.0.1:${port}`)
+  expect([...workers.keys()].sort()).toEqual(service.named('stithy worker').sort())
+  const [one, other] = [...workers.values()] as [Ask, Ask]
+
+  const ann = await one('POST', '/api/v4/users', {
+    username: 'ann',
+    name: 'Ann',
+    email: 'ann@example.com',
+    password: 'correct horse battery',
+    skip_confirmation: true,
+  })
+  const tokens = `/api/v4/users/${ann.json.id}/personal_access_tokens`
+  const newToken = async () => (await one('POST', tokens, { name: 'x', scopes: ['api'] })).json
+  const [revoked, kept] = [await newToken(), await newToken()]
+  const home = async (ask: Ask) => (await ask('GET', '/')).status
+  const user = (token: string) => async (ask: Ask) => (await ask('GET', '/api/v4/user', undefined, token)).status
+  const sets = (values: object) => (ask: Ask) => ask('PUT', '/api/v4/application/settings', values)
+
+  const changes: readonly [(ask: Ask) => Promise<{ status: number }>, (ask: Ask) => Promise<number>, number, number][] =
+    [
+      [sets({ home_page_url: 'https://home.example' }), home, 404, 302],
+      [sets({ home_page_url: null }), home, 302, 404],
+      [(ask) => ask('DELETE', `/api/v4/personal_access_tokens/${revoked.id}`), user(revoked.token), 200, 401],
+      [(ask) => ask('POST', `/api/v4/users/${ann.json.id}/block`), user(kept.token), 200, 403],
+      [(ask) => ask('POST', `/api/v4/users/${ann.json.id}/unblock`), user(kept.token), 403, 200],
+    ]
+  for (const [index, [change, look, before, after]] of changes.entries()) {
+    // Who makes the change takes turns, and the other has just looked, so that it remembers what was.
+    const [maker, onlooker] = index % 2 === 0 ? [one, other] : [other, one]
+    for (const ask of [maker, onlooker]) expect(await look(ask)).toBe(before)
+    expect((await change(maker)).status).toBeLessThan(300)
+    const changedAt = performance.now()
+    for (const ask of [maker, onlooker])
+      await expect.poll(() => look(ask), { interval: 10, timeout: 3_000 }).toBe(after)
+    expect(performance.now() - changedAt).toBeLessThan(1_000)
+  }
+})
