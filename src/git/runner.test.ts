@@ -91,6 +91,17 @@ test('a child that ends without reading its input is no error', async () => {
   expect(await child.done).toMatchObject({ code: 0 })
 })
 
+test('what a child said before it left its input unread is heard, however late', async () => {
+  const child = await world.runner.start(shell('head -c 100000 /dev/zero; echo end'), { stdin: true })
+  const { code } = await child.done
+  for (let piece = 0; piece < 20; piece++) {
+    child.write(Buffer.alloc(64 * 1024))
+    await sleep(1)
+  }
+  const said = Buffer.concat(await child.toArray())
+  expect([code, said.length, said.subarray(-4).toString()]).toEqual([0, 100_004, 'end\n'])
+})
+
 test('of endless complaints, 64 KiB are kept', async () => {
   const { exit } = await output(shell('head -c 3000000 /dev/zero | tr "\\0" x >&2'))
   expect(exit).toMatchObject({ code: 0, stderr: 'x'.repeat(64 * 1024) })

@@ -93,7 +93,6 @@ export class Runner {
     }
   }
 
-  /** Ends every child of this process and closes the connection. */
   /** Runs `git version` to its end: rejects when the runner or git cannot. */
   async ping(): Promise<void> {
     const child = await this.start(['version'], { timeoutMs: 3000 })
@@ -102,6 +101,7 @@ export class Runner {
     if (code !== 0) throw new Failure('unavailable', 'git does not run')
   }
 
+  /** Ends every child of this process and closes the connection. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#disposed = true
     const link = await this.#link?.catch(() => undefined)

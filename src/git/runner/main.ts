@@ -14,7 +14,7 @@ import { FairQueue } from './queue.ts'
 
 /**
  * The runner: a small process that owns every git child, because `spawn` blocks its caller for longer the larger the
- * caller's heap is. It never touches a child's bytes: it hands over the connection itself and drops its own copy.
+ * caller's heap is. It never touches a living child's bytes: it hands over the connection itself.
  */
 
 const maxStderrBytes = 64 * 1024
@@ -71,7 +71,8 @@ function greet(greeting: Greeting, socket: Socket, rest: string) {
   }
   const job: Job = { ...greeting, client, data: socket, timers: [], timedOut: false, ending: false }
   client.jobs.set(job.id, job)
-  if (!job.extra) enqueue(job)
+  // Not before Node has prepared to read on, in the turn of the greeting: from the handing over it must leave that alone.
+  if (!job.extra) setImmediate(enqueue, job)
 }
 
 function attach(name: string, env: Record<string, string>, socket: Socket, rest: string) {
@@ -112,9 +113,8 @@ function start(job: Job) {
   const release = () => lanes[job.lane].release()
   // The client may have gone while the job waited.
   if (!job.client.jobs.has(job.id)) return queueMicrotask(release)
-  // libuv makes only descriptors 0 to 2 blocking, and the shell that reads the channel needs it blocking, too.
-  const handle = (job.channel as (Socket & { _handle?: { setBlocking?(on: boolean): void } }) | undefined)?._handle
-  handle?.setBlocking?.(true)
+  // The shell that reads the channel needs it as git needs its input.
+  blocking(job.channel, true)
   let child: ReturnType<typeof spawn>
   try {
     child = spawn('git', job.argv, {
@@ -133,7 +133,8 @@ function start(job: Job) {
     release()
     refuse(job, error.message)
   })
-  job.data.destroy()
+  // Who still writes to a child that is gone would get an error, and lose what the child said last: see `drain`.
+  if (!job.stdin || child.pid === undefined) job.data.destroy()
   job.channel?.destroy()
   if (child.pid === undefined) return
   job.pid = child.pid
@@ -149,6 +150,7 @@ function start(job: Job) {
   const stderr = collect(child.stderr!)
   child.on('exit', (code, signal) => {
     for (const timer of job.timers) clearTimeout(timer)
+    if (job.stdin) drain(job.data)
     // A child that was ended may leave children of its own; the group outlives its leader.
     if (signal !== null || job.ending) signalGroup(child.pid!, 'SIGKILL')
     let told = false
@@ -165,6 +167,21 @@ function start(job: Job) {
     const late = setTimeout(tell, 500)
     child.on('close', tell)
   })
+}
+
+/** Ends the output of a child that is gone, and takes what is still written to it until the writer knows. */
+function drain(data: Socket) {
+  // The child had it blocking, and both have the same one.
+  blocking(data, false)
+  data.setTimeout(killGraceMs, () => data.destroy())
+  data.end()
+  data.resume()
+}
+
+/** libuv makes descriptors blocking for children, but only 0 to 2, and leaves them so. */
+function blocking(socket: Socket | undefined, on: boolean) {
+  const { _handle } = (socket ?? {}) as { _handle?: { setBlocking?(on: boolean): void } | null }
+  _handle?.setBlocking?.(on)
 }
 
 function collect(stream: NodeJS.ReadableStream) {
