@@ -56,6 +56,7 @@ import { protectedBranchRoutes } from './protected-branches/routes.ts'
 import { protectedTagRoutes } from './protected-tags/routes.ts'
 import { refreshRepository } from './pushes/jobs.ts'
 import { settleCutOffPushes } from './pushes/recovery.ts'
+import { checkDueRepositories, checkRepository } from './repository-checks/jobs.ts'
 import { removeIdleBots } from './resource-tokens/jobs.ts'
 import { resourceTokenRoutes } from './resource-tokens/routes.ts'
 import { searchRoutes } from './search/routes.ts'
@@ -157,6 +158,8 @@ export const jobs: readonly Job<any>[] = [
   deliverMail,
   failStuckImports,
   housekeepRepository,
+  checkRepository,
+  checkDueRepositories,
   importFromUrl,
   judgeSignatures,
   purgeEndedInvitations,

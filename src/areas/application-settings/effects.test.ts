@@ -560,6 +560,7 @@ const elsewhere: readonly string[] = [
   'repo_storage_timeout_default',
   'repo_storage_timeout_fast',
   'repo_storage_timeout_medium',
+  'repository_checks_enabled',
   'search_rate_limit',
   'session_expire_delay',
 ]

@@ -50,9 +50,7 @@ export const git = {
   hashed_storage_enabled: flag(true, 'Folders of new repositories do not follow the names of their projects', {
     without: 'another way: they follow the ids of projects',
   }),
-  repository_checks_enabled: flag(true, 'Repositories are checked now and then', {
-    without: 'checks that begin by themselves: `stithy check` makes them',
-  }),
+  repository_checks_enabled: flag(true, 'Each repository is read whole once a month, to see whether it is damaged'),
   diff_max_patch_bytes: count(102_400, 'Bytes of the difference of one file that are shown', {
     minimum: 102_400,
     maximum: 512_000,
