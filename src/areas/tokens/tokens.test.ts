@@ -220,6 +220,20 @@ describe('POST /personal_access_tokens/:id/rotate', () => {
     expect(await answers(world, token)).toBe(200)
   })
 
+  test('not with what is lent: nobody keeps a token by it that lasts longer', async ({ world }) => {
+    const ann = await world.user()
+    const { id } = (await make(world, ann)).json
+    const json = { grant_type: 'password', username: ann.username, password: 'correct horse battery' }
+    const session = (await world.anonymous.send('POST', '//oauth/token', { json })).json.access_token
+    const lent = (await world.root.post(`/users/${ann.id}/impersonation_tokens`, { name: 'x', scopes: ['api'] })).json
+    for (const token of [session, lent.token]) {
+      const headers = { 'private-token': token }
+      const rotated = await world.anonymous.send('POST', `/personal_access_tokens/${id}/rotate`, { headers })
+      expect(rotated).toMatchObject({ status: 403, json: { message: '403 Forbidden' } })
+    }
+    expect((await rotate(ann, id)).status).toBe(200)
+  })
+
   test('gives nobody more than his own token may', async ({ world }) => {
     const admin = await world.user({ admin: true })
     const strong = (await make(world, admin, { scopes: ['api', 'sudo'] })).json
