@@ -1,11 +1,11 @@
 import type { Scope } from '../../access/scopes.ts'
 import type { Ctx } from '../../api/ctx.ts'
 import { requireTerms } from '../../areas/terms/service.ts'
+import { admit } from './admit.ts'
 import type { Exchange } from './answer.ts'
-import { callerOf, requireScope, shownToken } from './authenticate.ts'
+import { requireScope, shownToken } from './authenticate.ts'
 import { parseQuery } from './body/urlencoded.ts'
 import type { Doors } from './doors.ts'
-import { refusedByLimits } from './rate-limit.ts'
 
 /**
  * The context of a request for a file beside the API, whose caller passed what every request of the API passes: his token
@@ -19,9 +19,11 @@ export async function openForFiles(
 ): Promise<Ctx | undefined> {
   const { headers, url } = exchange.req
   const token = shownToken(headers, parseQuery(url!.split('?', 2)[1] ?? ''))
-  const ctx = await doors.open(await callerOf(token, doors.authenticator), remoteAddress)
-  if (await refusedByLimits(exchange, ctx, ctx.actor, remoteAddress, 'web')) return undefined
-  requireScope(ctx.actor, scopes)
+  const settings = await doors.settings.get()
+  const caller = await admit(token, { exchange, remoteAddress, settings, door: 'web' }, doors)
+  if (caller === undefined) return undefined
+  requireScope(caller, scopes)
+  const ctx = await doors.open(caller, remoteAddress)
   await requireTerms(ctx)
   return ctx
 }
