@@ -158,6 +158,27 @@ describe('the tokens of a caller', () => {
   })
 })
 
+test('the scopes of a new token may be text with commas, as python-gitlab sends them', async ({ world }) => {
+  const ann = await world.user()
+  for (const path of ['personal_access_tokens', 'impersonation_tokens']) {
+    const made = await world.root.post(`/users/${ann.id}/${path}`, { name: 'x', scopes: 'read_user, read_api' })
+    expect(made).toMatchObject({ status: 201, json: { scopes: ['read_user', 'read_api'] } })
+    for (const scopes of ['', ',', []])
+      expect(await world.root.post(`/users/${ann.id}/${path}`, { name: 'x', scopes })).toMatchObject({
+        status: 400,
+        json: { message: { scopes: ["can't be blank"] } },
+      })
+  }
+  const { id } = await world.project()
+  const deploy = await world.root.post(`/projects/${id}/deploy_tokens`, { name: 'x', scopes: 'read_repository' })
+  expect(deploy).toMatchObject({ status: 201, json: { scopes: ['read_repository'] } })
+  expect(
+    (await world.root.post(`/projects/${id}/deploy_tokens`, { name: 'x', scopes: 'read_repository,odd' })).json,
+  ).toEqual({
+    error: 'scopes does not have a valid value',
+  })
+})
+
 describe('POST /personal_access_tokens/:id/rotate', () => {
   const rotate = (who: Client, id: number | 'self', more: object = {}) =>
     who.post(`/personal_access_tokens/${id}/rotate`, more)
