@@ -64,7 +64,7 @@ export async function createApp(config: Config, services: Services, overrides: O
   const db = stack.use(openDatabase(services.databaseUrl))
   const notifications = stack.use(new Notifications(services.databaseUrl))
   const settings = new SettingsStore(db, notifications)
-  const authenticator = new TokenAuthenticator(db, notifications)
+  const authenticator = new TokenAuthenticator(db, notifications, config)
   await notifications.connect()
 
   const runner = stack.use(await Runner.connect(services.runnerSocket))

@@ -36,6 +36,8 @@ export function refusal(reason: Refusal): Error {
       return invalidToken('Token is expired. You can either do re-authorization or token refresh.')
     case 'revoked':
       return invalidToken('Token was revoked. You have to re-authorize from the user.')
+    case 'impersonation_off':
+      return invalidToken('Token is an impersonation token but impersonation was disabled.')
     case 'blocked':
       return forbidden('Your account has been blocked.')
     case 'deactivated':
