@@ -8,8 +8,11 @@ const allowed = (origin: string, siteUrl: string) => {
   return [headers['access-control-allow-origin'], headers['access-control-allow-credentials']]
 }
 
-test.for(['https://git.example', 'https://git.example/forge'])('pages of %s may send credentials, others not', (url) => {
-  expect(allowed('https://git.example', url)).toEqual(['https://git.example', 'true'])
-  for (const other of ['https://git.example.evil', 'http://git.example', 'null'])
-    expect(allowed(other, url)).toEqual(['*', undefined])
-})
+test.for(['https://git.example', 'https://git.example/forge'])(
+  'pages of %s may send credentials, others not',
+  (url) => {
+    expect(allowed('https://git.example', url)).toEqual(['https://git.example', 'true'])
+    for (const other of ['https://git.example.evil', 'http://git.example', 'null'])
+      expect(allowed(other, url)).toEqual(['*', undefined])
+  },
+)
