@@ -30,6 +30,9 @@ export type Config = Readonly<{
   logLevel: LogLevel
 }>
 
+/** Where files of forms lie while they are received and handled. */
+export const uploadsDir = ({ dataDir }: Pick<Config, 'dataDir'>): string => join(dataDir, 'tmp', 'uploads')
+
 /** The settings are wrong. `mistakes` has one sentence for each wrong one; the message lists them all. */
 export class ConfigError extends Error {
   override name = 'ConfigError'
