@@ -9,7 +9,7 @@ import { recoverPushes } from './areas/pushes/recovery.ts'
 import { TokenAuthenticator } from './areas/tokens/authenticate.ts'
 import { apiVersion } from './areas/version/version.ts'
 import { openBlobs } from './blobs/open.ts'
-import type { Config } from './config.ts'
+import { type Config, uploadsDir } from './config.ts'
 import { openDatabase } from './db/database.ts'
 import { Notifications } from './db/notifications.ts'
 import { gitClaim } from './edges/git-http/door.ts'
@@ -72,7 +72,7 @@ export async function createApp(config: Config, services: Services, overrides: O
   const db = stack.use(openDatabase(services.databaseUrl))
   const notifications = stack.use(new Notifications(services.databaseUrl))
   const settings = new SettingsStore(db, notifications)
-  const authenticator = new TokenAuthenticator(db, notifications)
+  const authenticator = new TokenAuthenticator(db, notifications, config)
   await notifications.connect()
 
   const runner = stack.use(await Runner.connect(services.runnerSocket))
@@ -85,8 +85,7 @@ export async function createApp(config: Config, services: Services, overrides: O
   const site = siteAt(config.externalUrl, config.sshPort)
   const mailer =
     overrides.mailer ?? (smtpUrl === undefined ? new LogMailer(log) : new SmtpMailer(smtpUrl, from, site.host))
-  const uploadsDir = join(config.dataDir, 'tmp', 'uploads')
-  await mkdir(uploadsDir, { recursive: true })
+  await mkdir(uploadsDir(config), { recursive: true })
   const secrets = openSecrets(join(config.dataDir, 'secrets.keys'))
 
   const contextOf = (now: Settings, caller: Caller, remoteAddress: string | undefined): Ctx => ({
@@ -114,7 +113,7 @@ export async function createApp(config: Config, services: Services, overrides: O
     authenticator,
     plan: config.plan,
     siteUrl: site.url,
-    uploadsDir,
+    uploadsDir: uploadsDir(config),
     log,
     open,
     ...overrides,

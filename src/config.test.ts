@@ -27,6 +27,7 @@ describe('parseConfig', () => {
       plan: 'ultimate',
       root: {},
       mail: { from: 'Stithy <stithy@127.0.0.1>' },
+      impersonation: true,
       logLevel: 'info',
     })
   })
@@ -46,6 +47,7 @@ describe('parseConfig', () => {
       STITHY_ROOT_TOKEN: 'a-token-of-20-letters',
       STITHY_SMTP_URL: 'smtps://ann:secret@mail.example.com',
       STITHY_MAIL_FROM: 'The forge <git@example.com>',
+      STITHY_IMPERSONATION: 'off',
       STITHY_LOG_LEVEL: 'debug',
     })
     expect(config).toEqual({
@@ -59,6 +61,7 @@ describe('parseConfig', () => {
       plan: 'free',
       root: { password: 'correcthorse', token: 'a-token-of-20-letters' },
       mail: { smtpUrl: 'smtps://ann:secret@mail.example.com', from: 'The forge <git@example.com>' },
+      impersonation: false,
       logLevel: 'debug',
     })
   })

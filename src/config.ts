@@ -25,8 +25,13 @@ export type Config = Readonly<{
   root: Readonly<{ password?: string; token?: string }>
   /** Without a server, mails are written to the log. `from` may be `Name <address>`. */
   mail: Readonly<{ smtpUrl?: string; from: string }>
+  /** Whether tokens by which administrators act as somebody are taken. */
+  impersonation: boolean
   logLevel: LogLevel
 }>
+
+/** Where files of forms lie while they are received and handled. */
+export const uploadsDir = ({ dataDir }: Pick<Config, 'dataDir'>): string => join(dataDir, 'tmp', 'uploads')
 
 /** The settings are wrong. `mistakes` has one sentence for each wrong one; the message lists them all. */
 export class ConfigError extends Error {
@@ -121,6 +126,7 @@ export function parseConfig(
       ...(smtpUrl !== undefined && { smtpUrl }),
       from: parsed('STITHY_MAIL_FROM', `Stithy <stithy@${new URL(externalUrl).hostname}>`, parseSender),
     }),
+    impersonation: oneOf('STITHY_IMPERSONATION', 'on', ['on', 'off']) === 'on',
     logLevel: oneOf('STITHY_LOG_LEVEL', 'info', logLevels),
   })
   if (mistakes.length > 0) throw new ConfigError(mistakes)

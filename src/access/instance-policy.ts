@@ -6,6 +6,7 @@ export const instancePolicy = {
   browse: { from: 'owner', open: 'anyone', evenLimited: true },
   /** To ask who one is, and to look at, end or replace the token that was shown. */
   know_oneself: { from: 'owner', open: 'signed_in', evenLimited: true },
+  read_version: { from: 'owner', open: 'signed_in', evenLimited: true },
   use: { from: 'owner', open: 'signed_in' },
   administer: { from: 'owner' },
   admin_variable: { from: 'administrator' },

@@ -1,6 +1,7 @@
+import { rm } from 'node:fs/promises'
 import { flushCompileCache } from 'node:module'
 import { siteAt, sshUrlToRepo } from '../api/site.ts'
-import type { Config } from '../config.ts'
+import { type Config, uploadsDir } from '../config.ts'
 import { credentialsFile } from './credentials.ts'
 import { lockDataDir } from './data-dir.ts'
 import type { Parts } from './parts.ts'
@@ -15,6 +16,8 @@ const graceMs = 10_000
 export async function serve(config: Config, parts: Parts, terminal: Terminal, stop: StopRequest): Promise<void> {
   requireNode()
   using _lock = await lockDataDir(config.dataDir)
+  // What was half received when a process died: nobody is there yet who could be receiving.
+  await rm(uploadsDir(config), { recursive: true, force: true })
   await Promise.all([
     requireGit(),
     requireFreeAddress(config.http),

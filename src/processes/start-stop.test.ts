@@ -1,8 +1,8 @@
 import { once } from 'node:events'
-import { readFileSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { connect, createServer } from 'node:net'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import {
@@ -317,3 +317,12 @@ describe('commands', () => {
 function commandName(pid: number): string {
   return isAlive(pid) ? readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0')[0]! : ''
 }
+
+test('files that a crash left half received are gone with the next start', async () => {
+  const folder = await preparedFolder(template)
+  const left = join(folder, 'tmp', 'uploads', 'upload-x')
+  mkdirSync(dirname(left), { recursive: true })
+  writeFileSync(left, 'half')
+  await serveStandIn({ STITHY_DATA_DIR: folder })
+  expect(existsSync(left)).toBe(false)
+})

@@ -160,7 +160,7 @@ describe('paths and verbs', () => {
     expect(got.headers['allow']!.split(', ').sort()).toEqual(allow.split(', ').sort())
   })
 
-  test.for(['//api/v3/projects', '//api/v3/user?private_token=x', '//api/v3/'])(
+  test.for(['//api/v3/projects', '//api/v3/user?private_token=x', '//api/v3/', '//api/v3'])(
     '%s is 410',
     async (path, { world }) => {
       expect(await world.root.get(path)).toMatchObject({

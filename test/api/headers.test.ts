@@ -1,3 +1,4 @@
+import { connect } from 'node:net'
 import { describe, expect } from 'vitest'
 import { endpoints } from '../../src/areas/index.ts'
 import { test, unique } from '../world.ts'
@@ -47,6 +48,40 @@ describe('headers of every answer', () => {
     })
     expect(headers).not.toHaveProperty('x-powered-by')
     expect(headers).not.toHaveProperty('server')
+  })
+
+  test.for(['//-/health', '//-/liveness', '//-/readiness', '//-/metrics', '//'])(
+    '%s has them, too',
+    async (path, { world }) => {
+      await world.settings({ home_page_url: 'https://home.example' })
+      expect(
+        (await world.anonymous.get(path, { headers: { origin: 'https://elsewhere.example' } })).headers,
+      ).toMatchObject({
+        'x-frame-options': 'SAMEORIGIN',
+        'x-content-type-options': 'nosniff',
+        vary: 'Origin',
+        'x-request-id': expect.stringMatching(/^[0-9a-f-]{36}$/),
+        'x-runtime': expect.stringMatching(/^\d+\.\d{6}$/),
+        'access-control-allow-origin': '*',
+      })
+    },
+  )
+
+  test.for([
+    ['that is none', 'NONSENSE\r\n\r\n', 400, '400 Bad Request'],
+    [
+      'with endless headers',
+      `GET / HTTP/1.1\r\nHost: x\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`,
+      431,
+      '431 Request Header Fields Too Large',
+    ],
+  ] as const)('a request %s is an error like others', async ([, sent, status, error], { world }) => {
+    const socket = connect(Number(new URL(world.origin).port), '127.0.0.1').setEncoding('latin1')
+    socket.write(sent)
+    const [head, body] = (await socket.toArray()).join('').split('\r\n\r\n')
+    expect(head).toMatch(`HTTP/1.1 ${status} `)
+    expect(head).toMatch(/^content-type: application\/json$/im)
+    expect(JSON.parse(body!)).toEqual({ error })
   })
 
   test('a request id that the caller chose is kept when it is harmless', async ({ world }) => {

@@ -42,6 +42,34 @@ describe('rate limits', () => {
     expect((await ann.get('/projects')).status).toBe(200)
   })
 
+  test('count who shows a token that nobody has by address, too', async ({ world }) => {
+    const guess = (token: string, sent: object = {}) =>
+      world.anonymous.send('GET', '/projects', { headers: { 'private-token': token }, ...sent })
+    await world.settings({
+      throttle_unauthenticated_enabled: true,
+      throttle_unauthenticated_requests_per_period: 2,
+      throttle_unauthenticated_period_in_seconds: 90_000,
+    })
+    expect((await guess('wrong')).status).toBe(401)
+    expect((await guess('wrong-too')).status).toBe(401)
+    expect(await guess('wrong-again')).toMatchObject({ status: 429, text: 'Retry later\n' })
+    const json = { private_token: 'wrong' }
+    expect((await world.anonymous.send('POST', '/projects', { json })).status).toBe(429)
+  })
+
+  test('count a protected path however it is spelled', async ({ world }) => {
+    await world.settings({
+      throttle_protected_paths_enabled: true,
+      throttle_protected_paths_requests_per_period: 1,
+      throttle_protected_paths_period_in_seconds: 90_000,
+      protected_paths: ['/oauth/token', '/api/v4/topics'],
+    })
+    expect((await world.anonymous.send('POST', '//oauth/token')).status).toBe(400)
+    for (const path of ['//oauth/token', '//oauth/%74oken', '//oauth/token/', '/%74opics', '/topics.json'])
+      expect((await world.anonymous.send('POST', path)).status, path).toBe(429)
+    expect((await world.anonymous.send('POST', '//oauth/%zz')).status).toBe(400)
+  })
+
   test('count a token that is sent in the body for its account', async ({ world }) => {
     const ann = await world.user()
     onTestFinished(() => world.settings({ throttle_authenticated_api_enabled: false }))

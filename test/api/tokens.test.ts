@@ -142,6 +142,16 @@ describe('D1-AUTH-SCOPES', () => {
     ['HEAD', '/user', [...reads, 'read_user']],
     ['GET', '/users', [...reads, 'read_user']],
     ['GET', '/users/1', [...reads, 'read_user']],
+    ['GET', '/user/activities', [...reads, 'read_user']],
+    ['GET', '/user/two_factor', [...reads, 'read_user']],
+    ['GET', '/users/1/emails', [...reads, 'read_user']],
+    ['GET', '/users/1/memberships', [...reads, 'read_user']],
+    ['GET', '/users/1/custom_attributes', [...reads, 'read_user']],
+    ['GET', '/users/1/custom_attributes/x', [...reads, 'read_user']],
+    ['GET', '/users/1/impersonation_tokens', [...reads, 'read_user']],
+    ['GET', '/users/1/impersonation_tokens/0', [...reads, 'read_user']],
+    ['GET', '/users/1/projects', reads],
+    ['GET', '/groups/0/custom_attributes', reads],
     ['POST', '/projects', ['api']],
     ['PUT', '/projects/0', ['api']],
     ['DELETE', '/projects/0', ['api']],
@@ -266,6 +276,16 @@ describe('D1-AUTH-SUDO', () => {
       })
     },
   )
+
+  test('what can be no name is refused: whoever sends it must not act as himself by mistake', async ({ world }) => {
+    const admin = await world.as(world.root, ['api', 'sudo'])
+    const refused = { status: 400, json: { error: 'sudo is invalid' } }
+    for (const query of ['sudo[]=1', 'sudo[id]=1', 'sudo[]=1&sudo[]=2'])
+      expect(await admin.get(`/user?${query}`), query).toMatchObject(refused)
+    for (const sudo of [[1], { id: 1 }, true, false, 1.5])
+      expect(await admin.send('GET', '/user', { json: { sudo } }), JSON.stringify(sudo)).toMatchObject(refused)
+    for (const query of ['sudo=', 'sudo']) expect((await admin.get(`/user?${query}`)).json.id, query).toBe(1)
+  })
 
   test('a user name of digits is not found by name', async ({ world }) => {
     const admin = await world.as(world.root, ['api', 'sudo'])

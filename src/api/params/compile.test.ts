@@ -48,15 +48,15 @@ const file = new UploadedFile({
 const json = JSON.parse
 
 describe('one value of each type', () => {
-  const yes = ['true', '1', 'on', 't', 'y', 'yes', 'TRUE', 'ON', 'T', 'Y', 'YES', true, 1]
-  const no = ['false', '0', 'off', 'f', 'n', 'no', 'FALSE', 'OFF', 'F', 'N', 'NO', false, 0]
+  const yes = ['true', '1', 'on', 't', 'y', 'yes', 'TRUE', 'ON', 'T', 'Y', 'YES', 'True', true, 1]
+  const no = ['false', '0', 'off', 'f', 'n', 'no', 'FALSE', 'OFF', 'F', 'N', 'NO', 'False', false, 0]
   const invalid = 'x is invalid'
   const noValue = 'x does not have a valid value'
 
   test.for([
     ['a boolean', Flag(), yes, true],
     ['a boolean', Flag(), no, false],
-    ['a boolean', Flag(), ['True', 'yess', ' 1', '2', 2, [], ['1'], {}, file], invalid],
+    ['a boolean', Flag(), ['None', 'yess', ' 1', '2', 2, [], ['1'], {}, file], invalid],
     ['an integer', Whole(), ['5', '+5', '05', 5], 5],
     ['an integer', Whole(), ['-5', -5], -5],
     ['an integer', Whole(), ['0', '-0', 0, -0], 0],

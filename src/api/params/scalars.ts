@@ -6,13 +6,13 @@ for (const [words, value] of [
   ['true 1 on t y yes', true],
   ['false 0 off f n no', false],
 ] as const) {
-  for (const word of words.split(' ')) booleans.set(word, value).set(word.toUpperCase(), value)
+  for (const word of words.split(' ')) booleans.set(word, value)
 }
 
-/** Words as the reference takes them, lower or upper case but not mixed, and 1 and 0 as numbers. */
+/** The words above in any case (python-gitlab writes `True` into queries), and 1 and 0 as numbers. */
 export function readBoolean(raw: RawValue): boolean | Complaint {
   if (typeof raw === 'boolean') return raw
-  if (typeof raw === 'string') return booleans.get(raw) ?? isInvalid
+  if (typeof raw === 'string') return booleans.get(raw.toLowerCase()) ?? isInvalid
   return raw === 1 ? true : raw === 0 ? false : isInvalid
 }
 

@@ -1,5 +1,6 @@
 import type { TObject } from 'typebox'
 import type { Facts } from '../../access/policy.ts'
+import type { Scope } from '../../access/scopes.ts'
 import { type Endpoint, endpoint, listed, type Subject } from '../../api/endpoint.ts'
 import { Params, Text } from '../../api/params/types.ts'
 import { rowNotFound } from '../../kernel/failure.ts'
@@ -20,11 +21,13 @@ const attributeRoutes = <T extends { readonly id: number; readonly facts: Facts 
   subject: Subject<T, A | 'admin_custom_attribute', TObject>,
 ): readonly Endpoint[] => {
   const holderOf = ({ id }: T): Holder => ({ of, id })
+  const scopes: readonly Scope[] = of === 'user' ? ['read_user'] : []
   return [
     endpoint({
       method: 'GET',
       path: `${base}/:id/custom_attributes`,
       summary: `List the custom attributes of a ${of}`,
+      scopes,
       subject,
       allow: 'admin_custom_attribute',
       returns: listed(CustomAttribute),
@@ -35,6 +38,7 @@ const attributeRoutes = <T extends { readonly id: number; readonly facts: Facts 
       method: 'GET',
       path: `${base}/:id/custom_attributes/:key`,
       summary: `One custom attribute of a ${of}`,
+      scopes,
       subject,
       allow: 'admin_custom_attribute',
       params: Params({ key }),

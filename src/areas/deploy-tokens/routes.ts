@@ -1,7 +1,7 @@
 import type { TObject } from 'typebox'
 import { type Endpoint, endpoint, type Subject } from '../../api/endpoint.ts'
 import { fetchPage } from '../../api/page.ts'
-import { Flag, Id, List, Nullable, OneOf, Optional, Params, Text, Timestamp } from '../../api/params/types.ts'
+import { CommaList, Flag, Id, Nullable, OneOf, Optional, Params, Text, Timestamp } from '../../api/params/types.ts'
 import { rowNotFound } from '../../kernel/failure.ts'
 import { type GroupSubject, group } from '../groups/subject.ts'
 import type { Holder } from '../holders/holder.ts'
@@ -59,7 +59,7 @@ const deployTokenRoutesOf = <T extends ProjectSubject | GroupSubject, A extends 
       allow: 'admin_deploy_token',
       params: Params({
         name: Text({ description: 'What it is for' }),
-        scopes: List(OneOf(deployTokenScopes), { description: 'What it may be used for' }),
+        scopes: CommaList(OneOf(deployTokenScopes), { description: 'What it may be used for' }),
         expires_at: Optional(Nullable(Timestamp({ description: 'When it ends; never, if absent' }))),
         username: Optional(
           Nullable(Text({ description: 'To be shown with it; `gitlab+deploy-token-{n}`, if absent' })),

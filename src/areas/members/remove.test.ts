@@ -31,6 +31,21 @@ describe('removing a member', () => {
       expect((await ann.delete(`${path}/members/${ann.id}`)).status).toBe(204)
   })
 
+  test.for(['project', 'group'] as const)('of a %s who changed since is refused with 412', async (of, { world }) => {
+    const ann = await world.user()
+    const holder = await world[of]({ members: [[ann, 'developer']] })
+    const path = `/${of}s/${holder.id}/members/${ann.id}`
+    const since = (offsetMs: number) => ({
+      headers: { 'if-unmodified-since': new Date(Date.now() + offsetMs).toUTCString() },
+    })
+    expect(await world.root.delete(path, since(-60_000))).toMatchObject({
+      status: 412,
+      json: { message: '412 Precondition Failed' },
+    })
+    expect((await world.root.delete(path, since(60_000))).status).toBe(204)
+    expect((await world.root.delete(path, since(60_000))).status).toBe(404)
+  })
+
   test('a maintainer may remove and edit another of a project', async ({ world }) => {
     const [ann, bob] = [await world.user(), await world.user()]
     const project = await world.project({

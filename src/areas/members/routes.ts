@@ -132,6 +132,8 @@ const memberRoutes = <T extends Holder, A extends string>(
     // Whoever reads the members may leave; removing others is decided with the row.
     allow: 'read_member',
     params: Params({ user_id: userId }),
+    changedAt: async (holder, params, ctx) =>
+      (await findMember(ctx.db, await membershipOf(holder, ctx), params.user_id))?.updated_at,
     returns: null,
     handle: async ({ subject: holder, params, ctx }) =>
       removeMember(

@@ -118,6 +118,8 @@ describe.for(['project', 'group'] as const)('access tokens of a %s', (of) => {
     expect((await make(manager, place, { access_level: undefined })).json.access_level).toBe(40)
     const robot = clientOf(world, (await make(manager, place, { access_level: of === 'project' ? 40 : 50 })).json)
     expect((await make(robot, place)).status, 'a token makes no others').toBe(403)
+    const { id } = (await make(manager, place)).json
+    expect((await robot.post(`${place}/access_tokens/${id}/rotate`)).status, 'nor by taking their place').toBe(403)
   })
 
   test('are listed, and end with their bots', async ({ world }) => {

@@ -93,8 +93,11 @@ export async function rotateResourceToken(
   id: number,
   expiresAt: DateOnly | undefined,
 ): Promise<ResourceTokenRow & { token: string }> {
-  const { access_level } = await getResourceToken(ctx, place, id)
+  const { access_level, user_id } = await getResourceToken(ctx, place, id)
+  const actor = ctx.actor!
+  // A bot that had the token of another would outlive being revoked.
+  if (actor.bot && actor.id !== user_id) throw forbidden()
   // Its successor would do what the caller may not.
-  if (!ctx.actor!.admin && (access_level ?? levels.none) > place.level) throw forbidden()
+  if (!actor.admin && (access_level ?? levels.none) > place.level) throw forbidden()
   return { ...(await rotateToken(ctx, id, expiresAt)), access_level }
 }

@@ -1,6 +1,6 @@
-import type { Tx } from '../../db/db.ts'
+import type { Db, Tx } from '../../db/db.ts'
 import { sql } from '../../db/sql.ts'
-import type { DateOnly } from '../../db/types.ts'
+import type { DateOnly, Timestamp } from '../../db/types.ts'
 
 export type ProjectShareRow = {
   id: number
@@ -49,3 +49,23 @@ export const deleteGroupShare = async (tx: Tx, sharedGroupId: number, withGroupI
   (await tx.run(sql`
     delete from group_group_links where shared_group_id = ${sharedGroupId} and shared_with_group_id = ${withGroupId}`)) >
   0
+
+/** When a project was shared with a group, if it is. */
+export const projectSharedAt = async (db: Db, projectId: number, groupId: number): Promise<Timestamp | undefined> =>
+  (
+    await db.row<{ created_at: Timestamp }>(
+      sql`select created_at from project_group_links where project_id = ${projectId} and group_id = ${groupId}`,
+    )
+  )?.created_at
+
+/** When a group was shared with another, if it is. */
+export const groupSharedAt = async (
+  db: Db,
+  sharedGroupId: number,
+  withGroupId: number,
+): Promise<Timestamp | undefined> =>
+  (
+    await db.row<{ created_at: Timestamp }>(
+      sql`select created_at from group_group_links where shared_group_id = ${sharedGroupId} and shared_with_group_id = ${withGroupId}`,
+    )
+  )?.created_at

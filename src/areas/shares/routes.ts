@@ -5,6 +5,7 @@ import { getDetail } from '../groups/service.ts'
 import { group } from '../groups/subject.ts'
 import { project } from '../projects/subject.ts'
 import { ProjectGroupLink } from './entity.ts'
+import { groupSharedAt, projectSharedAt } from './queries.ts'
 import { shareGroup, shareProject, unshareGroup, unshareProject } from './service.ts'
 
 const groupId = Id({ description: 'Id of the group' })
@@ -34,6 +35,7 @@ export const shareRoutes = [
     subject: project,
     allow: 'share_project',
     params: Params({ group_id: groupId }),
+    changedAt: (subject, params, ctx) => projectSharedAt(ctx.db, subject.id, params.group_id),
     returns: null,
     handle: ({ subject, params, ctx }) => unshareProject(ctx, subject, params.group_id),
   }),
@@ -66,6 +68,7 @@ export const shareRoutes = [
     subject: group,
     allow: 'admin_group',
     params: Params({ group_id: groupId }),
+    changedAt: (subject, params, ctx) => groupSharedAt(ctx.db, subject.id, params.group_id),
     returns: null,
     handle: ({ subject, params, ctx }) => unshareGroup(ctx, subject, params.group_id),
   }),

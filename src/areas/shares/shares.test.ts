@@ -164,3 +164,15 @@ describe('POST /groups/:id/share', () => {
     expect((await bob.delete(`/groups/${group.id}/share/${partners.id}`)).status).toBe(403)
   })
 })
+
+test.for(['project', 'group'] as const)('a share of a %s that is newer stays, with 412', async (of, { world }) => {
+  const [holder, partners] = [await world[of](), await world.group()]
+  await world.root.post(`/${of}s/${holder.id}/share`, { group_id: partners.id, group_access: 30 })
+  const path = `/${of}s/${holder.id}/share/${partners.id}`
+  const since = (offsetMs: number) => ({
+    headers: { 'if-unmodified-since': new Date(Date.now() + offsetMs).toUTCString() },
+  })
+  expect((await world.root.delete(path, since(-60_000))).status).toBe(412)
+  expect((await world.root.delete(path, since(60_000))).status).toBe(204)
+  expect((await world.root.delete(path, since(60_000))).status).toBe(404)
+})

@@ -16,6 +16,8 @@ export type Refusal =
   | 'unknown'
   | 'expired'
   | 'revoked'
+  /** By which an administrator would act as somebody, where that is off. */
+  | 'impersonation_off'
   | 'blocked'
   | 'deactivated'
   /** The installation wants addresses confirmed, and his is not. */
@@ -35,14 +37,16 @@ const maximumTokens = 50_000
  */
 export class TokenAuthenticator {
   readonly #db: Db
+  readonly #impersonation: boolean
   readonly #cache = new LRUCache<string, Promise<Authentication>>({
     max: maximumTokens,
     ttl: maximumAgeMs,
     ttlResolution: 20,
   })
 
-  constructor(db: Db, notifications: Notifications) {
+  constructor(db: Db, notifications: Notifications, { impersonation }: { impersonation: boolean }) {
     this.#db = db
+    this.#impersonation = impersonation
     notifications.onChange((topic) => {
       if (topic === undefined || topic === 'actors') this.#cache.clear()
     })
@@ -63,11 +67,15 @@ export class TokenAuthenticator {
   async #find(digest: Buffer): Promise<Authentication> {
     const row = await findTokenCredential(this.#db, digest)
     if (!row) return { refused: 'unknown' }
-    const refused = tokenRefusal(row) ?? accountRefusal(row)
+    const refused = tokenRefusal(row) ?? this.#impersonationRefusal(row) ?? accountRefusal(row)
     if (refused) return { refused }
     // Use is noted beside the request: a lost note costs nothing.
     if (!row.noted) touchToken(this.#db, row.token_id).catch(() => {})
     return { actor: tokenActor(row) }
+  }
+
+  #impersonationRefusal({ token_kind }: TokenCredentialRow): Refusal | undefined {
+    return token_kind === 'impersonation' && !this.#impersonation ? 'impersonation_off' : undefined
   }
 }
 

@@ -1,5 +1,6 @@
-import { describe, expect } from 'vitest'
-import { type Client, test, type World } from '../../../test/world.ts'
+import { describe, expect, inject } from 'vitest'
+import { type Client, freePort, test, type World } from '../../../test/world.ts'
+import { createApp } from '../../app.ts'
 
 const make = (world: World, { id }: Client, more: object = {}) =>
   world.root.post(`/users/${id}/impersonation_tokens`, { name: 'look', scopes: ['api'], ...more })
@@ -78,4 +79,28 @@ describe('impersonation tokens', () => {
       message: '404 User Not Found',
     })
   })
+})
+
+test('where impersonation is off its tokens are refused, at every door; others are not', async ({ world }) => {
+  const port = await freePort()
+  const config = { ...world.config, http: { ...world.config.http, port }, sshPort: 0, impersonation: false }
+  await using app = await createApp(config, { databaseUrl: world.databaseUrl, runnerSocket: inject('runnerSocket') })
+  await app.listen()
+  const ann = await world.user()
+  const { token } = (await make(world, ann)).json
+  const asked = (path: string, headers: Record<string, string>) => fetch(`http://127.0.0.1:${port}${path}`, { headers })
+  const refused = await asked('/api/v4/user', { 'private-token': token })
+  expect([refused.status, await refused.json()]).toEqual([
+    401,
+    {
+      error: 'invalid_token',
+      error_description: 'Token is an impersonation token but impersonation was disabled.',
+    },
+  ])
+  const project = await world.project({ visibility: 'public' })
+  const git = `/${project.full_path}.git/info/refs?service=git-upload-pack`
+  const basic = (secret: string) => ({ authorization: `Basic ${Buffer.from(`x:${secret}`).toString('base64')}` })
+  expect((await asked(git, basic(token))).status).toBe(401)
+  expect((await asked(git, basic(ann.token!))).status).toBe(200)
+  expect((await asked('/api/v4/user', { 'private-token': ann.token! })).status).toBe(200)
 })

@@ -76,6 +76,8 @@ describe('a token that is limited', () => {
     const to = await limited(world, ann, { group_ids: [group.id], project_ids: [beside.id] })
     expect((await to.get('/user')).json.id).toBe(ann.id)
     expect((await to.get('/personal_access_tokens/self')).json.limited_to).not.toBeNull()
+    // Clients ask before anything else.
+    for (const path of ['/version', '/metadata']) expect((await to.get(path)).status, path).toBe(200)
     for (const [verb, path, json] of [
       ['GET', '/personal_access_tokens', undefined],
       ['POST', '/user/personal_access_tokens', { name: 'more', scopes: ['api'] }],

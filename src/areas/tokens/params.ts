@@ -1,11 +1,11 @@
-import { DateOnly, Id, List, Optional, Text } from '../../api/params/types.ts'
+import { CommaList, DateOnly, Id, List, Optional, Text } from '../../api/params/types.ts'
 import type { Limits } from './service.ts'
 
 /** What one says of a token that one makes. */
 export const newTokenParams = {
   name: Text({ description: 'What it is for' }),
   expires_at: Optional(DateOnly({ description: 'First day on which it is no longer valid (UTC)' })),
-  scopes: List(Text(), { description: 'What it may be used for' }),
+  scopes: CommaList(Text(), { description: 'What it may be used for' }),
 }
 
 /** Ours: what it is limited to. */

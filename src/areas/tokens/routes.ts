@@ -33,6 +33,12 @@ async function managed(ctx: Ctx, id: number): Promise<TokenRow> {
   return row
 }
 
+/** What is lent for a time, or to somebody else, must not outlast that as a token of the account. */
+async function requireOwnCredential({ actor, db }: Ctx): Promise<void> {
+  const tokenId = actor!.tokenId
+  if (actor!.bot || (tokenId !== undefined && (await getToken(db, tokenId))?.kind !== 'personal')) throw forbidden()
+}
+
 const tokenId = Id({ description: 'Id of the token' })
 
 export const tokenRoutes = [
@@ -132,6 +138,7 @@ export const tokenRoutes = [
     returns: NewPersonalAccessToken,
     async handle({ params, ctx }) {
       const row = await managed(ctx, params.id)
+      await requireOwnCredential(ctx)
       // Its successor would do what the caller's own token may not.
       if (!mayGive(ctx.actor!, row.scopes)) throw forbidden()
       return rotateToken(ctx, row.id, params.expires_at)
@@ -148,9 +155,7 @@ export const tokenRoutes = [
     returns: NewPersonalAccessToken,
     async handle({ params, ctx }) {
       const actor = ctx.actor!
-      // What is lent for a time, or to somebody else, must not outlast that as a token of the account.
-      if (actor.bot || (actor.tokenId !== undefined && (await getToken(ctx.db, actor.tokenId))?.kind !== 'personal'))
-        throw forbidden()
+      await requireOwnCredential(ctx)
       return createTokenAs(ctx, {
         kind: 'personal',
         userId: actor.id,

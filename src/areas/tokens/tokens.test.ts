@@ -158,6 +158,27 @@ describe('the tokens of a caller', () => {
   })
 })
 
+test('the scopes of a new token may be text with commas, as python-gitlab sends them', async ({ world }) => {
+  const ann = await world.user()
+  for (const path of ['personal_access_tokens', 'impersonation_tokens']) {
+    const made = await world.root.post(`/users/${ann.id}/${path}`, { name: 'x', scopes: 'read_user, read_api' })
+    expect(made).toMatchObject({ status: 201, json: { scopes: ['read_user', 'read_api'] } })
+    for (const scopes of ['', ',', []])
+      expect(await world.root.post(`/users/${ann.id}/${path}`, { name: 'x', scopes })).toMatchObject({
+        status: 400,
+        json: { message: { scopes: ["can't be blank"] } },
+      })
+  }
+  const { id } = await world.project()
+  const deploy = await world.root.post(`/projects/${id}/deploy_tokens`, { name: 'x', scopes: 'read_repository' })
+  expect(deploy).toMatchObject({ status: 201, json: { scopes: ['read_repository'] } })
+  expect(
+    (await world.root.post(`/projects/${id}/deploy_tokens`, { name: 'x', scopes: 'read_repository,odd' })).json,
+  ).toEqual({
+    error: 'scopes does not have a valid value',
+  })
+})
+
 describe('POST /personal_access_tokens/:id/rotate', () => {
   const rotate = (who: Client, id: number | 'self', more: object = {}) =>
     who.post(`/personal_access_tokens/${id}/rotate`, more)
@@ -218,6 +239,20 @@ describe('POST /personal_access_tokens/:id/rotate', () => {
     expect(answered.map(({ status }) => status).sort()).toEqual([200, 400, 400, 400, 400])
     const { token } = answered.find(({ status }) => status === 200)!.json
     expect(await answers(world, token)).toBe(200)
+  })
+
+  test('not with what is lent: nobody keeps a token by it that lasts longer', async ({ world }) => {
+    const ann = await world.user()
+    const { id } = (await make(world, ann)).json
+    const json = { grant_type: 'password', username: ann.username, password: 'correct horse battery' }
+    const session = (await world.anonymous.send('POST', '//oauth/token', { json })).json.access_token
+    const lent = (await world.root.post(`/users/${ann.id}/impersonation_tokens`, { name: 'x', scopes: ['api'] })).json
+    for (const token of [session, lent.token]) {
+      const headers = { 'private-token': token }
+      const rotated = await world.anonymous.send('POST', `/personal_access_tokens/${id}/rotate`, { headers })
+      expect(rotated).toMatchObject({ status: 403, json: { message: '403 Forbidden' } })
+    }
+    expect((await rotate(ann, id)).status).toBe(200)
   })
 
   test('gives nobody more than his own token may', async ({ world }) => {

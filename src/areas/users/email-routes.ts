@@ -63,6 +63,7 @@ export const emailRoutes = [
     method: 'GET',
     path: '/users/:id/emails',
     summary: 'List the further e-mail addresses of a user',
+    scopes: ['read_user'],
     subject: user,
     allow: 'admin_user',
     paged: true,

@@ -26,7 +26,8 @@ export type Exchange = {
 
 const runtime = (exchange: Exchange) => ((performance.now() - exchange.began) / 1000).toFixed(6)
 
-const allHeaders = (exchange: Exchange, headers: Headers): Headers =>
+/** The headers of an answer, with those that every answer has. */
+export const allHeaders = (exchange: Exchange, headers: Headers = {}): Headers =>
   Object.assign(
     { ...commonHeaders, 'x-request-id': exchange.requestId, 'x-runtime': runtime(exchange) },
     exchange.headers,

@@ -1,5 +1,6 @@
 import type { Actor, Caller } from '../../access/actor.ts'
 import { reaches, type Scope } from '../../access/scopes.ts'
+import { ParameterError } from '../../api/params/parameter-error.ts'
 import type { RawParams } from '../../api/params/raw.ts'
 import { accountRefusal, actorOf, type Refusal, type TokenAuthenticator } from '../../areas/tokens/authenticate.ts'
 import { findAccount } from '../../areas/tokens/queries.ts'
@@ -35,6 +36,8 @@ export function refusal(reason: Refusal): Error {
       return invalidToken('Token is expired. You can either do re-authorization or token refresh.')
     case 'revoked':
       return invalidToken('Token was revoked. You have to re-authorize from the user.')
+    case 'impersonation_off':
+      return invalidToken('Token is an impersonation token but impersonation was disabled.')
     case 'blocked':
       return forbidden('Your account has been blocked.')
     case 'deactivated':
@@ -90,14 +93,16 @@ export async function sudoTarget(
   params: RawParams,
   db: Db,
 ): Promise<Actor | undefined> {
-  const raw = params['sudo']
-  const named = one(headers['sudo']) ?? (typeof raw === 'number' ? String(raw) : one(raw))
-  if (named === undefined) return undefined
+  const asked = one(headers['sudo']) ?? params['sudo'] ?? ''
+  if (asked === '') return undefined
   if (!caller) throw unauthenticated()
   if (!caller.admin) throw forbidden('Must be admin to use sudo')
   if (caller.scopes === undefined)
     throw forbidden('Must be authenticated using an OAuth or Personal Access Token to use sudo')
   if (!caller.scopes.has('sudo')) throw insufficientScope(['sudo'])
+  // Refused rather than ignored: who asks to act for another must not act as himself.
+  if (typeof asked !== 'string' && !Number.isInteger(asked)) throw new ParameterError('sudo is invalid')
+  const named = String(asked)
   // A NUL cannot be asked of the database.
   const account = named.includes('\0') ? undefined : await findAccount(db, named)
   if (!account) throw notFound(`User with ID or username '${named}'`)

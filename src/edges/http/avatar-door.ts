@@ -1,4 +1,5 @@
 import { allows } from '../../access/policy.ts'
+import type { Scope } from '../../access/scopes.ts'
 import type { Ctx } from '../../api/ctx.ts'
 import { contentTypeOf } from '../../areas/avatars/image.ts'
 import { type AvatarOwner, findAvatar } from '../../areas/avatars/queries.ts'
@@ -8,11 +9,10 @@ import { findTopic } from '../../areas/topics/queries.ts'
 import { user } from '../../areas/users/subject.ts'
 import { notFound } from '../../kernel/failure.ts'
 import { sendBody } from './answer.ts'
-import { callerOf, shownToken } from './authenticate.ts'
-import { parseQuery } from './body/urlencoded.ts'
 import type { Doors } from './doors.ts'
 import { beginExchange } from './exchange.ts'
 import { fail } from './mount.ts'
+import { openForFiles } from './open-for-files.ts'
 import { logAnswer } from './request-log.ts'
 import type { Door } from './server.ts'
 
@@ -47,9 +47,11 @@ export const avatarDoor =
         reply.hijack()
         const exchange = beginExchange(request.raw, reply.raw, doors.siteUrl)
         const { owner, id, filename } = request.params
+        let ctx: Ctx | undefined
         try {
-          const token = shownToken(request.raw.headers, parseQuery(request.raw.url!.split('?', 2)[1] ?? ''))
-          const ctx = await doors.open(await callerOf(token, doors.authenticator), request.ip)
+          const scopes: readonly Scope[] = owner === 'user' ? ['api', 'read_api', 'read_user'] : ['api', 'read_api']
+          ctx = await openForFiles(exchange, request.ip, doors, scopes)
+          if (!ctx) return
           if (!owners.has(owner) || !/^\d{1,15}$/.test(id) || filename.includes('\0')) throw notFound('Avatar')
           const kind = owner as AvatarOwner
           const avatar = (await isVisible(kind, Number(id), ctx))
@@ -67,7 +69,7 @@ export const avatarDoor =
         } catch (error) {
           fail(exchange, error, doors)
         } finally {
-          logAnswer(doors.log, exchange, null)
+          logAnswer(doors.log, exchange, ctx?.actor ?? null)
         }
       },
     })

@@ -4,12 +4,12 @@ import type { Exchange, Headers } from './answer.ts'
 
 const exposed = 'Link, X-Total, X-Total-Pages, X-Per-Page, X-Page, X-Next-Page, X-Prev-Page, ETag'
 
-/** Any origin without credentials; our own with them. */
-function corsHeaders(origin: string | undefined, own: string): Headers {
+/** Any origin without credentials; that of our own pages with them. */
+function corsHeaders(origin: string | undefined, siteUrl: string): Headers {
   if (origin === undefined) return {}
-  return origin === own
+  return origin === URL.parse(siteUrl)?.origin
     ? {
-        'access-control-allow-origin': own,
+        'access-control-allow-origin': origin,
         'access-control-allow-credentials': 'true',
         'access-control-expose-headers': exposed,
       }
@@ -25,14 +25,14 @@ export const preflightHeaders = (req: IncomingMessage): Headers => ({
 
 const echoed = /^[\w.:-]{1,255}$/
 
-/** `siteOrigin` is ours, for CORS. A request id that the caller chose is kept when it is harmless. */
-export function beginExchange(req: IncomingMessage, res: ServerResponse, siteOrigin: string): Exchange {
+/** `siteUrl` is ours, for CORS. A request id that the caller chose is kept when it is harmless. */
+export function beginExchange(req: IncomingMessage, res: ServerResponse, siteUrl: string): Exchange {
   const given = req.headers['x-request-id']
   return {
     req,
     res,
     requestId: typeof given === 'string' && echoed.test(given) ? given : randomUUID(),
     began: performance.now(),
-    headers: corsHeaders(req.headers.origin, siteOrigin),
+    headers: corsHeaders(req.headers.origin, siteUrl),
   }
 }

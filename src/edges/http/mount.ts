@@ -15,8 +15,9 @@ import { RecordText } from '../../api/record-texts.ts'
 import { requireTerms } from '../../areas/terms/service.ts'
 import { Failure, notFound, unauthenticated } from '../../kernel/failure.ts'
 import { isOffered } from '../../kernel/plan.ts'
+import { admit, type Visitor } from './admit.ts'
 import { bytesOf, type Exchange, type Headers, sendBody, sendEmpty, sendJson, sendRecords } from './answer.ts'
-import { callerOf, requireScope, shownToken, sudoTarget } from './authenticate.ts'
+import { requireScope, shownToken, sudoTarget } from './authenticate.ts'
 import { usualLimits } from './body/limits.ts'
 import { mergeRaw } from './body/merge.ts'
 import { readBody } from './body/read-body.ts'
@@ -26,7 +27,6 @@ import type { Doors } from './doors.ts'
 import { beginExchange } from './exchange.ts'
 import { answerFor } from './failures.ts'
 import { pageHeaders } from './page-headers.ts'
-import { hasLimits, refusedByLimits } from './rate-limit.ts'
 import { logAnswer } from './request-log.ts'
 
 export const apiPrefix = '/api/v4'
@@ -131,12 +131,12 @@ function server(e: Endpoint, doors: Doors) {
     try {
       const query = queryOf(request.raw.url!)
       const queryParams = parseQuery(query)
-      let token = shownToken(request.raw.headers, queryParams)
-      served.caller = await callerOf(token, doors.authenticator, onRevoked)
       const settings = await doors.settings.get()
-      const limited = hasLimits(settings, 'api')
-      const isLimited = () => refusedByLimits(exchange, { db: doors.db, settings }, served.caller, request.ip, 'api')
-      if (limited && (await isLimited())) return
+      const visitor: Visitor = { exchange, remoteAddress: request.ip, settings, door: 'api' }
+      const token = shownToken(request.raw.headers, queryParams)
+      const caller = await admit(token, visitor, doors, onRevoked)
+      if (caller === undefined) return
+      served.caller = caller
       if (hasBody(request)) {
         body = await readBody({
           method: e.method,
@@ -153,10 +153,11 @@ function server(e: Endpoint, doors: Doors) {
           },
           tmpDir: doors.uploadsDir,
         })
-        if (token === undefined) {
-          token = shownToken({}, body.params)
-          served.caller = await callerOf(token, doors.authenticator, onRevoked)
-          if (limited && served.caller && (await isLimited())) return
+        const tokenInBody = token === undefined ? shownToken({}, body.params) : undefined
+        if (tokenInBody !== undefined) {
+          const caller = await admit(tokenInBody, visitor, doors, onRevoked)
+          if (caller === undefined) return
+          served.caller = caller
         }
       }
       const raw = mergeRaw(pathParams(request.params as RawParams), body?.params ?? {}, queryParams)

@@ -5,7 +5,7 @@ import type { Settings } from '../../settings/settings.ts'
 import { type Exchange, sendText } from './answer.ts'
 
 /** The API, or what lies beside it: git and large files. */
-type LimitedDoor = 'api' | 'web'
+export type LimitedDoor = 'api' | 'web'
 
 type Limited = { retryAfterSeconds: number }
 
@@ -37,6 +37,15 @@ async function exceedsRateLimit(
   return limit ? exceeds(db, limit) : undefined
 }
 
+/** The path as the router reads it, which leads to the same place however it is spelled; one that cannot be read leads nowhere. */
+function decoded(path: string): string {
+  try {
+    return decodeURIComponent(path)
+  } catch {
+    return path
+  }
+}
+
 /** The same for POST requests to paths that are protected, whoever makes them. */
 export async function exceedsPathLimit(
   db: Db,
@@ -45,7 +54,8 @@ export async function exceedsPathLimit(
   remoteAddress: string,
 ): Promise<Limited | undefined> {
   if (!settings.throttle_protected_paths_enabled) return undefined
-  if (!settings.protected_paths.some((start) => path === start || path.startsWith(`${start}/`))) return undefined
+  const spelled = decoded(path)
+  if (!settings.protected_paths.some((start) => spelled === start || spelled.startsWith(`${start}/`))) return undefined
   return exceeds(db, {
     key: `protected:${remoteAddress}`,
     requests: settings.throttle_protected_paths_requests_per_period,

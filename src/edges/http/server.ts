@@ -1,7 +1,8 @@
 import { createServer, type IncomingMessage, type Server } from 'node:http'
+import type { Socket } from 'node:net'
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import type { Endpoint } from '../../api/endpoint.ts'
-import { sendEmpty } from './answer.ts'
+import { allHeaders, sendEmpty } from './answer.ts'
 import type { Doors } from './doors.ts'
 import { beginExchange, preflightHeaders } from './exchange.ts'
 import { malformedPath, oldVersion, unknownRoute, verbNotOffered } from './failures.ts'
@@ -24,6 +25,22 @@ const withoutSuffix = (path: string): string | undefined =>
   path.startsWith(`${apiPrefix}/`) && path.endsWith('.json') && !path.endsWith('.json.json')
     ? path.slice(0, -5)
     : undefined
+
+/** What is no request of HTTP, or none that comes to an end. Nothing of it is known, so nothing is logged. */
+function refuseNonsense(error: Error & { code?: string }, socket: Socket): void {
+  if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy()
+  const status = nonsense[error.code ?? ''] ?? '400 Bad Request'
+  const body = JSON.stringify({ error: status })
+  socket.write(
+    `HTTP/1.1 ${status}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\nConnection: close\r\n\r\n${body}`,
+  )
+  socket.destroySoon()
+}
+
+const nonsense: Readonly<Record<string, string>> = {
+  HPE_HEADER_OVERFLOW: '431 Request Header Fields Too Large',
+  ERR_HTTP_REQUEST_TIMEOUT: '408 Request Timeout',
+}
 
 /** A door beside the API that has routes of its own: git, health, documentation. */
 export type Door = (app: FastifyInstance) => void
@@ -49,11 +66,17 @@ export function createHttpServer(
     forceCloseConnections: 'idle',
     bodyLimit: Number.MAX_SAFE_INTEGER,
     return503OnClosing: false,
+    clientErrorHandler: refuseNonsense,
     // Before there is a route: all that can be wrong is the spelling of the path.
     frameworkErrors(_error, request, reply) {
       reply.hijack()
       fail(beginExchange(request.raw, reply.raw, doors.siteUrl), malformedPath(), doors)
     },
+  })
+  // Of answers that Fastify sends; those of the API are written by ourselves.
+  app.addHook('onSend', (request, reply, _payload, done) => {
+    reply.headers(allHeaders(beginExchange(request.raw, reply.raw, doors.siteUrl)))
+    done()
   })
   // Bodies are read by whoever needs them, as streams.
   app.removeAllContentTypeParsers()
@@ -92,7 +115,7 @@ export function createHttpServer(
     const verbs = offered(path)
     fail(
       exchange,
-      path.startsWith('/api/v3/') ? oldVersion() : verbs.length > 0 ? verbNotOffered(verbs) : unknownRoute(),
+      /^\/api\/v3(\/|$)/.test(path) ? oldVersion() : verbs.length > 0 ? verbNotOffered(verbs) : unknownRoute(),
       doors,
     )
   })

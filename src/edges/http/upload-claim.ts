@@ -8,10 +8,9 @@ import { shownMediaType } from '../../areas/uploads/media.ts'
 import { findUpload } from '../../areas/uploads/queries.ts'
 import { notFound } from '../../kernel/failure.ts'
 import { type Exchange, sendEmpty } from './answer.ts'
-import { callerOf, requireScope, shownToken } from './authenticate.ts'
-import { parseQuery } from './body/urlencoded.ts'
 import type { Doors } from './doors.ts'
 import { fail } from './mount.ts'
+import { openForFiles } from './open-for-files.ts'
 import { logAnswer } from './request-log.ts'
 import { sendBlob } from './stored-blob.ts'
 import type { Claim } from './wildcard-door.ts'
@@ -40,13 +39,10 @@ async function serve(
 ): Promise<void> {
   let ctx: Ctx | undefined
   try {
-    const { headers, url } = exchange.req
-    const token = shownToken(headers, parseQuery(url!.split('?', 2)[1] ?? ''))
-    const caller = await callerOf(token, doors.authenticator)
-    requireScope(caller, ['api', 'read_api'])
-    ctx = await doors.open(caller, remoteAddress)
+    ctx = await openForFiles(exchange, remoteAddress, doors, ['api', 'read_api'])
+    if (!ctx) return
     const project = await loadProject(path, ctx)
-    const visible = project && allows(projectPolicy.read_project, caller, project.facts)
+    const visible = project && allows(projectPolicy.read_project, ctx.actor, project.facts)
     const upload = visible ? await findUpload(ctx.db, project.id, secret, filename) : undefined
     if (!upload) throw notFound('File')
     const type = shownMediaType(upload.filename)
