@@ -81,6 +81,7 @@ const kinds: Readonly<Record<string, Audited>> = {
   resource_access_token_revoked: { verb: 'remove', noun: 'access_token', target: token },
   access_token_reused: { verb: 'remove', noun: 'access_token_family', ofUser: true },
   oauth_token_created: { verb: 'add', noun: 'oauth_token', ofUser: true },
+  oauth_token_revoked: { verb: 'remove', noun: 'oauth_token', ofUser: true },
   two_factor_enabled: { verb: 'add', noun: 'two_factor', ofUser: true },
   two_factor_disabled: { verb: 'remove', noun: 'two_factor', ofUser: true },
   recovery_codes_renewed: { verb: 'change', noun: 'recovery_codes', ofUser: true },

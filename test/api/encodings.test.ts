@@ -128,9 +128,10 @@ describe('D1-ARRAY-HASH-NAMES', () => {
   test('text with commas is no list', async ({ world }) => {
     const got = await world.root.post(`/users/${world.root.id}/personal_access_tokens`, {
       name: 'x',
-      scopes: 'api,read_user',
+      scopes: ['api'],
+      project_ids: '1,2',
     })
-    expect(got).toMatchObject({ status: 400, json: { error: 'scopes is invalid' } })
+    expect(got).toMatchObject({ status: 400, json: { error: 'project_ids is invalid' } })
   })
 
   test('a hash is spelled name[key], and filters', async ({ world }) => {

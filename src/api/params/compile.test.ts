@@ -277,6 +277,7 @@ describe('D1-ARRAY-HASH-NAMES', () => {
     ['hashes for scalars', ids, { ids: [{ a: '1' }] }, 'ids is invalid'],
     ['a comma list', labels, { labels: ' a, b,,c ' }, { labels: ['a', 'b', 'c'] }],
     ['a list of comma lists', labels, { labels: ['a,b', ' c'] }, { labels: ['a', 'b', 'c'] }],
+    ['a comma list with indexes', labels, { labels: { 1: 'c', 0: 'a,b' } }, { labels: ['a', 'b', 'c'] }],
     ['an empty comma list', labels, { labels: [''] }, { labels: [] }],
     ['more commas than any list has', labels, { labels: ','.repeat(1_000_000) }, 'labels is invalid'],
     ['a list of such', labels, { labels: ['a', ','.repeat(10_000)] }, 'labels is invalid'],

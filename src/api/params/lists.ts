@@ -56,6 +56,10 @@ function splitCommas(raw: RawValue): RawValue[] | undefined {
     return lists.includes(undefined) ? undefined : (lists as RawValue[][]).flat()
   }
   if (typeof raw === 'string') return splitText(raw)
+  if (isRawHash(raw)) {
+    const elements = indexed(raw)
+    return elements && splitCommas(elements)
+  }
   return typeof raw === 'number' || typeof raw === 'boolean' ? [raw] : undefined
 }
 

@@ -139,6 +139,12 @@ const operations: readonly Operation[] = [
       }),
     { keep: 'botToken', details: { target_details: 'bot' } },
   ],
+  [
+    'access_token_rotated',
+    'Project',
+    (p) => p.ann.post(at(p, `/access_tokens/${p.made['botToken'].id}/rotate`)),
+    { keep: 'botToken', details: { target_details: 'bot' } },
+  ],
   ['resource_access_token_revoked', 'Project', (p) => p.ann.delete(at(p, `/access_tokens/${p.made['botToken'].id}`))],
   ['project_archived', 'Project', (p) => p.ann.post(at(p, '/archive'))],
   ['project_unarchived', 'Project', (p) => p.ann.post(at(p, '/unarchive'))],
@@ -270,6 +276,33 @@ describe('the audit log', () => {
     expect(found).toMatchObject([
       { author_id: ann.id, details: { impersonated_by: 1, token_id: await tokenId(root), ip_address: '127.0.0.1' } },
     ])
+  })
+
+  test('says whose token was shown again after it was replaced, and whose OAuth token was given back', async ({
+    world,
+  }) => {
+    const ann = await world.user()
+    const of = {
+      entity_type: 'User',
+      entity_id: ann.id,
+      details: { ip_address: '127.0.0.1', facts: { user_id: ann.id } },
+    }
+    const reused = await audited(world, async () => {
+      await ann.post('/personal_access_tokens/self/rotate')
+      await expect.poll(async () => (await ann.get('/user')).status).toBe(401)
+      await ann.post('/personal_access_tokens/self/rotate')
+    })
+    expect(reused).toMatchObject([
+      { event_name: 'access_token_rotated' },
+      { event_name: 'access_token_reused', author_id: -1, ...of },
+    ])
+    const json = { grant_type: 'password', username: ann.username, password: 'correct horse battery' }
+    const { access_token } = (await world.anonymous.send('POST', '//oauth/token', { json })).json
+    const revoked = await audited(world, async () => {
+      for (const token of [access_token, access_token, 'nobodys'])
+        await world.anonymous.send('POST', '//oauth/revoke', { json: { token } })
+    })
+    expect(revoked).toMatchObject([{ event_name: 'oauth_token_revoked', author_id: ann.id, ...of }])
   })
 
   test('tells of passwords that were wrong, and from where', async ({ world }) => {

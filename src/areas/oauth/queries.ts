@@ -32,11 +32,13 @@ export const lockByRefreshToken = (tx: Tx, digest: Buffer, days: number): Promis
     from access_tokens t join users u on u.id = t.user_id
     where t.refresh_digest = ${digest} and t.ends_at > now() - make_interval(days => ${days}::integer) for update of t`)
 
-/** Revokes the token that this is, or the refresh token of. No effect when there is none. */
-export async function revokeOauthToken(tx: Tx, digest: Buffer): Promise<void> {
-  const changed = await tx.run(sql`
-    update access_tokens set revoked = true where kind = 'oauth' and (digest = ${digest} or refresh_digest = ${digest}) and not revoked`)
-  if (changed > 0) await notify(tx, 'actors')
+/** Revokes the token that this is, or the refresh token of. Returns whose it was; no effect when there is none. */
+export async function revokeOauthToken(tx: Tx, digest: Buffer): Promise<number | undefined> {
+  const revoked = await tx.row<{ user_id: number }>(sql`
+    update access_tokens set revoked = true where kind = 'oauth' and (digest = ${digest} or refresh_digest = ${digest}) and not revoked
+    returning user_id`)
+  if (revoked) await notify(tx, 'actors')
+  return revoked?.user_id
 }
 
 export type OauthTokenRow = { user_id: number; scopes: Scope[]; created_at: number; expires_in: number }

@@ -103,4 +103,8 @@ export function grantByRefresh(
 
 /** Ends an access token with its refresh token, whichever is shown (RFC 7009). Says nothing of whether there was one. */
 export const revoke = (ctx: Ctx, token: string): Promise<void> =>
-  ctx.transaction((tx) => revokeOauthToken(tx, digestOf(token)))
+  ctx.transaction(async (tx) => {
+    const userId = await revokeOauthToken(tx, digestOf(token))
+    if (userId !== undefined)
+      await emit(tx, { kind: 'oauth_token_revoked', actorId: userId, payload: { user_id: userId } })
+  })

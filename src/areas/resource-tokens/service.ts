@@ -99,5 +99,5 @@ export async function rotateResourceToken(
   if (actor.bot && actor.id !== user_id) throw forbidden()
   // Its successor would do what the caller may not.
   if (!actor.admin && (access_level ?? levels.none) > place.level) throw forbidden()
-  return { ...(await rotateToken(ctx, id, expiresAt)), access_level }
+  return { ...(await rotateToken(ctx, id, expiresAt, placeOf(place.holder))), access_level }
 }

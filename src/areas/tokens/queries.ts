@@ -86,13 +86,13 @@ export async function revokeToken(tx: Tx, id: number): Promise<boolean> {
   return changed > 0
 }
 
-/** Revokes all tokens that took one another's place. Returns how many could still be used. */
-export async function revokeFamily(tx: Tx, familyId: number): Promise<number> {
-  const changed = await tx.run(
-    sql`update access_tokens set revoked = true where family_id = ${familyId} and not revoked`,
+/** Revokes all tokens that took one another's place. Returns whose they are, if any could still be used. */
+export async function revokeFamily(tx: Tx, familyId: number): Promise<number | undefined> {
+  const revoked = await tx.rows<{ user_id: number }>(
+    sql`update access_tokens set revoked = true where family_id = ${familyId} and not revoked returning user_id`,
   )
   await notify(tx, 'actors')
-  return changed
+  return revoked[0]?.user_id
 }
 
 /** Locks a token until the transaction ends. */

@@ -3,7 +3,7 @@ import { isScope, type Scope } from '../../access/scopes.ts'
 import type { Ctx } from '../../api/ctx.ts'
 import type { Tx } from '../../db/db.ts'
 import type { DateOnly } from '../../db/types.ts'
-import { emit } from '../../events/log.ts'
+import { emit, type NewEvent } from '../../events/log.ts'
 import { invalid, invalidFields } from '../../kernel/failure.ts'
 import { tooLong } from '../namespaces/names.ts'
 import {
@@ -103,6 +103,8 @@ async function limit(tx: Tx, tokenId: number, userId: number, { projectIds, grou
     throw invalidFields({ group_ids: ['can only contain groups in which the person has a role'] })
 }
 
+type EventPlace = Pick<NewEvent, 'projectId' | 'groupId'>
+
 /** The same, told in the log of events as done by the caller. */
 export const createTokenAs = (ctx: Ctx, wish: TokenWish): Promise<TokenRow & { token: string }> =>
   ctx.transaction(async (tx) => {
@@ -111,9 +113,16 @@ export const createTokenAs = (ctx: Ctx, wish: TokenWish): Promise<TokenRow & { t
     return made
   })
 
-const record = (tx: Tx, ctx: Ctx, kind: string, { id, kind: tokenKind, name, user_id, scopes, expires_at }: TokenRow) =>
+const record = (
+  tx: Tx,
+  ctx: Ctx,
+  kind: string,
+  { id, kind: tokenKind, name, user_id, scopes, expires_at }: TokenRow,
+  place: EventPlace = {},
+) =>
   emit(tx, {
     kind,
+    ...place,
     actorId: ctx.actor?.id ?? null,
     payload: { token_id: id, token_kind: tokenKind, name, user_id, scopes, expires_at },
   })
@@ -126,11 +135,12 @@ export async function endToken(tx: Tx, ctx: Ctx, token: TokenRow): Promise<void>
 /** So many days a token lasts that takes the place of another, unless one says how many. */
 const rotatedDays = 7
 
-/** Puts a new token in the place of one that may still be used, which ends with that. */
+/** Puts a new token in the place of one that may still be used, which ends with that. `place` is what the token is of. */
 export async function rotateToken(
   ctx: Ctx,
   id: number,
   expiresAt: DateOnly | undefined,
+  place?: EventPlace,
 ): Promise<TokenRow & { token: string }> {
   const expires = tokenExpiry(ctx, expiresAt ?? dayIn(Math.min(rotatedDays, lifetimeOf(ctx))))
   if (expires !== null && expires <= dayIn(0)) throw invalidFields({ expires_at: ['must be in the future'] })
@@ -151,7 +161,7 @@ export async function rotateToken(
     await copyLimits(tx, id, newId)
     await revokeToken(tx, id)
     const row = (await getToken(tx, newId))!
-    await record(tx, ctx, 'access_token_rotated', row)
+    await record(tx, ctx, 'access_token_rotated', row, place)
     return row
   })
   return { ...made, token: secret }
@@ -161,8 +171,9 @@ const lifetimeOf = (ctx: Ctx): number => ctx.settings.max_personal_access_token_
 
 /** All tokens that took one another's place, since one of them is known to be in wrong hands. */
 export async function endFamily(tx: Tx, familyId: number): Promise<void> {
-  if ((await revokeFamily(tx, familyId)) > 0)
-    await emit(tx, { kind: 'access_token_reused', actorId: null, payload: { family_id: familyId } })
+  const userId = await revokeFamily(tx, familyId)
+  if (userId !== undefined)
+    await emit(tx, { kind: 'access_token_reused', actorId: null, payload: { user_id: userId, family_id: familyId } })
 }
 
 /** Somebody tries to have this token replaced, which is revoked: if it was replaced before, its family ends. */

@@ -1,5 +1,6 @@
 import { endpoint } from '../../api/endpoint.ts'
 import { Params, Text } from '../../api/params/types.ts'
+import { forbidden } from '../../kernel/failure.ts'
 import { instance } from '../instance/subject.ts'
 import { user } from '../users/subject.ts'
 import { RecoveryCodes, TwoFactor, TwoFactorSecret } from './entity.ts'
@@ -18,7 +19,12 @@ const disable = (method: 'PUT' | 'PATCH') =>
     allow: 'admin_user',
     status: 204,
     returns: null,
-    handle: ({ subject, ctx }) => endTwoFactor(ctx, subject.id),
+    async handle({ subject, ctx }) {
+      // Whoever has his token only must not be able to.
+      if (subject.id === ctx.actor!.id)
+        throw forbidden('Your own second factor ends with a code: DELETE /user/two_factor')
+      await endTwoFactor(ctx, subject.id)
+    },
   })
 
 export const twoFactorRoutes = [

@@ -92,6 +92,17 @@ describe('a second factor', () => {
     })
   })
 
+  test('is not taken away from himself by an administrator without a code', async ({ world }) => {
+    const admin = await world.user({ admin: true })
+    const device = await withTwoFactor(world, admin)
+    for (const verb of ['PUT', 'PATCH'])
+      expect(await admin.send(verb, `/users/${admin.id}/disable_two_factor`)).toMatchObject({
+        status: 403,
+        json: { message: '403 Forbidden - Your own second factor ends with a code: DELETE /user/two_factor' },
+      })
+    expect((await admin.delete('/user/two_factor', { json: { code: device.code() } })).status).toBe(204)
+  })
+
   test('tells people apart in the list for administrators', async ({ world }) => {
     const [ann, bob] = [await world.user(), await world.user()]
     await withTwoFactor(world, ann)

@@ -121,8 +121,8 @@ function server(e: Endpoint, doors: Doors) {
   const ownNames = Object.keys(e.params?.properties ?? {})
   let read: ParamsReader<TObject> | undefined
   const { onRevokedToken } = e
-  const onRevoked =
-    onRevokedToken && (async (token: string) => onRevokedToken(await doors.open(null, undefined), token))
+  const hearsOfRevoked = (remoteAddress: string) =>
+    onRevokedToken && (async (token: string) => onRevokedToken(await doors.open(null, remoteAddress), token))
 
   return async function serve(request: FastifyRequest, reply: FastifyReply): Promise<void> {
     const exchange = beginExchange(request.raw, reply.raw, doors.siteUrl)
@@ -132,6 +132,7 @@ function server(e: Endpoint, doors: Doors) {
       const query = queryOf(request.raw.url!)
       const queryParams = parseQuery(query)
       const settings = await doors.settings.get()
+      const onRevoked = hearsOfRevoked(request.ip)
       const visitor: Visitor = { exchange, remoteAddress: request.ip, settings, door: 'api' }
       const token = shownToken(request.raw.headers, queryParams)
       const caller = await admit(token, visitor, doors, onRevoked)
