@@ -11,6 +11,7 @@ import type { Exit } from '../../git/runner/protocol.ts'
 import { receivePack, uploadArchive, uploadPack } from '../../git/transfer.ts'
 import { type Call, relay, say, send } from './call.ts'
 import type { Command } from './command.ts'
+import { recoveryCodes } from './recovery-codes.ts'
 
 const failed = 1
 
@@ -23,8 +24,7 @@ export async function serve(call: Call, command: Command, { name }: KeyHolder, c
     case 'large-files':
       return largeFiles(call, command, ctx)
     case 'recovery-codes':
-      say(call, 'Two-factor authentication is not enabled for this user')
-      return failed
+      return recoveryCodes(call, ctx)
     case 'unknown':
       say(call, "The command you're trying to execute is not allowed.")
       return failed
