@@ -424,6 +424,8 @@ describe.skipIf(!hasSsh)('git over SSH (needs OpenSSH)', () => {
     try {
       await world.settings({ enabled_git_access_protocol: 'http' })
       expect((await overSsh()).err).toContain('Stithy: Git access over SSH is not allowed\n')
+      const largeFiles = await ssh(world, key, `git-lfs-authenticate ${project.full_path}.git download`)
+      expect(largeFiles).toEqual({ code: 1, out: '', err: 'Stithy: Git access over SSH is not allowed\n' })
       expect((await overHttp()).status).toBe(200)
       await world.settings({ enabled_git_access_protocol: 'ssh' })
       expect(await overHttp()).toMatchObject({ status: 403, text: 'Git access over HTTP is not allowed\n' })

@@ -1,5 +1,5 @@
 import type { Ctx } from '../../api/ctx.ts'
-import { type Access, gitAccess } from '../../areas/git-transport/access.ts'
+import { type Access, gitAccess, protocolRefusal } from '../../areas/git-transport/access.ts'
 import { receivePush } from '../../areas/git-transport/receive.ts'
 import { lfsAccess } from '../../areas/large-files/access.ts'
 import { largeFileCredentials } from '../../areas/large-files/credentials.ts'
@@ -39,7 +39,12 @@ async function largeFiles(
   { path, operation }: Extract<Command, { kind: 'large-files' }>,
   ctx: Ctx,
 ): Promise<number> {
-  const access = ctx.settings.lfs_enabled ? await lfsAccess(ctx, path, operation, undefined) : switchedOff
+  const closed = protocolRefusal(ctx, 'ssh')
+  const access = closed
+    ? { message: closed }
+    : ctx.settings.lfs_enabled
+      ? await lfsAccess(ctx, path, operation, undefined)
+      : switchedOff
   if ('storage' in access) {
     await send(call, `${JSON.stringify(await largeFileCredentials(ctx, access.storage.project, operation))}\n`)
     return 0
