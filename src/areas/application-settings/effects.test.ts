@@ -603,6 +603,11 @@ describe('what settings do', () => {
     expect(refused.status).toBe(403)
     expect(refused.json.message).toMatch(`403 Forbidden - ${mustAccept}`)
     expect(await git()).toMatchObject({ status: 403, text: expect.stringContaining(mustAccept) })
+    for (const path of [
+      `//${project.full_path}/uploads/${'a'.repeat(32)}/a.txt`,
+      '//uploads/-/system/user/avatar/1/a.png',
+    ])
+      expect([path, (await ann.get(path)).status]).toEqual([path, 403])
     expect((await world.anonymous.get('/projects')).status).toBe(200)
 
     const terms = (await ann.get('/user/terms')).json

@@ -4,6 +4,7 @@ import { contentTypeOf } from '../../areas/avatars/image.ts'
 import { type AvatarOwner, findAvatar } from '../../areas/avatars/queries.ts'
 import { group } from '../../areas/groups/subject.ts'
 import { project } from '../../areas/projects/subject.ts'
+import { requireTerms } from '../../areas/terms/service.ts'
 import { findTopic } from '../../areas/topics/queries.ts'
 import { user } from '../../areas/users/subject.ts'
 import { notFound } from '../../kernel/failure.ts'
@@ -13,6 +14,7 @@ import { parseQuery } from './body/urlencoded.ts'
 import type { Doors } from './doors.ts'
 import { beginExchange } from './exchange.ts'
 import { fail } from './mount.ts'
+import { refusedByLimits } from './rate-limit.ts'
 import { logAnswer } from './request-log.ts'
 import type { Door } from './server.ts'
 
@@ -50,6 +52,8 @@ export const avatarDoor =
         try {
           const token = shownToken(request.raw.headers, parseQuery(request.raw.url!.split('?', 2)[1] ?? ''))
           const ctx = await doors.open(await callerOf(token, doors.authenticator), request.ip)
+          if (await refusedByLimits(exchange, ctx, ctx.actor, request.ip, 'web')) return
+          await requireTerms(ctx)
           if (!owners.has(owner) || !/^\d{1,15}$/.test(id) || filename.includes('\0')) throw notFound('Avatar')
           const kind = owner as AvatarOwner
           const avatar = (await isVisible(kind, Number(id), ctx))

@@ -132,10 +132,16 @@ function server(e: Endpoint, doors: Doors) {
       const query = queryOf(request.raw.url!)
       const queryParams = parseQuery(query)
       let token = shownToken(request.raw.headers, queryParams)
-      served.caller = await callerOf(token, doors.authenticator, onRevoked)
       const settings = await doors.settings.get()
       const limited = hasLimits(settings, 'api')
       const isLimited = () => refusedByLimits(exchange, { db: doors.db, settings }, served.caller, request.ip, 'api')
+      try {
+        served.caller = await callerOf(token, doors.authenticator, onRevoked)
+      } catch (error) {
+        // Who shows a token that is not good is nobody known, and counts as that.
+        if (limited && (await isLimited())) return
+        throw error
+      }
       if (limited && (await isLimited())) return
       if (hasBody(request)) {
         body = await readBody({

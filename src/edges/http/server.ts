@@ -25,6 +25,15 @@ const withoutSuffix = (path: string): string | undefined =>
     ? path.slice(0, -5)
     : undefined
 
+/** A path without percent signs; one that cannot be decoded leads nowhere, and is as it is. */
+function decoded(path: string): string {
+  try {
+    return decodeURIComponent(path)
+  } catch {
+    return path
+  }
+}
+
 /** A door beside the API that has routes of its own: git, health, documentation. */
 export type Door = (app: FastifyInstance) => void
 
@@ -61,7 +70,8 @@ export function createHttpServer(
 
   /** True when it was refused, and answered. */
   const refuseOverLimit = async (request: FastifyRequest, reply: FastifyReply): Promise<boolean> => {
-    const path = request.raw.url!.split('?', 1)[0]!
+    // As the router reads it: `%74oken` leads where `token` does.
+    const path = decoded(request.raw.url!.split('?', 1)[0]!)
     const limited = await exceedsPathLimit(doors.db, await doors.settings.get(), path, request.ip)
     if (!limited) return false
     reply.hijack()

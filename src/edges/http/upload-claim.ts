@@ -4,6 +4,7 @@ import type { Ctx } from '../../api/ctx.ts'
 import { disposition } from '../../areas/files/headers.ts'
 import { repositoryPath } from '../../areas/git-transport/address.ts'
 import { loadProject } from '../../areas/projects/subject.ts'
+import { requireTerms } from '../../areas/terms/service.ts'
 import { shownMediaType } from '../../areas/uploads/media.ts'
 import { findUpload } from '../../areas/uploads/queries.ts'
 import { notFound } from '../../kernel/failure.ts'
@@ -12,6 +13,7 @@ import { callerOf, requireScope, shownToken } from './authenticate.ts'
 import { parseQuery } from './body/urlencoded.ts'
 import type { Doors } from './doors.ts'
 import { fail } from './mount.ts'
+import { refusedByLimits } from './rate-limit.ts'
 import { logAnswer } from './request-log.ts'
 import { sendBlob } from './stored-blob.ts'
 import type { Claim } from './wildcard-door.ts'
@@ -45,6 +47,8 @@ async function serve(
     const caller = await callerOf(token, doors.authenticator)
     requireScope(caller, ['api', 'read_api'])
     ctx = await doors.open(caller, remoteAddress)
+    if (await refusedByLimits(exchange, ctx, caller, remoteAddress, 'web')) return
+    await requireTerms(ctx)
     const project = await loadProject(path, ctx)
     const visible = project && allows(projectPolicy.read_project, caller, project.facts)
     const upload = visible ? await findUpload(ctx.db, project.id, secret, filename) : undefined

@@ -43,12 +43,12 @@ async function serve(
     const unfit = unfitHeaders(exchange, call)
     if (unfit) return say(unfit.status, unfit.message)
     const known = await authenticateLfs(req.headers.authorization, doors, remoteAddress)
+    ctx = await doors.open('denied' in known ? null : known.caller, remoteAddress)
+    if (await refusedByLimits(exchange, ctx, ctx.actor, remoteAddress, 'web')) return
     if ('denied' in known) {
       const { status, message, headers } = denialAnswer(known, doors.siteUrl)
       return say(status, message, status === 401 ? challenge : headers)
     }
-    ctx = await doors.open(known.caller, remoteAddress)
-    if (await refusedByLimits(exchange, ctx, ctx.actor, remoteAddress, 'web')) return
     const batch = call.kind === 'batch' ? parseBatch(await readCall(exchange)) : undefined
     const access = await lfsAccess(ctx, path, batch?.operation ?? operationOf(call)!, known.grant)
     if ('challenge' in access) return say(401, 'HTTP Basic: Access denied', challenge)
