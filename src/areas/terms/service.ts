@@ -37,7 +37,7 @@ export async function acceptTerms(ctx: Ctx, id: number): Promise<TermsRow> {
     const terms = await termsFor(tx, userId)
     if (terms?.id !== id) throw notFound('Terms')
     if ((await insertAgreement(tx, userId, id)) > 0)
-      await emit(tx, { kind: 'terms_accepted', actorId: userId, payload: { terms_id: id } })
+      await emit(tx, { kind: 'terms_accepted', actorId: userId, payload: { user_id: userId, terms_id: id } })
   })
   return currentTerms(ctx)
 }
