@@ -71,7 +71,7 @@ export async function createApp(config: Config, services: Services, overrides: O
 
   const db = stack.use(openDatabase(services.databaseUrl))
   const notifications = stack.use(new Notifications(services.databaseUrl))
-  const settings = new SettingsStore(db, notifications)
+  const settings = new SettingsStore(db, notifications, config.plan)
   const authenticator = new TokenAuthenticator(db, notifications)
   await notifications.connect()
 

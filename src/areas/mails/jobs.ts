@@ -1,7 +1,6 @@
 import { Type } from 'typebox'
 import type { Ctx } from '../../api/ctx.ts'
 import { job } from '../../jobs/job.ts'
-import { planOffers } from '../../kernel/plan.ts'
 import type { Mail } from '../../mail/mailer.ts'
 import { deleteMail, deleteStaleMails, findFrame, findMail } from './queries.ts'
 
@@ -23,10 +22,11 @@ export const deliverMail = job({
 function framed(
   mail: Mail,
   { header, footer }: { header: string; footer: string },
-  { plan, settings }: Pick<Ctx, 'plan' | 'settings'>,
+  { settings }: Pick<Ctx, 'settings'>,
 ): Mail {
-  const more = planOffers(plan, 'premium') ? (settings.email_additional_text ?? '') : ''
-  const around = [header, mail.body, more, footer].map((text) => text.trim()).filter((text) => text !== '')
+  const around = [header, mail.body, settings.email_additional_text ?? '', footer]
+    .map((text) => text.trim())
+    .filter((text) => text !== '')
   return around.length > 1 ? { ...mail, body: `${around.join('\n\n')}\n` } : mail
 }
 
