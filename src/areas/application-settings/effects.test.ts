@@ -80,8 +80,8 @@ const upload = async (world: World, bytes: number) => {
   return 'full_path' in (await world.root.send('POST', `/projects/${id}/uploads`, { body })).json
 }
 
-const lfsBatch = async (world: World, size: number) => {
-  const { path_with_namespace } = await newProject(world)
+const lfsBatch = async (world: World, size: number, project?: { path_with_namespace: string }) => {
+  const { path_with_namespace } = project ?? (await newProject(world))
   const answer = await world.root.send('POST', `//${path_with_namespace}.git/info/lfs/objects/batch`, {
     headers: { ...basic('root', world.root.token!), 'content-type': 'application/vnd.git-lfs+json' },
     body: JSON.stringify({ operation: 'upload', objects: [{ oid: 'a'.repeat(64), size }] }),
@@ -409,10 +409,10 @@ const effects: readonly Effect[] = [
       const project = await newProject(world, { initialize_with_readme: true })
       const large = 2 * 1024 * 1024
       await world.rows('update project_statistics set repository_size = $1 where project_id = $2', [large, project.id])
-      return writesCommit(world, project)
+      return [await writesCommit(world, project), await lfsBatch(world, 1, project)]
     },
-    201,
-    400,
+    [201, 200],
+    [400, 403],
   ],
   [
     'diff_max_patch_bytes',
