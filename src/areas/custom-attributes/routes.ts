@@ -20,11 +20,13 @@ const attributeRoutes = <T extends { readonly id: number; readonly facts: Facts 
   subject: Subject<T, A | 'admin_custom_attribute', TObject>,
 ): readonly Endpoint[] => {
   const holderOf = ({ id }: T): Holder => ({ of, id })
+  const scopes = of === 'user' ? { scopes: ['read_user'] as const } : {}
   return [
     endpoint({
       method: 'GET',
       path: `${base}/:id/custom_attributes`,
       summary: `List the custom attributes of a ${of}`,
+      ...scopes,
       subject,
       allow: 'admin_custom_attribute',
       returns: listed(CustomAttribute),
@@ -35,6 +37,7 @@ const attributeRoutes = <T extends { readonly id: number; readonly facts: Facts 
       method: 'GET',
       path: `${base}/:id/custom_attributes/:key`,
       summary: `One custom attribute of a ${of}`,
+      ...scopes,
       subject,
       allow: 'admin_custom_attribute',
       params: Params({ key }),

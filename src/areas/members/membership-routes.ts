@@ -10,6 +10,7 @@ export const membershipRoutes = [
     method: 'GET',
     path: '/users/:id/memberships',
     summary: 'List the groups and projects that a user is a direct member of',
+    scopes: ['read_user'],
     subject: user,
     allow: 'admin_user',
     params: Params({

@@ -24,6 +24,7 @@ export const impersonationTokenRoutes = [
     method: 'GET',
     path,
     summary: 'List tokens by which administrators act as a user',
+    scopes: ['read_user'],
     subject: user,
     allow: 'admin_user',
     params: Params({
@@ -39,6 +40,7 @@ export const impersonationTokenRoutes = [
     method: 'GET',
     path: `${path}/:impersonation_token_id`,
     summary: 'One token by which administrators act as a user',
+    scopes: ['read_user'],
     subject: user,
     allow: 'admin_user',
     params: Params({ impersonation_token_id: tokenId }),

@@ -26,6 +26,7 @@ export const twoFactorRoutes = [
     method: 'GET',
     path: '/user/two_factor',
     summary: 'Whether the caller has a second factor',
+    scopes: ['read_user'],
     subject: instance,
     allow: 'use',
     returns: TwoFactor,

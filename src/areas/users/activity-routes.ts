@@ -40,6 +40,7 @@ export const activityRoutes = [
     method: 'GET',
     path: '/user/activities',
     summary: 'List users by their last day of activity',
+    scopes: ['read_user'],
     subject: instance,
     allow: 'administer',
     params: Params({
