@@ -592,6 +592,9 @@ describe('what settings do', () => {
     const project: TestProject = await world.project({ members: [[ann, 'developer']] })
     const git = () =>
       ann.get(refs({ path_with_namespace: project.full_path }), { headers: basic(ann.username, ann.token!) })
+    const token = { name: 'robot', scopes: ['api'] }
+    const made = await world.root.post(`/projects/${project.id}/access_tokens`, token)
+    const robot = { headers: { 'private-token': made.json.token } }
     const mustAccept = `You (@${ann.username}) must accept the Terms of Service in order to perform this action.`
     expect((await git()).status).toBe(200)
 
@@ -603,6 +606,7 @@ describe('what settings do', () => {
     expect(refused.status).toBe(403)
     expect(refused.json.message).toMatch(`403 Forbidden - ${mustAccept}`)
     expect(await git()).toMatchObject({ status: 403, text: expect.stringContaining(mustAccept) })
+    expect((await world.anonymous.get(`/projects/${project.id}`, robot)).status).toBe(200)
     for (const path of [
       `//${project.full_path}/uploads/${'a'.repeat(32)}/a.txt`,
       '//uploads/-/system/user/avatar/1/a.png',
