@@ -59,10 +59,13 @@ export const repositoriesDir = ({ dataDir }: Config): string => join(dataDir, 'r
 
 /** Of who serves requests: background jobs take their time. */
 const patienceOf = (settings: Settings): Patience => ({
-  processMs: settings.repo_storage_timeout_default * 1000,
-  quickMs: settings.repo_storage_timeout_medium * 1000,
-  answerMs: settings.repo_storage_timeout_fast * 1000,
+  processMs: asTimeout(settings.repo_storage_timeout_default),
+  quickMs: asTimeout(settings.repo_storage_timeout_medium),
+  answerMs: asTimeout(settings.repo_storage_timeout_fast),
 })
+
+/** In milliseconds; a timer that is given more than it can count goes off at once. */
+const asTimeout = (seconds: number): number => Math.min(seconds * 1000, 2 ** 31 - 1)
 
 /** Builds everything in order; disposing ends it in reverse. The one place where parts meet. */
 export async function createApp(config: Config, services: Services, overrides: Overrides = {}): Promise<App> {
@@ -71,7 +74,7 @@ export async function createApp(config: Config, services: Services, overrides: O
 
   const db = stack.use(openDatabase(services.databaseUrl))
   const notifications = stack.use(new Notifications(services.databaseUrl))
-  const settings = new SettingsStore(db, notifications)
+  const settings = new SettingsStore(db, notifications, config.plan)
   const authenticator = new TokenAuthenticator(db, notifications, config)
   await notifications.connect()
 

@@ -74,6 +74,15 @@ describe.for(['free', 'starter', 'premium'] as const)('D1-TIER-OFFER: on the pla
     expect((await world.root.get(`/projects/${project.id}`)).status).toBe(premium ? 200 : 404)
   })
 
+  test('what was set under a larger plan does nothing', async () => {
+    await world.settings({ max_personal_access_token_lifetime: 5, email_additional_text: 'Be kind.' })
+    const { settings } = await world.app.open(null)
+    expect(settings.email_additional_text).toBe(premium ? 'Be kind.' : null)
+    const made = await world.root.post(`/users/${ann.id}/personal_access_tokens`, { name: 'x', scopes: ['api'] })
+    expect(made.json.expires_at).toBe(null)
+    await world.restoreSettings()
+  })
+
   test('the service says whether it is more than free', async () => {
     expect((await ann.get('/metadata')).json.enterprise).toBe(starter)
   })

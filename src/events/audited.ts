@@ -20,6 +20,8 @@ const deployToken = { type: 'DeployToken', id: 'deploy_token_id', name: 'name' }
 const invitation = { type: 'Invitation', name: 'email' }
 const email = { type: 'Email', id: 'email_id', name: 'email' }
 const ref = { type: 'ProtectedRef', name: 'name' }
+const feature = { type: 'Feature', name: 'name' }
+const broadcast = { type: 'BroadcastMessage', id: 'broadcast_message_id' }
 const variable = { type: 'Variable', name: 'key' }
 
 /**
@@ -55,6 +57,12 @@ const kinds: Readonly<Record<string, Audited>> = {
   group_shared: { verb: 'add', noun: 'group_access', target: { type: 'Group', id: 'with_group_id' } },
   group_unshared: { verb: 'remove', noun: 'group_access', target: { type: 'Group', id: 'with_group_id' } },
   settings_updated: { verb: 'change', noun: 'application_settings' },
+  feature_switched: { verb: 'change', noun: 'feature', target: feature },
+  feature_forgotten: { verb: 'remove', noun: 'feature', target: feature },
+  appearance_updated: { verb: 'change', noun: 'appearance' },
+  broadcast_message_created: { verb: 'add', noun: 'broadcast_message', target: broadcast },
+  broadcast_message_updated: { verb: 'change', noun: 'broadcast_message', target: broadcast },
+  broadcast_message_deleted: { verb: 'remove', noun: 'broadcast_message', target: broadcast },
 
   ref_protected: { verb: 'add', noun: 'protection', target: ref },
   ref_protection_changed: { verb: 'change', noun: 'protection', target: ref },
@@ -104,6 +112,7 @@ const kinds: Readonly<Record<string, Audited>> = {
     ofUser: true,
     target: { type: 'Identity', name: 'provider' },
   },
+  terms_accepted: { verb: 'add', noun: 'terms_agreement', ofUser: true },
   user_password_changed: { verb: 'change', noun: 'password', ofUser: true },
   sign_in_failed: { verb: 'change', noun: 'failed_sign_in', ofUser: true },
 }

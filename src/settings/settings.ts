@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox'
+import { isOffered, type Plan } from '../kernel/plan.ts'
 import { accounts } from './declared/accounts.ts'
 import { creation } from './declared/creation.ts'
 import { display } from './declared/display.ts'
@@ -34,6 +35,12 @@ export const declared = Object.entries(Settings.properties).sort(([a], [b]) =>
 ) as unknown as readonly (readonly [name: SettingName, schema: SettingSchema])[]
 
 export const defaults = Object.fromEntries(declared.map(([name, schema]) => [name, schema.default])) as Settings
+
+const tiers = new Map(declared.map(([name, { tier }]) => [name as string, tier]))
+
+/** What a plan offers of them: what was set under a larger one neither shows nor acts. */
+export const offeredIn = (plan: Plan, stored: Partial<Settings>): Partial<Settings> =>
+  Object.fromEntries(Object.entries(stored).filter(([name]) => isOffered(tiers.get(name), plan)))
 
 /** The stored values over the defaults. */
 export const withDefaults = (stored: Partial<Settings>): Settings => Object.freeze({ ...defaults, ...stored })

@@ -1,7 +1,8 @@
 import type { Db, Tx } from '../db/db.ts'
 import { type Notifications, notify } from '../db/notifications.ts'
 import { sql } from '../db/sql.ts'
-import { type Settings, withDefaults } from './settings.ts'
+import type { Plan } from '../kernel/plan.ts'
+import { offeredIn, type Settings, withDefaults } from './settings.ts'
 
 export type SettingsReader = { get(): Promise<Settings> }
 
@@ -11,12 +12,14 @@ const maximumAgeMs = 900
 /** The settings, read at most once in `maximumAgeMs` and again at once when somebody changes them. */
 export class SettingsStore implements SettingsReader {
   readonly #db: Db
+  readonly #plan: Plan
   #cached: Promise<Settings> | undefined
   #latest = withDefaults({})
   #readAt = 0
 
-  constructor(db: Db, notifications: Notifications) {
+  constructor(db: Db, notifications: Notifications, plan: Plan) {
     this.#db = db
+    this.#plan = plan
     notifications.onChange((topic) => {
       if (topic === undefined || topic === 'settings') this.#cached = undefined
     })
@@ -41,7 +44,7 @@ export class SettingsStore implements SettingsReader {
 
   async #read(): Promise<Settings> {
     const row = await this.#db.row<{ values: Partial<Settings> }>(sql`select values from application_settings`)
-    this.#latest = withDefaults(row?.values ?? {})
+    this.#latest = withDefaults(offeredIn(this.#plan, row?.values ?? {}))
     return this.#latest
   }
 }

@@ -350,6 +350,7 @@ export const otherRows: readonly (readonly [
   ['POST /user/emails', 'signed in', 400, { json: { email: 'x' } }],
   ['DELETE /user/emails/:email_id', 'signed in', 404, none('email_id')],
   ['GET /users/:id/emails', 'administrator', 200],
+  ['GET /users/:id/emails/:email_id', 'administrator', 404, none('email_id')],
   ['POST /users/:id/emails', 'administrator', 400, { json: { email: 'x' } }],
   ['DELETE /users/:id/emails/:email_id', 'administrator', 404, none('email_id')],
   ['GET /user/activities', 'administrator', 200],

@@ -84,4 +84,45 @@ describe('rate limits', () => {
     expect(await asked()).toBe(400)
     expect(await asked()).toBe(429)
   })
+
+  test('count who shows a token that nobody has as nobody known, at every door', async ({ world }) => {
+    const project = await world.project({ visibility: 'public' })
+    const headers = { 'x-forwarded-for': '192.0.2.98' }
+    await world.settings({
+      throttle_unauthenticated_enabled: true,
+      throttle_unauthenticated_requests_per_period: 6,
+      throttle_unauthenticated_period_in_seconds: 100_000,
+    })
+    const wrong = { ...headers, 'private-token': 'nobody-has-this-one' }
+    const basic = { ...headers, authorization: `Basic ${Buffer.from('ann:wrong').toString('base64')}` }
+    const asks = [
+      () => world.anonymous.get('/projects', { headers: wrong }),
+      () => world.anonymous.get(`//${project.full_path}.git/info/refs?service=git-upload-pack`, { headers: basic }),
+      () => world.anonymous.send('POST', '//oauth/token', { headers }),
+      () => world.anonymous.send('POST', '//-/users/password/new', { headers }),
+      () => world.anonymous.get(`//${project.full_path}/uploads/${'a'.repeat(32)}/a.txt`, { headers }),
+      () => world.anonymous.get('//uploads/-/system/user/avatar/1/a.png', { headers }),
+    ]
+    const statuses = async () => {
+      const seen: number[] = []
+      for (const ask of asks) seen.push((await ask()).status)
+      return seen
+    }
+    expect(await statuses()).toEqual([401, 401, 400, 200, 404, 404])
+    expect(await statuses()).toEqual(asks.map(() => 429))
+  })
+
+  test('of protected paths hold however the path is spelt', async ({ world }) => {
+    await world.settings({
+      throttle_protected_paths_enabled: true,
+      throttle_protected_paths_requests_per_period: 1,
+      throttle_protected_paths_period_in_seconds: 100_000,
+    })
+    const headers = { 'x-forwarded-for': '192.0.2.99' }
+    const ask = async (path: string) => (await world.anonymous.send('POST', path, { headers })).status
+    expect(await ask('//oauth/token')).toBe(400)
+    for (const path of ['//oauth/token', '//oauth/token/', '//oauth/%74oken', '//-/users/p%61ssword/new'])
+      expect([path, await ask(path)]).toEqual([path, 429])
+    expect(await ask('//oauth/%ff')).toBe(400)
+  })
 })

@@ -152,6 +152,7 @@ describe('D1-AUTH-SCOPES', () => {
     ['GET', '/users/1/impersonation_tokens/0', [...reads, 'read_user']],
     ['GET', '/users/1/projects', reads],
     ['GET', '/groups/0/custom_attributes', reads],
+    ['GET', '/projects/1/custom_attributes', reads],
     ['POST', '/projects', ['api']],
     ['PUT', '/projects/0', ['api']],
     ['DELETE', '/projects/0', ['api']],

@@ -8,6 +8,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import ssh2 from 'ssh2'
 import { afterAll, beforeAll, describe, expect } from 'vitest'
 import type { Level, Visibility } from '../../src/access/levels.ts'
+import { withTwoFactor } from '../../src/areas/two-factor/testing.ts'
 import { gitSsh, hasSsh, type KeyPair, keyPair, ssh, sshUrl, sshWith, sshWords, withKey } from '../ssh.ts'
 import { type Client, git, temporaryFolder, test, World } from '../world.ts'
 
@@ -266,6 +267,53 @@ describe.skipIf(!hasSsh)('git over SSH (needs OpenSSH)', () => {
     expect((await ssh(world, key)).code).toBe(255)
   })
 
+  test('a key of a type or size that is forbidden since it was added opens nothing, be it a deploy key', async ({
+    world,
+  }) => {
+    await using folder = await temporaryFolder()
+    const ann = await world.user()
+    const key = await withKey(folder.path, ann)
+    const project = await world.project()
+    const robot = await deployKey(world, folder.path, project, false)
+    const fetches = (by: KeyPair) => gitSsh(world, by, folder.path, 'ls-remote', sshUrl(world, project))
+    await world.settings({ ed25519_key_restriction: -1, dsa_key_restriction: -1 })
+    const forbidden = 'Stithy: Your SSH key type is forbidden. Must be RSA or ECDSA.\n'
+    expect(await ssh(world, key)).toEqual({ code: 1, out: '', err: forbidden })
+    expect((await fetches(robot)).err).toContain(forbidden)
+    const rsa = await keyPair(folder.path, '-t', 'rsa', '-b', '2048')
+    expect((await ann.post('/user/keys', { title: 'old', key: rsa.text })).status).toBe(201)
+    expect((await ssh(world, rsa)).code).toBe(0)
+    await world.settings({ ed25519_key_restriction: 0, rsa_key_restriction: 4096 })
+    expect((await ssh(world, rsa)).err).toBe('Stithy: Your SSH key must be at least 4096 bits.\n')
+    expect([(await ssh(world, key)).code, (await fetches(robot)).code]).toEqual([0, 0])
+  })
+
+  test('who lost his device has other recovery codes for his key, once he says yes', async ({ world }) => {
+    await using folder = await temporaryFolder()
+    const ann = await world.user()
+    const key = await withKey(folder.path, ann)
+    const device = await withTwoFactor(world, ann)
+    const ask = async (answer: string) => {
+      const asking = spawn('ssh', sshWords(world, key, '2fa_recovery_codes'), { stdio: ['pipe', 'pipe', 'ignore'] })
+      asking.stdin.end(answer)
+      const [said] = await Promise.all([asking.stdout.setEncoding('utf8').toArray(), once(asking, 'close')])
+      return said.join('')
+    }
+    const left = async () => (await ann.get('/user/two_factor')).json.recovery_codes_left
+    for (const answer of ['', 'no\n', 'x'.repeat(10_000)])
+      expect(await ask(answer)).toMatch(/\(yes\/no\).*No new recovery codes were made/s)
+    expect(await ann.post('/user/two_factor/recovery_codes', { code: device.recoveryCodes[0] })).toMatchObject({
+      status: 201,
+    })
+    const codes = (await ask('yes\n')).match(/\b[0-9a-f]{20}\b/g)!
+    expect([codes.length, await left()]).toEqual([10, 10])
+    expect(await ann.send('DELETE', '/user/two_factor', { json: { code: codes[3] } })).toMatchObject({ status: 204 })
+    const { json } = await world.root.get(`/audit_events?entity_type=User&entity_id=${ann.id}`)
+    expect(json.filter((event: any) => event.event_name === 'recovery_codes_renewed')).toHaveLength(2)
+    const robot = await deployKey(world, folder.path, await world.project(), true)
+    expect((await ssh(world, robot, '2fa_recovery_codes')).err).toBe('Stithy: A deploy key has no recovery codes.\n')
+  })
+
   test('a connection that was there before the key was removed runs nothing any more', async ({ world }) => {
     await using folder = await temporaryFolder()
     const ann = await world.user()
@@ -376,6 +424,8 @@ describe.skipIf(!hasSsh)('git over SSH (needs OpenSSH)', () => {
     try {
       await world.settings({ enabled_git_access_protocol: 'http' })
       expect((await overSsh()).err).toContain('Stithy: Git access over SSH is not allowed\n')
+      const largeFiles = await ssh(world, key, `git-lfs-authenticate ${project.full_path}.git download`)
+      expect(largeFiles).toEqual({ code: 1, out: '', err: 'Stithy: Git access over SSH is not allowed\n' })
       expect((await overHttp()).status).toBe(200)
       await world.settings({ enabled_git_access_protocol: 'ssh' })
       expect(await overHttp()).toMatchObject({ status: 403, text: 'Git access over HTTP is not allowed\n' })

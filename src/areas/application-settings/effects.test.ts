@@ -80,8 +80,8 @@ const upload = async (world: World, bytes: number) => {
   return 'full_path' in (await world.root.send('POST', `/projects/${id}/uploads`, { body })).json
 }
 
-const lfsBatch = async (world: World, size: number) => {
-  const { path_with_namespace } = await newProject(world)
+const lfsBatch = async (world: World, size: number, project?: { path_with_namespace: string }) => {
+  const { path_with_namespace } = project ?? (await newProject(world))
   const answer = await world.root.send('POST', `//${path_with_namespace}.git/info/lfs/objects/batch`, {
     headers: { ...basic('root', world.root.token!), 'content-type': 'application/vnd.git-lfs+json' },
     body: JSON.stringify({ operation: 'upload', objects: [{ oid: 'a'.repeat(64), size }] }),
@@ -409,10 +409,10 @@ const effects: readonly Effect[] = [
       const project = await newProject(world, { initialize_with_readme: true })
       const large = 2 * 1024 * 1024
       await world.rows('update project_statistics set repository_size = $1 where project_id = $2', [large, project.id])
-      return writesCommit(world, project)
+      return [await writesCommit(world, project), await lfsBatch(world, 1, project)]
     },
-    201,
-    400,
+    [201, 200],
+    [400, 403],
   ],
   [
     'diff_max_patch_bytes',
@@ -593,6 +593,9 @@ describe('what settings do', () => {
     const project: TestProject = await world.project({ members: [[ann, 'developer']] })
     const git = () =>
       ann.get(refs({ path_with_namespace: project.full_path }), { headers: basic(ann.username, ann.token!) })
+    const token = { name: 'robot', scopes: ['api'] }
+    const made = await world.root.post(`/projects/${project.id}/access_tokens`, token)
+    const robot = { headers: { 'private-token': made.json.token } }
     const mustAccept = `You (@${ann.username}) must accept the Terms of Service in order to perform this action.`
     expect((await git()).status).toBe(200)
 
@@ -604,6 +607,12 @@ describe('what settings do', () => {
     expect(refused.status).toBe(403)
     expect(refused.json.message).toMatch(`403 Forbidden - ${mustAccept}`)
     expect(await git()).toMatchObject({ status: 403, text: expect.stringContaining(mustAccept) })
+    expect((await world.anonymous.get(`/projects/${project.id}`, robot)).status).toBe(200)
+    for (const path of [
+      `//${project.full_path}/uploads/${'a'.repeat(32)}/a.txt`,
+      '//uploads/-/system/user/avatar/1/a.png',
+    ])
+      expect([path, (await ann.get(path)).status]).toEqual([path, 403])
     expect((await world.anonymous.get('/projects')).status).toBe(200)
 
     const terms = (await ann.get('/user/terms')).json

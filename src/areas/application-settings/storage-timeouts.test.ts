@@ -54,4 +54,17 @@ describe('D2-SETTINGS-STORAGE-TIMEOUTS', () => {
     })
     expect((await ask()).status).toBe(200)
   })
+
+  test('more seconds than a timer can count are not none', async ({ world }) => {
+    const project = await world.project()
+    await fill(world, project)
+    const years = 100_000_000
+    await world.settings({
+      repo_storage_timeout_fast: years,
+      repo_storage_timeout_medium: years,
+      repo_storage_timeout_default: years,
+    })
+    for (const path of ['commits?order=topo', 'files/README.md/blame?ref=HEAD', 'files/README.md/raw?ref=HEAD'])
+      expect([path, (await world.root.get(`/projects/${project.id}/repository/${path}`)).status]).toEqual([path, 200])
+  })
 })

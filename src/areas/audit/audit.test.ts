@@ -245,6 +245,31 @@ describe('the audit log', () => {
     }
   })
 
+  test('has what administrators change of the installation', async ({ world }) => {
+    const { root } = world
+    const name = unique('feature')
+    const seen = await audited(world, async () => {
+      await root.put('/application/appearance', { title: 'Forge' })
+      await root.put('/application/appearance', { title: '' })
+      await root.post(`/features/${name}`, { value: true })
+      await root.delete(`/features/${name}`)
+      const { id } = (await root.post('/broadcast_messages', { message: 'Soon' })).json
+      await root.put(`/broadcast_messages/${id}`, { message: 'Now' })
+      await root.delete(`/broadcast_messages/${id}`)
+    })
+    expect(seen.map(({ event_name, details }) => [event_name, details.target_type, details.target_details])).toEqual([
+      ['appearance_updated', 'Gitlab::Audit::InstanceScope', expect.anything()],
+      ['appearance_updated', 'Gitlab::Audit::InstanceScope', expect.anything()],
+      ['feature_switched', 'Feature', name],
+      ['feature_forgotten', 'Feature', name],
+      ['broadcast_message_created', 'BroadcastMessage', null],
+      ['broadcast_message_updated', 'BroadcastMessage', null],
+      ['broadcast_message_deleted', 'BroadcastMessage', null],
+    ])
+    for (const event of seen)
+      expect(event).toMatchObject({ entity_type: 'Gitlab::Audit::InstanceScope', entity_id: 1, author_id: root.id })
+  })
+
   test('has nothing of what was refused', async ({ world }) => {
     const ann = await world.user()
     const found = await audited(world, async () => {

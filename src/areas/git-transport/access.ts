@@ -28,11 +28,17 @@ const refuse = (message: string): Access => ({ refused: 'forbidden', message })
 export const urlToRepo = (site: Site, door: GitDoorName, fullPath: string): string =>
   door === 'ssh' ? sshUrlToRepo(site, fullPath) : httpUrlToRepo(site, fullPath)
 
+/** Why git does not come through this door at all, if the installation wants the other one alone. */
+export function protocolRefusal({ settings }: Pick<Ctx, 'settings'>, door: GitDoorName): string | undefined {
+  const only = settings.enabled_git_access_protocol
+  return only === null || only === door ? undefined : `Git access over ${door.toUpperCase()} is not allowed`
+}
+
 /** May the caller fetch from or push to the project at this path? The same policy whatever the door. */
 export async function gitAccess(ctx: Ctx, path: string, service: Service, door: GitDoorName): Promise<Access> {
   const { actor } = ctx
-  const only = ctx.settings.enabled_git_access_protocol
-  if (only !== null && only !== door) return refuse(`Git access over ${door.toUpperCase()} is not allowed`)
+  const closed = protocolRefusal(ctx, door)
+  if (closed !== undefined) return refuse(closed)
   const terms = await termsComplaint(ctx)
   if (terms !== undefined) return refuse(terms)
   const pushes = service === 'git-receive-pack'

@@ -1,9 +1,8 @@
 import { Type } from 'typebox'
 import type { Ctx } from '../../api/ctx.ts'
 import { job } from '../../jobs/job.ts'
-import { planOffers } from '../../kernel/plan.ts'
 import type { Mail } from '../../mail/mailer.ts'
-import { deleteMail, deleteStaleMails, findMail } from './queries.ts'
+import { deleteMail, deleteStaleMails, findFrame, findMail } from './queries.ts'
 
 /** Sends a mail. The text is in a row rather than in the job, whose input is logged: mails hold secrets. */
 export const deliverMail = job({
@@ -14,15 +13,21 @@ export const deliverMail = job({
   async run({ mailId }, ctx) {
     const mail = await findMail(ctx.db, mailId)
     if (!mail) return
-    await ctx.mailer.send(withFooter(mail, ctx), mailId)
+    await ctx.mailer.send(framed(mail, await findFrame(ctx.db), ctx), mailId)
     await deleteMail(ctx.db, mailId)
   },
 })
 
 /** As it is now that the mail goes out, however long it waited. */
-function withFooter(mail: Mail, { plan, settings }: Pick<Ctx, 'plan' | 'settings'>): Mail {
-  const footer = planOffers(plan, 'premium') ? settings.email_additional_text?.trim() : ''
-  return footer ? { ...mail, body: `${mail.body.trimEnd()}\n\n${footer}\n` } : mail
+function framed(
+  mail: Mail,
+  { header, footer }: { header: string; footer: string },
+  { settings }: Pick<Ctx, 'settings'>,
+): Mail {
+  const around = [header, mail.body, settings.email_additional_text ?? '', footer]
+    .map((text) => text.trim())
+    .filter((text) => text !== '')
+  return around.length > 1 ? { ...mail, body: `${around.join('\n\n')}\n` } : mail
 }
 
 /** Forgets mails that could not be sent in all their attempts. */

@@ -49,3 +49,22 @@ test('one that the server refuses stays for another attempt, for a week', async 
   await purgeStaleMails.run({}, ctx)
   expect(await world.rows('select id from mails')).toEqual([])
 })
+
+test('it is framed by the messages of the installation, if that is wanted', async () => {
+  const bodies: string[] = []
+  await using world = await World.start({}, { mailer: { send: async ({ body }) => void bodies.push(body) } })
+  const ctx = await world.app.open(null)
+  const send = async () => {
+    await ctx.transaction((tx) => sendMail(tx, mail))
+    const [{ id }] = await world.rows('select id from mails')
+    await deliverMail.run({ mailId: id }, ctx)
+    return bodies.pop()
+  }
+  const change = (json: object) => world.root.put('/application/appearance', json)
+  await change({ header_message: 'Of the forge.', footer_message: 'In confidence.\nNot for others.' })
+  expect(await send()).toBe('a secret')
+  await change({ email_header_and_footer_enabled: true })
+  expect(await send()).toBe('Of the forge.\n\na secret\n\nIn confidence.\nNot for others.\n')
+  await change({ header_message: ' ' })
+  expect(await send()).toBe('a secret\n\nIn confidence.\nNot for others.\n')
+})

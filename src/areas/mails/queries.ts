@@ -10,6 +10,12 @@ export const insertMail = async (tx: Tx, { to, subject, body }: Mail): Promise<n
 export const findMail = (db: Db, id: number): Promise<Mail | undefined> =>
   db.row<Mail>(sql`select recipient as to, subject, body from mails where id = ${id}`)
 
+/** What the installation wants said around every mail; nothing unless it is wanted. */
+export const findFrame = async (db: Db): Promise<{ header: string; footer: string }> =>
+  (await db.row<{ header: string; footer: string }>(sql`
+    select coalesce(texts->>'header_message', '') as header, coalesce(texts->>'footer_message', '') as footer
+    from appearance where (texts->>'email_header_and_footer_enabled')::boolean`)) ?? { header: '', footer: '' }
+
 export const deleteMail = (db: Db, id: number): Promise<number> => db.run(sql`delete from mails where id = ${id}`)
 
 /** Those nobody took for a week. */

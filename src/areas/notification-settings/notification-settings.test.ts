@@ -1,5 +1,5 @@
 import { describe, expect } from 'vitest'
-import { test, type World } from '../../../test/world.ts'
+import { test, unique, type World } from '../../../test/world.ts'
 
 const bases = ['groups', 'projects'] as const
 const path = (base: string, { id }: { id: number }) => `/${base}/${id}/notification_settings`
@@ -34,6 +34,19 @@ describe('notification settings in general', () => {
     ).toMatchObject({ status: 400, json: { message: { notification_email: ['must be an email you have verified'] } } })
     const own = `${ann.username}@example.com`
     expect((await ann.put('/notification_settings', { notification_email: own })).json.notification_email).toBe(own)
+    const further = async (skip_confirmation: boolean) => {
+      const email = `${unique('further')}@example.com`
+      return (await world.root.post(`/users/${ann.id}/emails`, { email, skip_confirmation })).json
+    }
+    const [confirmed, unconfirmed] = [await further(true), await further(false)]
+    const choose = (email: string) => ann.put('/notification_settings', { notification_email: email })
+    expect((await choose(unconfirmed.email)).status).toBe(400)
+    expect(await choose(confirmed.email)).toMatchObject({
+      status: 200,
+      json: { notification_email: confirmed.email },
+    })
+    await ann.delete(`/user/emails/${confirmed.id}`)
+    expect((await ann.get('/notification_settings')).json.notification_email).toBe(own)
     expect((await world.anonymous.get('/notification_settings')).status).toBe(401)
     expect((await world.anonymous.put('/notification_settings', { level: 'watch' })).status).toBe(401)
   })

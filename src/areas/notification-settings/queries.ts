@@ -1,5 +1,5 @@
 import type { Db, Tx } from '../../db/db.ts'
-import { type Sql, sql } from '../../db/sql.ts'
+import { raw, type Sql, sql } from '../../db/sql.ts'
 import type { Holder } from '../holders/holder.ts'
 import { heldBy, holderIds } from '../holders/queries.ts'
 import type { NotificationEvent } from './levels.ts'
@@ -13,17 +13,18 @@ export type NotificationSettingRow = {
 
 const of = (userId: number, holder: Holder): Sql => sql`s.user_id = ${userId} and ${heldBy('s', holder)}`
 
+/** Null once the address is not his any longer. */
+const ownAddress = raw(`(select s.notification_email from email_addresses a
+  where a.user_id = s.user_id and a.address = lower(s.notification_email))`)
+
 export const findNotificationSetting = (
   db: Db,
   userId: number,
   holder: Holder,
 ): Promise<NotificationSettingRow | undefined> =>
-  db.row(sql`select s.level, s.events, s.notification_email from notification_settings s where ${of(userId, holder)}`)
-
-/** The address of an account, if its owner is known to own it. */
-export const confirmedAddressOf = async (db: Db, userId: number): Promise<string | undefined> =>
-  (await db.row<{ email: string }>(sql`select email from users where id = ${userId} and confirmed_at is not null`))
-    ?.email
+  db.row(
+    sql`select s.level, s.events, ${ownAddress} as notification_email from notification_settings s where ${of(userId, holder)}`,
+  )
 
 /**
  * Sets what is given; events one by one. Memberships repeat the level (0011_around_members.sql). `initialLevel` is for who

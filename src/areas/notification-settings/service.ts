@@ -1,13 +1,9 @@
 import type { Ctx } from '../../api/ctx.ts'
 import { invalidFields } from '../../kernel/failure.ts'
 import { type Holder, instanceHolder } from '../holders/holder.ts'
+import { ownsEmail } from '../users/email-queries.ts'
 import { levelNumber, type NotificationEvent, type NotificationLevel } from './levels.ts'
-import {
-  confirmedAddressOf,
-  findNotificationSetting,
-  type NotificationSettingRow,
-  saveNotificationSetting,
-} from './queries.ts'
+import { findNotificationSetting, type NotificationSettingRow, saveNotificationSetting } from './queries.ts'
 
 /** What holds until somebody sets something. */
 const initialLevel = (holder: Holder): number => levelNumber(holder.of === 'instance' ? 'participating' : 'global')
@@ -40,8 +36,7 @@ export async function changeSetting(
   const userId = ctx.actor!.id
   return ctx.transaction(async (tx) => {
     if (notification_email !== undefined) {
-      const own = await confirmedAddressOf(tx, userId)
-      if (own?.toLowerCase() !== notification_email.toLowerCase())
+      if (!(await ownsEmail(tx, userId, notification_email)))
         throw invalidFields({ notification_email: ['must be an email you have verified'] })
     }
     return saveNotificationSetting(tx, userId, holder, {

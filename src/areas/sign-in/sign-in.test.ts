@@ -65,6 +65,9 @@ describe('passwords', () => {
       ann.id,
     ])
     expect(await status()).toBe(400)
+    await world.settings({ two_factor_grace_period: 2_147_483_647 })
+    expect(await status()).toBe(200)
+    await world.settings({ two_factor_grace_period: 2 })
     const device = await withTwoFactor(world, ann)
     const withCode = await world.anonymous.send('POST', '//oauth/token', {
       json: { grant_type: 'password', username: ann.username, password },

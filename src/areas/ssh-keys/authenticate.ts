@@ -1,14 +1,17 @@
 import type { Actor } from '../../access/actor.ts'
 import type { Db } from '../../db/db.ts'
+import type { Settings } from '../../settings/settings.ts'
 import { accountRefusal, actorOf, gitRefusals } from '../tokens/authenticate.ts'
+import { parsePublicKey } from './public-key.ts'
 import { findDeployKeyCredential, findKeyCredential, type KeyCredentialRow, touchKey } from './queries.ts'
+import { restrictionComplaints } from './restrictions.ts'
 
 /** Who shows a key: somebody who may act, or why he may not, in a sentence for him. */
 export type KeyHolder = {
   readonly keyId: number
   /** `@ann`, or the title of a deploy key. */
   readonly name: string
-} & ({ readonly actor: Actor } | { readonly refused: string })
+} & ({ readonly actor: Actor; readonly key: string } | { readonly refused: string })
 
 /** Whose key has this SHA-256, as of now: one statement, and nothing is kept. `undefined` when nobody has such a key. */
 export async function findKeyHolder(db: Db, sha256: string): Promise<KeyHolder | undefined> {
@@ -19,7 +22,14 @@ export async function findKeyHolder(db: Db, sha256: string): Promise<KeyHolder |
   if (refused !== undefined) return { keyId: row.key_id, name, refused }
   // Use is noted beside the command: a lost note costs nothing.
   touchKey(db, row.key_id).catch(() => {})
-  return { keyId: row.key_id, name, actor: row.user_id === null ? deployKeyActor(row) : actorOf(row) }
+  return { keyId: row.key_id, name, key: row.key, actor: row.user_id === null ? deployKeyActor(row) : actorOf(row) }
+}
+
+/** Why a key is not taken any more that was when it was added: the installation may have forbidden its type or size since. */
+export function keyRefusal(key: string, settings: Settings): string | undefined {
+  const parsed = parsePublicKey(key)
+  const complaint = parsed && restrictionComplaints(parsed, settings)[0]
+  return complaint && `Your SSH key ${complaint}.`
 }
 
 /** A deploy key as of now, by its number; `undefined` when there is none or it has expired. */

@@ -74,15 +74,18 @@ export const deleteKeyOf = (db: Db, userId: number, id: number): Promise<SshKeyR
   db.row<SshKeyRow>(sql`delete from ssh_keys k where k.id = ${id} and k.user_id = ${userId} returning ${columns}`)
 
 /** A key with the account that is its person's; a deploy key has none. */
-export type KeyCredentialRow = { key_id: number; title: string; creator_id: number | null; expired: boolean } & (
-  | CredentialRow
-  | { user_id: null }
-)
+export type KeyCredentialRow = {
+  key_id: number
+  title: string
+  key: string
+  creator_id: number | null
+  expired: boolean
+} & (CredentialRow | { user_id: null })
 
 export const isKnownKey = async (db: Db, sha256: string): Promise<boolean> =>
   (await db.row(sql`select 1 as one from ssh_keys where fingerprint_sha256 = ${sha256}`)) !== undefined
 
-const credential = sql`select ${accountColumns}, k.id as key_id, k.title, k.creator_id, coalesce(k.expires_at <= now(), false) as expired
+const credential = sql`select ${accountColumns}, k.id as key_id, k.title, k.key, k.creator_id, coalesce(k.expires_at <= now(), false) as expired
   from ssh_keys k left join users u on u.id = k.user_id`
 
 /** All that authentication asks. One statement. */

@@ -9,10 +9,11 @@ export const putInForce = (tx: Tx, text: string): Promise<number> => insertTerms
 
 /**
  * What somebody is told who must accept the terms before anything else; nothing when he need not, or did. Deploy keys and
- * tokens are nobody, and accept nothing. One statement while terms are enforced, none otherwise.
+ * tokens are nobody, and accept nothing, nor do bots of projects and groups. One statement while terms are enforced, none
+ * otherwise.
  */
 export async function termsComplaint({ actor, settings, db }: Ctx): Promise<string | undefined> {
-  if (!settings.enforce_terms || !actor || actor.deployKey || actor.deployToken) return undefined
+  if (!settings.enforce_terms || !actor || actor.bot || actor.deployKey || actor.deployToken) return undefined
   const terms = await termsFor(db, actor.id)
   if (!terms || terms.accepted_at !== null) return undefined
   return `You (@${actor.username}) must accept the Terms of Service in order to perform this action. Please read them at GET /api/v4/user/terms and accept them by POST /api/v4/user/terms/accept.`
@@ -37,7 +38,7 @@ export async function acceptTerms(ctx: Ctx, id: number): Promise<TermsRow> {
     const terms = await termsFor(tx, userId)
     if (terms?.id !== id) throw notFound('Terms')
     if ((await insertAgreement(tx, userId, id)) > 0)
-      await emit(tx, { kind: 'terms_accepted', actorId: userId, payload: { terms_id: id } })
+      await emit(tx, { kind: 'terms_accepted', actorId: userId, payload: { user_id: userId, terms_id: id } })
   })
   return currentTerms(ctx)
 }

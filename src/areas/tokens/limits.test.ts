@@ -31,6 +31,18 @@ async function limited(world: World, who: Client, limits: object, scopes = ['api
 const ids = (answer: { json: { id: number }[] }) => answer.json.map(({ id }) => id)
 
 describe('a token that is limited', () => {
+  test('is limited to a thousand places at most', async ({ world }) => {
+    const ann = await world.user()
+    for (const name of ['project_ids', 'group_ids'])
+      expect(
+        await ann.post('/user/personal_access_tokens', {
+          name: 'x',
+          scopes: ['api'],
+          [name]: Array.from({ length: 1001 }, (_, index) => index),
+        }),
+      ).toMatchObject({ status: 400, json: { error: `${name} does not have a valid value` } })
+  })
+
   test('says so', async ({ world }) => {
     const { ann, group, beside } = await scene(world)
     const made = await ann.post('/user/personal_access_tokens', {

@@ -8,10 +8,13 @@ export const newTokenParams = {
   scopes: CommaList(Text(), { description: 'What it may be used for' }),
 }
 
-/** Ours: what it is limited to. */
+/** Ours: what it is limited to. All of it is read whenever the token is shown. */
+const maxItems = 1000
 export const limitParams = {
-  project_ids: Optional(List(Id(), { description: 'Projects beyond which it reaches nothing' })),
-  group_ids: Optional(List(Id(), { description: 'Groups beyond which, with all inside, it reaches nothing' })),
+  project_ids: Optional(List(Id(), { maxItems, description: 'Projects beyond which it reaches nothing' })),
+  group_ids: Optional(
+    List(Id(), { maxItems, description: 'Groups beyond which, with all inside, it reaches nothing' }),
+  ),
 }
 
 /** Whoever names neither projects nor groups wants no limit; an empty list of both is a limit to nothing. */

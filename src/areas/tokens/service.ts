@@ -55,7 +55,9 @@ export function ownTokenScopes(names: readonly string[], actor: Actor): Scope[] 
   return wanted
 }
 
-const dayIn = (days: number): DateOnly => new Date(Date.now() + days * 86_400_000).toISOString().slice(0, 10)
+const lastDay = Date.UTC(9999, 11, 31)
+const dayIn = (days: number): DateOnly =>
+  new Date(Math.min(Date.now() + days * 86_400_000, lastDay)).toISOString().slice(0, 10)
 
 /** The day on which a new token ends: as asked for, but never later than the installation allows. */
 export function tokenExpiry(ctx: Ctx, wanted: DateOnly | null): DateOnly | null {

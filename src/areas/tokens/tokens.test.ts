@@ -299,6 +299,8 @@ test('new tokens end no later than the installation allows', async ({ world }) =
   })
   const { id } = (await make(world, ann)).json
   expect((await ann.post(`/personal_access_tokens/${id}/rotate`)).json.expires_at).toBe(day(3))
+  await world.settings({ max_personal_access_token_lifetime: 2_147_483_647 })
+  expect((await make(world, ann)).json.expires_at).toBe('9999-12-31')
 })
 
 test('lists filter by when tokens were made and last used', async ({ world }) => {

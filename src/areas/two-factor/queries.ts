@@ -72,7 +72,7 @@ export const isOverdue = async (db: Db, userId: number, hours: number): Promise<
   (await db.row<{ overdue: boolean }>(sql`
     with noted as (insert into two_factor_demands (user_id) values (${userId}) on conflict do nothing returning since)
     select coalesce((select since from noted), (select since from two_factor_demands where user_id = ${userId}))
-      <= now() - make_interval(hours => ${hours}::integer) as overdue`))!.overdue
+      + make_interval(hours => ${hours}::integer) <= now() as overdue`))!.overdue
 
 /** The demand is met. */
 export const forgetDemand = (tx: Tx, userId: number): Promise<number> =>

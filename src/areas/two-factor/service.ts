@@ -98,11 +98,21 @@ export async function renewRecoveryCodes(ctx: Ctx, code: string): Promise<string
   const { id } = ctx.actor!
   await requireEnabled(ctx, id)
   await proven(ctx, () => takeCode(ctx, id, code), wrongCode())
+  return recoverCodes(ctx)
+}
+
+/** The same for whoever has no code any more, but has shown by a key of his that it is he. */
+export function recoverCodes(ctx: Ctx): Promise<string[]> {
+  const { id } = ctx.actor!
   return ctx.transaction(async (tx) => {
     await emit(tx, { kind: 'recovery_codes_renewed', actorId: id, payload: { user_id: id } })
     return newCodes(tx, id)
   })
 }
+
+/** Whether the caller has a second factor that is in force. */
+export const isTwoFactorEnabled = async (ctx: Ctx): Promise<boolean> =>
+  Boolean((await findTwoFactor(ctx.db, ctx.actor!.id))?.confirmed_at)
 
 export async function endOwnTwoFactor(ctx: Ctx, code: string): Promise<void> {
   const { id } = ctx.actor!

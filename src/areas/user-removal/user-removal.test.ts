@@ -53,6 +53,12 @@ describe('DELETE /users/:id', () => {
     expect((await world.root.get(`/projects/${mine.id}`)).status).toBe(404)
     expect((await world.root.get(`/projects/${project.id}/members/${ann.id}`)).status).toBe(404)
     expect((await world.root.get(`/users/${ann.id}`)).json.state).toBe('blocked')
+    for (const way of ['unblock', 'activate', 'ban', 'unban', 'deactivate', 'block'])
+      expect(await world.root.post(`/users/${ann.id}/${way}`)).toMatchObject({
+        status: 403,
+        json: { message: '403 Forbidden - This user is being removed' },
+      })
+    expect((await world.root.get(`/users/${ann.id}`)).json.state).toBe('blocked')
     expect((await remove(world, ann)).status).toBe(204)
     await settle(world, ann)
     expect(await world.rows('select 1 from projects where id = $1', [mine.id])).toEqual([])

@@ -27,6 +27,18 @@ describe('GET /user/activities', () => {
     expect(await listed(`&from=${day(400)}`)).toEqual([record(2), record(1), record(0)])
   })
 
+  test('has no accounts of tokens', async ({ world }) => {
+    const project = await world.project()
+    const token = { name: 'robot', scopes: ['api'], access_level: 40 }
+    const { json } = await world.root.post(`/projects/${project.id}/access_tokens`, token)
+    await world.rows('update users set last_activity_on = current_date where id = $1', [json.user_id])
+    const { username } = (await world.root.get(`/users/${json.user_id}`)).json
+    const names = (await world.root.get(`/user/activities?per_page=100&from=${day(0)}`)).json.map(
+      (each: { username: string }) => each.username,
+    )
+    expect(names).not.toContain(username)
+  })
+
   test('is for administrators', async ({ world }) => {
     const ann = await world.user()
     expect((await ann.get('/user/activities')).status).toBe(403)

@@ -12,6 +12,8 @@ export const activitiesSince = (from: DateOnly | undefined): List => ({
   select: sql`select u.id, u.username, u.last_activity_on from users u`,
   from: raw('from users u'),
   where: [
+    // Accounts of tokens are no people.
+    raw(`u.kind <> 'bot'`),
     from === undefined
       ? raw(`u.last_activity_on >= current_date - interval '6 months'`)
       : sql`u.last_activity_on >= ${from}::date`,

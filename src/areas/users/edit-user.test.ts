@@ -212,6 +212,33 @@ describe('PUT /users/:id', () => {
     expect((await follow(world, (await linksTo(world, old))[0]!, { password: 'by the old one' })).status).toBe(422)
   })
 
+  test('a link for a new password goes to the address that is in force from the same edit on', async ({ world }) => {
+    const ann = await world.user()
+    const email = `${unique('n')}@example.com`
+    expect((await edit(world, ann, { email, skip_reconfirmation: true, reset_password: true })).status).toBe(200)
+    expect(await linksTo(world, `${ann.username}@example.com`)).toEqual([])
+    expect((await follow(world, (await linksTo(world, email))[0]!, { password: 'by the new one' })).status).toBe(200)
+  })
+
+  test.for([
+    ['location', { location: 'x'.repeat(1001) }, 'location', 1000],
+    ['website_url', { website_url: 'x'.repeat(1001) }, 'website_url', 1000],
+    ['note', { note: 'x'.repeat(65_537) }, 'note', 65_536],
+    ['extern_uid', { provider: 'ldap', extern_uid: 'x'.repeat(256) }, 'extern_uid', 255],
+    ['provider', { provider: 'x'.repeat(256), extern_uid: 'x' }, 'provider', 255],
+  ] as const)('a %s is not without end, new or changed', async ([, attributes, key, most], { world }) => {
+    const refused = {
+      status: 400,
+      json: { message: { [key]: [`is too long (maximum is ${most} characters)`] } },
+    }
+    expect(await edit(world, await world.user(), attributes)).toMatchObject(refused)
+    const username = unique('new')
+    const fresh = { username, name: 'N', email: `${username}@example.com`, password: 'correct horse battery' }
+    expect(await world.root.post('/users', { ...fresh, ...attributes })).toMatchObject(refused)
+    const fits = Object.fromEntries(Object.entries(attributes).map(([name, text]) => [name, text.slice(0, most)]))
+    expect((await world.root.post('/users', { ...fresh, ...fits })).status).toBe(201)
+  })
+
   test('D3-USER-IDENTITY-DELETE: identities are added, replaced and removed by administrators', async ({ world }) => {
     const ann = await world.user()
     const group = await world.group()

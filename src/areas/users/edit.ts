@@ -26,7 +26,7 @@ import { sendLink } from './links.ts'
 import { digestPassword } from './password.ts'
 import { passwordComplaints } from './password-rules.ts'
 import { findUser, type UserRow } from './queries.ts'
-import { accountComplaints, takenText } from './service.ts'
+import { accountComplaints, requireIdentity, takenText } from './service.ts'
 
 const samlProvider = 'group_saml'
 
@@ -101,7 +101,8 @@ export async function editUser(ctx: Ctx, user: UserRow, input: UserInput): Promi
         const expires = held.id !== ctx.actor?.id && !input.reset_password
         await writePassword(tx, held.id, passwordDigest, expires)
       }
-      if (input.reset_password) await sendLink(tx, ctx, 'password', next, held.email)
+      if (input.reset_password)
+        await sendLink(tx, ctx, 'password', next, input.skip_reconfirmation ? next.email : held.email)
       await changeIdentity(tx, held.id, input)
       if (avatar !== undefined) await saveAvatar(tx, 'user', held.id, avatar)
       await emit(tx, {
@@ -147,6 +148,7 @@ async function changeIdentity(tx: Tx, userId: number, input: UserInput): Promise
     if (!(await isGroup(tx, group_id_for_saml))) throw notFound('Group')
   }
   if (extern_uid === undefined || provider === undefined) return
+  requireIdentity(provider, extern_uid)
   await saveIdentity(tx, userId, {
     provider,
     externUid: extern_uid,

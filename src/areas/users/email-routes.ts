@@ -72,6 +72,18 @@ export const emailRoutes = [
   }),
 
   endpoint({
+    method: 'GET',
+    path: '/users/:id/emails/:email_id',
+    summary: 'One of the further e-mail addresses of a user',
+    scopes: ['read_user'],
+    subject: user,
+    allow: 'admin_user',
+    params: Params({ email_id }),
+    returns: Email,
+    handle: ({ subject, params, ctx }) => getEmail(ctx, subject.id, params.email_id),
+  }),
+
+  endpoint({
     method: 'POST',
     path: '/users/:id/emails',
     summary: 'Add an e-mail address of a user',

@@ -83,6 +83,25 @@ describe('further e-mail addresses', () => {
     expect((await ann.get('/user/emails')).json).toEqual([])
   })
 
+  test('nobody has us write to others without end', async ({ world }) => {
+    const [ann, bob] = [await world.user(), await world.user()]
+    const email = address()
+    const add = async () => {
+      const added = await ann.post('/user/emails', { email })
+      if (added.status === 201) await ann.delete(`/user/emails/${added.json.id}`)
+      return added
+    }
+    for (let times = 0; times < 10; times++) expect((await add()).status).toBe(201)
+    expect(await add()).toMatchObject({
+      status: 429,
+      json: { message: { error: 'This endpoint has been requested too many times. Try again later.' } },
+    })
+    expect(await linksTo(world, email)).toHaveLength(10)
+    expect((await bob.post('/user/emails', { email })).status).toBe(201)
+    await world.rows(`update mail_links set created_at = created_at - interval '1 hour' where user_id = $1`, [ann.id])
+    expect((await ann.post('/user/emails', { email: address() })).status).toBe(201)
+  })
+
   test('administrators do so for others, and may skip the confirmation', async ({ world }) => {
     const ann = await world.user()
     const path = `/users/${ann.id}/emails`
@@ -90,8 +109,11 @@ describe('further e-mail addresses', () => {
     expect(made).toMatchObject({ status: 201, json: { confirmed_at: expect.any(String) } })
     expect(await linksTo(world, made.json.email)).toEqual([])
     expect((await world.root.get(path)).json).toEqual([made.json])
+    expect(await world.root.get(`${path}/${made.json.id}`)).toMatchObject({ status: 200, json: made.json })
+    expect(await world.root.get(`/users/1/emails/${made.json.id}`)).toMatchObject(missing)
     for (const answer of [
       await ann.get(path),
+      await ann.get(`${path}/${made.json.id}`),
       await ann.post(path, { email: address() }),
       await ann.delete(`${path}/${made.json.id}`),
     ])

@@ -35,6 +35,11 @@ export const sentRecently = async (db: Db, userId: number, purpose: LinkPurpose,
 export const deleteExpiredLinks = (db: Db): Promise<number> =>
   db.run(sql`delete from mail_links where expires_at <= now()`)
 
+/** How many links were sent in the last minutes that nobody has followed yet. */
+export const countSent = async (db: Db, userId: number, purpose: LinkPurpose, minutes: number): Promise<number> =>
+  (await db.row<{ sent: number }>(sql`select count(*) as sent from mail_links where user_id = ${userId}
+    and purpose = ${purpose} and created_at > now() - make_interval(mins => ${minutes}::integer)`))!.sent
+
 /** Who may choose a new password by mail: an account that people sign in to, by its first address. */
 export const findByEmail = (
   tx: Tx,

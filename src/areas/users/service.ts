@@ -17,7 +17,20 @@ import { signUpComplaints } from './sign-up.ts'
 
 const emailShape = /^[^@\s\p{Cc}]+@[^@\s\p{Cc}]+$/u
 
-const lengths = { name: 128, email: 255, bio: 255 }
+const lengths = { name: 128, email: 255, bio: 255, provider: 255, extern_uid: 255 }
+
+/** Texts that may say anything, but not without end. */
+const longest = {
+  location: 1000,
+  skype: 1000,
+  linkedin: 1000,
+  twitter: 1000,
+  website_url: 1000,
+  organization: 1000,
+  job_title: 1000,
+  note: 65_536,
+} as const
+const textNames = Object.keys(longest) as (keyof typeof longest)[]
 
 export const emailComplaints = (email: string): string[] =>
   email === ''
@@ -30,19 +43,34 @@ export const emailComplaints = (email: string): string[] =>
 
 export const isEmailAddress = (text: string): boolean => emailComplaints(text).length === 0
 
+const lengthComplaints = (text: string | null, most: number): string[] =>
+  text !== null && text.length > most ? [tooLong(most)] : []
+
 const nameComplaints = (name: string): string[] =>
   name.trim() === '' ? [blank] : name.length > lengths.name ? [tooLong(lengths.name)] : []
 
 /** Complaints about those attributes of an account that are looked at, by field. */
 export const accountComplaints = (
-  user: { username: string; name: string; email: string; bio: string | null },
-  looked: ReadonlySet<string> = new Set(['username', 'name', 'email', 'bio']),
+  user: Pick<NewUser, 'username' | 'name' | 'email' | 'bio' | keyof typeof longest>,
+  looked: ReadonlySet<string> = new Set(['username', 'name', 'email', 'bio', ...textNames]),
 ): FieldComplaints & Record<string, readonly string[]> => ({
+  ...Object.fromEntries(
+    textNames.map((name) => [name, looked.has(name) ? lengthComplaints(user[name], longest[name]) : []]),
+  ),
   username: looked.has('username') ? namespacePathComplaints(user.username, false) : [],
   name: looked.has('name') ? nameComplaints(user.name) : [],
   email: looked.has('email') ? emailComplaints(user.email) : [],
-  bio: looked.has('bio') && (user.bio?.length ?? 0) > lengths.bio ? [tooLong(lengths.bio)] : [],
+  bio: looked.has('bio') ? lengthComplaints(user.bio, lengths.bio) : [],
 })
+
+/** Refuses an account at another provider that is longer than any is. */
+export function requireIdentity(provider: string, externUid: string): void {
+  const complaints = complaintsOf({
+    provider: lengthComplaints(provider, lengths.provider),
+    extern_uid: lengthComplaints(externUid, lengths.extern_uid),
+  })
+  if (complaints) throw invalidFields(complaints)
+}
 
 /** Which name or address another has, when that is what the database refused. */
 export function takenText(error: unknown): string | undefined {
@@ -89,6 +117,7 @@ export async function createUser(
     email: found['email']!.length > 0 ? found['email']! : signUpComplaints(user.email, ctx.settings),
   })
   if (complaints) throw invalidFields(complaints)
+  if (more.identity) requireIdentity(more.identity.provider, more.identity.externUid)
   const id = await ctx.transaction(async (tx) => {
     const userId = await addUser(tx, user, more.identity)
     if (more.avatar) await saveAvatar(tx, 'user', userId, more.avatar)

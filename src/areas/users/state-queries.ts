@@ -10,9 +10,13 @@ export const moveState = async (tx: Tx, userId: number, from: readonly State[], 
     sql`update users set state = ${to}, updated_at = now() where id = ${userId} and state = any(${from}::text[])`,
   )) > 0
 
-/** Locks the account against other changes of its state. */
-export const lockState = (tx: Tx, userId: number): Promise<{ state: State; kind: string } | undefined> =>
-  tx.row(sql`select state, kind from users where id = ${userId} for update`)
+/** Locks the account against other changes of its state. `leaving`: it was removed, and a job does the rest. */
+export const lockState = (
+  tx: Tx,
+  userId: number,
+): Promise<{ state: State; kind: string; leaving: boolean } | undefined> =>
+  tx.row(sql`select state, kind, exists (select from namespaces n where n.owner_id = u.id and n.deleting) as leaving
+    from users u where id = ${userId} for update of u`)
 
 /** Whether he did anything, or signed in, in the last `days`. */
 export const isRecentlyActive = async (db: Db, userId: number, days: number): Promise<boolean> =>

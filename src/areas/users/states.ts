@@ -93,6 +93,7 @@ export async function changeState(ctx: Ctx, userId: number, name: TransitionName
     if (!held) throw notFound('User')
     // Nobody signs in to these, and others write in their name.
     if (held.kind === 'ghost') throw forbidden('This action cannot be performed on internal users')
+    if (held.leaving) throw forbidden('This user is being removed')
     const refused = refuses[held.state]
     if (refused !== undefined) throw forbidden(refused)
     if (ownRefused !== undefined && userId === ctx.actor!.id) throw forbidden(ownRefused)

@@ -45,9 +45,9 @@ async function serve(exchange: Exchange, asked: GitRequest, remoteAddress: strin
       return sendText(exchange, 405, 'Method Not Allowed\n', { ...plain, allow: 'POST' })
     const service = asked.service as Service
     const shown = await authenticateGit(req.headers.authorization, doors, remoteAddress)
-    if ('denied' in shown) return refuseCredentials(exchange, shown, doors.siteUrl)
-    ctx = await doors.open(shown.caller, remoteAddress)
+    ctx = await doors.open('denied' in shown ? null : shown.caller, remoteAddress)
     if (await refusedByLimits(exchange, ctx, ctx.actor, remoteAddress, 'web')) return
+    if ('denied' in shown) return refuseCredentials(exchange, shown, doors.siteUrl)
     const access = await gitAccess(ctx, asked.path, service, 'http')
     if ('challenge' in access) return challenge(exchange)
     if ('refused' in access)

@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net'
 import type { Connection, ServerChannel, Session } from 'ssh2'
-import { findKeyHolder } from '../../areas/ssh-keys/authenticate.ts'
+import { findKeyHolder, keyRefusal } from '../../areas/ssh-keys/authenticate.ts'
 import { Failure } from '../../kernel/failure.ts'
 import { type Call, say } from './call.ts'
 import { parseCommand } from './command.ts'
@@ -121,7 +121,9 @@ export class SignedIn {
       else if ('refused' in holder) say(call, holder.refused)
       else {
         const ctx = await open(holder.actor, this.#remoteAddress)
-        status = await serve(call, command, holder, ctx)
+        const refused = keyRefusal(holder.key, ctx.settings)
+        if (refused === undefined) status = await serve(call, command, holder, ctx)
+        else say(call, refused)
       }
     } catch (error) {
       if (error instanceof Failure) say(call, error.message)

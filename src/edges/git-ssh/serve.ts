@@ -1,5 +1,5 @@
 import type { Ctx } from '../../api/ctx.ts'
-import { type Access, gitAccess } from '../../areas/git-transport/access.ts'
+import { type Access, gitAccess, protocolRefusal } from '../../areas/git-transport/access.ts'
 import { receivePush } from '../../areas/git-transport/receive.ts'
 import { lfsAccess } from '../../areas/large-files/access.ts'
 import { largeFileCredentials } from '../../areas/large-files/credentials.ts'
@@ -11,6 +11,7 @@ import type { Exit } from '../../git/runner/protocol.ts'
 import { receivePack, uploadArchive, uploadPack } from '../../git/transfer.ts'
 import { type Call, relay, say, send } from './call.ts'
 import type { Command } from './command.ts'
+import { recoveryCodes } from './recovery-codes.ts'
 
 const failed = 1
 
@@ -23,8 +24,7 @@ export async function serve(call: Call, command: Command, { name }: KeyHolder, c
     case 'large-files':
       return largeFiles(call, command, ctx)
     case 'recovery-codes':
-      say(call, 'Two-factor authentication is not enabled for this user')
-      return failed
+      return recoveryCodes(call, ctx)
     case 'unknown':
       say(call, "The command you're trying to execute is not allowed.")
       return failed
@@ -39,7 +39,12 @@ async function largeFiles(
   { path, operation }: Extract<Command, { kind: 'large-files' }>,
   ctx: Ctx,
 ): Promise<number> {
-  const access = ctx.settings.lfs_enabled ? await lfsAccess(ctx, path, operation, undefined) : switchedOff
+  const closed = protocolRefusal(ctx, 'ssh')
+  const access = closed
+    ? { message: closed }
+    : ctx.settings.lfs_enabled
+      ? await lfsAccess(ctx, path, operation, undefined)
+      : switchedOff
   if ('storage' in access) {
     await send(call, `${JSON.stringify(await largeFileCredentials(ctx, access.storage.project, operation))}\n`)
     return 0

@@ -7,6 +7,7 @@ import { readBytes } from './body/read-bytes.ts'
 import type { Doors } from './doors.ts'
 import { beginExchange } from './exchange.ts'
 import { answerFor } from './failures.ts'
+import { refusedByLimits } from './rate-limit.ts'
 import { logAnswer } from './request-log.ts'
 import type { Door } from './server.ts'
 
@@ -130,7 +131,9 @@ export const accountPages =
       reply.hijack()
       const exchange = beginExchange(request.raw, reply.raw, doors.siteUrl)
       try {
-        const page = await answer(await doors.open(null, request.ip))
+        const ctx = await doors.open(null, request.ip)
+        if (await refusedByLimits(exchange, ctx, null, request.ip, 'web')) return
+        const page = await answer(ctx)
         sendText(exchange, page.status, html(page), headers)
       } catch (error) {
         failed(exchange, error, doors)

@@ -11,6 +11,7 @@ import type { Doors } from './doors.ts'
 import { beginExchange } from './exchange.ts'
 import { WireFailure } from './failures.ts'
 import { fail } from './mount.ts'
+import { refusedByLimits } from './rate-limit.ts'
 import { logAnswer } from './request-log.ts'
 import type { Door } from './server.ts'
 
@@ -84,6 +85,10 @@ export const oauthDoor =
         reply.hijack()
         const exchange = beginExchange(request.raw, reply.raw, doors.siteUrl)
         try {
+          const limits = { db: doors.db, settings: await doors.settings.get() }
+          // Who asks for a token is nobody known yet; who asks about his is.
+          if (request.raw.method === 'POST' && (await refusedByLimits(exchange, limits, null, request.ip, 'web')))
+            return
           const params = await paramsOf(request, doors)
           sendJson(exchange, 200, await answer(exchange, params, request.ip), unstored)
         } catch (error) {

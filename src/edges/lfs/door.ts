@@ -1,6 +1,7 @@
 import type { Ctx } from '../../api/ctx.ts'
 import { lfsAccess } from '../../areas/large-files/access.ts'
 import type { Storage } from '../../areas/large-files/storage.ts'
+import { sizeComplaint } from '../../areas/pushes/size-limit-rule.ts'
 import { Failure } from '../../kernel/failure.ts'
 import type { Exchange } from '../http/answer.ts'
 import { denialAnswer } from '../http/authenticate-git.ts'
@@ -43,16 +44,21 @@ async function serve(
     const unfit = unfitHeaders(exchange, call)
     if (unfit) return say(unfit.status, unfit.message)
     const known = await authenticateLfs(req.headers.authorization, doors, remoteAddress)
+    ctx = await doors.open('denied' in known ? null : known.caller, remoteAddress)
+    if (await refusedByLimits(exchange, ctx, ctx.actor, remoteAddress, 'web')) return
     if ('denied' in known) {
       const { status, message, headers } = denialAnswer(known, doors.siteUrl)
       return say(status, message, status === 401 ? challenge : headers)
     }
-    ctx = await doors.open(known.caller, remoteAddress)
-    if (await refusedByLimits(exchange, ctx, ctx.actor, remoteAddress, 'web')) return
     const batch = call.kind === 'batch' ? parseBatch(await readCall(exchange)) : undefined
     const access = await lfsAccess(ctx, path, batch?.operation ?? operationOf(call)!, known.grant)
     if ('challenge' in access) return say(401, 'HTTP Basic: Access denied', challenge)
     if ('refused' in access) return say(access.refused, access.message)
+    const full =
+      batch?.operation === 'upload' || call.kind === 'upload'
+        ? await sizeComplaint(ctx, access.storage.project.id)
+        : undefined
+    if (full !== undefined) return say(403, full)
     if (batch) await serveBatch({ exchange, ctx }, access.storage, batch)
     else await answer({ exchange, ctx }, access.storage, call)
   } catch (error) {

@@ -1,0 +1,45 @@
+import { on } from 'node:events'
+import type { Ctx } from '../../api/ctx.ts'
+import { termsComplaint } from '../../areas/terms/service.ts'
+import { isTwoFactorEnabled, recoverCodes } from '../../areas/two-factor/service.ts'
+import { type Call, say, send } from './call.ts'
+
+const question =
+  'Are you sure that you want new recovery codes for your second factor?\nThose that you have will not be good any more. (yes/no)\n'
+const advice =
+  'Sign in with one of them in the place of the code of your device, and set up another device: each is good once.'
+
+/** Other recovery codes for whoever lost his device, and says yes. Resolves with the exit status. */
+export async function recoveryCodes(call: Call, ctx: Ctx): Promise<number> {
+  const refused = ctx.actor!.deployKey
+    ? 'A deploy key has no recovery codes.'
+    : ((await termsComplaint(ctx)) ??
+      ((await isTwoFactorEnabled(ctx)) ? undefined : 'Two-factor authentication is not enabled for this user'))
+  if (refused !== undefined) {
+    say(call, refused)
+    return 1
+  }
+  await send(call, question)
+  if ((await answerOf(call)) === 'yes') {
+    const codes = await recoverCodes(ctx)
+    await send(call, `\nYour recovery codes are:\n\n${codes.join('\n')}\n\n${advice}\n`)
+  } else await send(call, '\nNo new recovery codes were made. Those that you have stay good.\n')
+  return 0
+}
+
+const longestAnswer = 64
+
+/** The line that somebody types; nothing when he hangs up or takes too long. */
+async function answerOf({ channel, gone, stalledMs }: Call): Promise<string> {
+  const signal = AbortSignal.any([gone, AbortSignal.timeout(stalledMs)])
+  let typed = ''
+  try {
+    for await (const [chunk] of on(channel, 'data', { signal, close: ['end', 'close'] })) {
+      typed += String(chunk)
+      if (typed.includes('\n') || typed.length > longestAnswer) break
+    }
+  } catch {
+    return ''
+  }
+  return typed.split('\n', 1)[0]!.trim().toLowerCase()
+}
