@@ -1,7 +1,7 @@
 import type { Ctx } from '../../api/ctx.ts'
 import { emit } from '../../events/log.ts'
 import { setDefaultBranch } from '../../git/head.ts'
-import { branchName } from '../../git/ref-name.ts'
+import { branchName, branchRef } from '../../git/ref-name.ts'
 import { readRefs } from '../../git/refs.ts'
 import type { Repository } from '../../git/repository.ts'
 import { enqueue } from '../../jobs/job.ts'
@@ -110,8 +110,11 @@ export async function settle(ctx: Ctx, pushId: number): Promise<readonly RefChan
 
 const preferred = ['master', 'main']
 
-/** The branch that an empty repository begins with. */
+/** The branch that an empty repository begins with. What came past the rules on names is none. */
 function firstBranch(moved: readonly RefChange[]): string | undefined {
-  const branches = moved.filter(({ to }) => to !== null).flatMap(({ name }) => branchName(name) ?? [])
+  const branches = moved
+    .filter(({ to }) => to !== null)
+    .flatMap(({ name }) => branchName(name) ?? [])
+    .filter((name) => branchRef(name))
   return preferred.find((name) => branches.includes(name)) ?? branches[0]
 }
