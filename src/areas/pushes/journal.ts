@@ -12,7 +12,7 @@ import { openRepository } from '../repositories/open.ts'
 import type { RefChange } from './change.ts'
 import { feedOfPush } from './feed.ts'
 import { refreshRepository } from './jobs.ts'
-import { deleteChanges, findPush, insertPush, type NewPush, noteActivity, settlePush } from './queries.ts'
+import { deleteChanges, findPush, insertPush, type NewPush, notePush, settlePush } from './queries.ts'
 
 /*
  * Refs and database are two stores. A change is first written down as intended (committed), then the refs move, then one
@@ -86,7 +86,7 @@ export async function settle(ctx: Ctx, pushId: number): Promise<readonly RefChan
       await setDefaultBranch(repo, first)
       await protectFirstBranch(tx, project.id, first, ctx.settings.default_branch_protection)
     }
-    await noteActivity(tx, project.id, first)
+    await notePush(tx, project.id, first)
     await emit(tx, {
       kind: 'pushed',
       projectId: project.id,
