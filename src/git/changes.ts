@@ -110,6 +110,8 @@ class ChangesQuestion implements Question<Changes> {
     if (!this.#greeted) {
       const end = inbox.indexOf(0x0a)
       if (end < 0) return undefined
+      // Of a tree that is not there git says nothing, and goes on to the next line.
+      if (end < sentinel.length) throw new Error('a tree is missing')
       inbox.skip(end + 1)
       this.#greeted = true
     }

@@ -345,6 +345,15 @@ describe('changes', () => {
     expect(await commitStats(made.repo, oid)).toEqual({ additions: 21_000, deletions: 0, total: 21_000 })
   })
 
+  test('from a tree that is missing fail at once, and others do not', { timeout: 10_000 }, async () => {
+    const made = await world.repository()
+    const oid = made.commit({ f: 'x\n' })
+    const lost = changesBetweenTrees(made.repo, 'd'.repeat(40) as Oid, made.git('rev-parse', 'main^{tree}') as Oid)
+    const stats = commitStats(made.repo, oid)
+    await expect(lost).rejects.toMatchObject({ kind: 'unavailable' })
+    expect(await stats).toMatchObject({ additions: 1 })
+  })
+
   test('of many commits at once come back each to its own', async () => {
     const made = await world.repository()
     const commits = Array.from({ length: 40 }, (_, n) => made.commit({ [`f${n}`]: 'x\n'.repeat(n + 1) }))
