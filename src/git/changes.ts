@@ -32,7 +32,12 @@ export type Changes = {
   readonly files: readonly FileChange[]
   /** There are more files than 20,000; the rest is left out. */
   readonly truncated: boolean
+  /** Of all files, also of those that are left out. */
+  readonly stats: Stats
 }
+
+/** Lines. */
+export type Stats = { readonly additions: number; readonly deletions: number; readonly total: number }
 
 const maxFiles = 20_000
 
@@ -62,20 +67,9 @@ export async function commitChanges(repo: Repository, oid: Oid): Promise<Changes
   return changesBetweenTrees(repo, parent?.tree ?? emptyTreeOid, commit.tree)
 }
 
-export type Stats = { readonly additions: number; readonly deletions: number; readonly total: number }
-
 /** Lines that a commit added and removed against its first parent. Cost as `changesBetweenTrees`. `undefined`: no such commit. */
-export async function commitStats(repo: Repository, oid: Oid): Promise<Stats | undefined> {
-  const changes = await commitChanges(repo, oid)
-  if (!changes) return undefined
-  let additions = 0
-  let deletions = 0
-  for (const file of changes.files) {
-    additions += file.additions ?? 0
-    deletions += file.deletions ?? 0
-  }
-  return { additions, deletions, total: additions + deletions }
-}
+export const commitStats = async (repo: Repository, oid: Oid): Promise<Stats | undefined> =>
+  (await commitChanges(repo, oid))?.stats
 
 const statuses: Record<string, ChangedFile['status']> = {
   A: 'added',
@@ -96,6 +90,8 @@ class ChangesQuestion implements Question<Changes> {
   #files: Draft[] = []
   #byPath = new Map<string, Draft>()
   #truncated = false
+  #additions = 0
+  #deletions = 0
 
   constructor(from: Oid, to: Oid) {
     this.request = Buffer.from(`${from} ${to}\n${sentinel}`)
@@ -106,12 +102,16 @@ class ChangesQuestion implements Question<Changes> {
     this.#files = []
     this.#byPath = new Map()
     this.#truncated = false
+    this.#additions = 0
+    this.#deletions = 0
   }
 
   read(inbox: Inbox): { answer: Changes } | undefined {
     if (!this.#greeted) {
       const end = inbox.indexOf(0x0a)
       if (end < 0) return undefined
+      // Of a tree that is not there git says nothing, and goes on to the next line.
+      if (end < sentinel.length) throw new Error('a tree is missing')
       inbox.skip(end + 1)
       this.#greeted = true
     }
@@ -119,7 +119,9 @@ class ChangesQuestion implements Question<Changes> {
       const first = inbox.peek(1)[0]
       if (first === 0x65) {
         inbox.skip(sentinel.length)
-        return { answer: { files: this.#files, truncated: this.#truncated } }
+        const [additions, deletions] = [this.#additions, this.#deletions]
+        const stats = { additions, deletions, total: additions + deletions }
+        return { answer: { files: this.#files, truncated: this.#truncated, stats } }
       }
       if (!(first === 0x3a ? this.#readRaw(inbox) : this.#readStat(inbox))) return undefined
     }
@@ -149,11 +151,12 @@ class ChangesQuestion implements Question<Changes> {
     const renamed = secondTab === line.length - 1
     const paths = takePaths(inbox, end, renamed ? 2 : 0)
     if (!paths) return false
+    const additions = countOrNone(line.toString('latin1', 0, firstTab))
+    const deletions = countOrNone(line.toString('latin1', firstTab + 1, secondTab))
+    this.#additions += additions ?? 0
+    this.#deletions += deletions ?? 0
     const file = this.#byPath.get(renamed ? paths[1]! : pathFromBytes(line.subarray(secondTab + 1)))
-    if (file) {
-      file.additions = countOrNone(line.toString('latin1', 0, firstTab))
-      file.deletions = countOrNone(line.toString('latin1', firstTab + 1, secondTab))
-    }
+    if (file) Object.assign(file, { additions, deletions })
     return true
   }
 }

@@ -329,9 +329,29 @@ describe('changes', () => {
     expect(await commitStats(made.repo, first)).toEqual({ additions: 53, deletions: 0, total: 53 })
     expect(await commitStats(made.repo, second)).toEqual({ additions: 5, deletions: 2, total: 7 })
     const tree = (await readCommit(made.repo, first))!.tree
-    expect(await changesBetweenTrees(made.repo, tree, tree)).toEqual({ files: [], truncated: false })
+    const none = { additions: 0, deletions: 0, total: 0 }
+    expect(await changesBetweenTrees(made.repo, tree, tree)).toEqual({ files: [], truncated: false, stats: none })
     expect((await changesBetweenTrees(made.repo, tree, emptyTreeOid)).files).toHaveLength(5)
     expect(await commitStats(made.repo, 'd'.repeat(40) as Oid)).toBeUndefined()
+  })
+
+  test('are counted to the last line, also where not every file is named', async () => {
+    const made = await world.repository()
+    const files = Array.from({ length: 21_000 }, (_, n) => `M 100644 inline ${n % 100}/${n}\ndata 2\n${n % 9}\n`)
+    const commit = 'commit refs/heads/main\ncommitter C <c@example.com> 1700000000 +0000\ndata 1\nx\n'
+    gitIn(made.gitDir, ['fast-import', '--quiet'], commit + files.join(''))
+    const oid = made.git('rev-parse', 'main') as Oid
+    expect(await commitChanges(made.repo, oid)).toMatchObject({ truncated: true, files: { length: 20_000 } })
+    expect(await commitStats(made.repo, oid)).toEqual({ additions: 21_000, deletions: 0, total: 21_000 })
+  })
+
+  test('from a tree that is missing fail at once, and others do not', { timeout: 10_000 }, async () => {
+    const made = await world.repository()
+    const oid = made.commit({ f: 'x\n' })
+    const lost = changesBetweenTrees(made.repo, 'd'.repeat(40) as Oid, made.git('rev-parse', 'main^{tree}') as Oid)
+    const stats = commitStats(made.repo, oid)
+    await expect(lost).rejects.toMatchObject({ kind: 'unavailable' })
+    expect(await stats).toMatchObject({ additions: 1 })
   })
 
   test('of many commits at once come back each to its own', async () => {

@@ -77,13 +77,22 @@ export class TreeEdit {
     for (const [{ oid }, entries] of this.#made) rememberTree(this.#repo, oid, entries)
   }
 
-  #build(folder: Folder, kept: Set<Oid>): Oid {
-    if (!folder.changed && folder.oid !== undefined) return folder.oid
-    const entries = folder.entries((below) => this.#build(below, kept))
-    for (const oid of folder.leaves()) kept.add(oid)
-    const tree = treeObject(entries)
-    this.#made.set(tree, entries)
-    return tree.oid
+  /** Level by level rather than by recursion: a path may have more folders than the stack has room. */
+  #build(root: Folder, kept: Set<Oid>): Oid {
+    const folders = [root]
+    for (const folder of folders) if (folder.isNew) for (const below of folder.folders()) folders.push(below)
+    const oids = new Map<Folder, Oid>()
+    for (const folder of folders.reverse()) {
+      if (!folder.isNew) oids.set(folder, folder.oid!)
+      else {
+        const entries = folder.entries(oids)
+        for (const oid of folder.leaves()) kept.add(oid)
+        const tree = treeObject(entries)
+        this.#made.set(tree, entries)
+        oids.set(folder, tree.oid)
+      }
+    }
+    return oids.get(root)!
   }
 
   /** The folders from the root to the one that holds the last name of the path. */
@@ -137,16 +146,26 @@ class Folder {
     return value
   }
 
+  /** Its tree has to be made. */
+  get isNew(): boolean {
+    return this.changed || this.oid === undefined
+  }
+
+  /** Directories below it that were looked into or made. */
+  folders(): Folder[] {
+    return [...this.#changes.values()].filter((value) => value instanceof Folder)
+  }
+
   /** What was put into it. */
   leaves(): Oid[] {
     return [...this.#changes.values()].flatMap((value) => (value === null || value instanceof Folder ? [] : value.oid))
   }
 
-  /** All entries in git's order. */
-  entries(build: (folder: Folder) => Oid): TreeEntry[] {
+  /** All entries in git's order, given the trees of `folders`. */
+  entries(trees: ReadonlyMap<Folder, Oid>): TreeEntry[] {
     const added = [...this.#changes].flatMap(([name, value]) => {
       if (value === null) return []
-      const { mode, oid } = value instanceof Folder ? { mode: directoryMode, oid: build(value) } : value
+      const { mode, oid } = value instanceof Folder ? { mode: directoryMode, oid: trees.get(value)! } : value
       return { name, mode, oid, type: typeOfMode(mode) }
     })
     return inOrder(

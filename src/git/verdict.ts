@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer'
 import type { Socket } from 'node:net'
 import { join } from 'node:path'
 import { Inbox } from './inbox.ts'
@@ -36,9 +37,9 @@ export async function converse(
     // The client had nothing to push, or nothing that git let through: there is nobody to answer.
     if (!request) return {}
     // A push that only deletes brings no objects, and has no quarantine.
-    const { objectDir, ...rest } = request
+    const { objectDir, isText, ...rest } = request
     await using quarantine = repo.inQuarantine(objectDir === '' ? join(repo.gitDir, 'objects') : objectDir)
-    const verdict = await decide({ ...rest, quarantine })
+    const verdict = isText ? await decide({ ...rest, quarantine }) : notText
     const lines = (verdict.messages ?? []).flatMap((message) => message.split(/\r?\n/))
     // Git would pass on control characters to the terminal of whoever pushes.
     const text = lines.map((line) => `:${line.replaceAll(/[\x00-\x08\x0b-\x1f\x7f]/g, '?')}\n`).join('')
@@ -57,7 +58,13 @@ export async function converse(
   }
 }
 
-type Request = Omit<PushRequest, 'quarantine'> & { objectDir: string }
+/** Git takes any bytes for the name of a ref, but such a one could not be named in any API. */
+const notText: Verdict = {
+  ok: false,
+  messages: ['The name of a branch or tag must be text in UTF-8, of at most 1024 bytes.'],
+}
+
+type Request = Omit<PushRequest, 'quarantine'> & { objectDir: string; isText: boolean }
 
 /** Lines of `<word> <length> <bytes>`, up to `end`. `undefined` when the channel ends before. */
 async function readRequest(channel: Socket): Promise<Request | undefined> {
@@ -65,6 +72,7 @@ async function readRequest(channel: Socket): Promise<Request | undefined> {
   const updates: PushedUpdate[] = []
   const pushOptions: string[] = []
   let objectDir: string | undefined
+  let isText = true
   let received = 0
   const next = () => {
     const wordEnd = inbox.indexOf(0x20)
@@ -75,9 +83,9 @@ async function readRequest(channel: Socket): Promise<Request | undefined> {
     if (!Number.isSafeInteger(size) || size < 0) throw new Error('the hook said something else')
     if (inbox.size < lengthEnd + 1 + size + 1) return undefined
     inbox.skip(lengthEnd + 1)
-    const value = inbox.take(size).toString('utf8')
+    const bytes = inbox.take(size)
     inbox.skip(1)
-    return { word, value }
+    return { word, bytes, value: bytes.toString('utf8') }
   }
   for await (const chunk of channel.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
     received += chunk.length
@@ -86,19 +94,20 @@ async function readRequest(channel: Socket): Promise<Request | undefined> {
     for (let line = next(); line; line = next()) {
       if (line.word === 'quarantine') objectDir = line.value
       else if (line.word === 'option') pushOptions.push(line.value)
-      else if (line.word === 'ref') updates.push(parseUpdate(line.value))
-      else if (line.word === 'end' && objectDir !== undefined) return { updates, pushOptions, objectDir }
+      else if (line.word === 'ref') {
+        const update = isUtf8(line.bytes) ? parseUpdate(line.value) : undefined
+        if (update) updates.push(update)
+        else isText = false
+      } else if (line.word === 'end' && objectDir !== undefined) return { updates, pushOptions, objectDir, isText }
       else throw new Error('the hook said something else')
     }
   }
   return undefined
 }
 
-/** `<old> <new> <ref>` */
-function parseUpdate(line: string): PushedUpdate {
+/** `<old> <new> <ref>`; git has checked the name. */
+function parseUpdate(line: string): PushedUpdate | undefined {
   const [from = '', to = '', ...rest] = line.split(' ')
   const name = parseRefName(rest.join(' '))
-  // Git has checked the name, but takes bytes that are no text: such a ref could not be named in any API.
-  if (!name) throw new Error('the push names a ref that is not valid UTF-8')
-  return { name, from: parseOid(from) ?? null, to: parseOid(to) ?? null }
+  return name && { name, from: parseOid(from) ?? null, to: parseOid(to) ?? null }
 }

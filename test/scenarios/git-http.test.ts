@@ -115,6 +115,20 @@ describe('git over HTTP', () => {
     expect(await git(work, 'ls-remote', url)).toMatch(/^[0-9a-f]{40}\tHEAD\n[0-9a-f]{40}\trefs\/heads\/main$/)
   })
 
+  test('names that nobody could use are refused, also as the first of all', async ({ world }) => {
+    await using folder = await temporaryFolder()
+    const project = await world.project()
+    const work = await workTree(folder.path)
+    const url = world.remote(project, world.root)
+    for (const name of ['heads/-x', 'heads/HEAD', 'tags/-x'])
+      await expect(git(work, 'push', '-q', url, `HEAD:refs/${name}`)).rejects.toThrow(/cannot be called/)
+    const bytes = `alias.odd=!git push -q '${url}' "HEAD:refs/heads/$(printf 'a\\377')"`
+    await expect(git(work, '-c', bytes, 'odd')).rejects.toThrow(/must be text in UTF-8/)
+    expect(await git(work, 'ls-remote', url)).toBe('')
+    await git(work, 'push', '-q', url, 'main')
+    expect((await world.root.get(`/projects/${project.id}`)).json).toMatchObject({ default_branch: 'main' })
+  })
+
   test('an archived project is read-only', async ({ world }) => {
     await using folder = await temporaryFolder()
     const project = await world.project()

@@ -182,6 +182,16 @@ describe('GET /projects/:id/repository/commits/:sha/comments', () => {
     expect(await notes('', first)).toEqual({ notes: ['elsewhere'], total: '1' })
   })
 
+  test('is activity of the project, and no push', async ({ world }) => {
+    const project = await storedProject(world)
+    const sha = project.repository.commit({ a: 'a' })
+    await world.rows(`update projects set last_activity_at = '2020-01-01' where id = $1`, [project.id])
+    await world.root.post(`/projects/${project.id}/repository/commits/${sha}/comments`, { note: 'x' })
+    const { last_activity_at } = (await world.root.get(`/projects/${project.id}`)).json
+    expect(last_activity_at > '2021').toBe(true)
+    expect(await world.rows('select pushes from project_housekeeping where project_id = $1', [project.id])).toEqual([])
+  })
+
   test('many at once are all kept', async ({ world }) => {
     const { project, second } = await discussed(world)
     const all = await Promise.all(

@@ -29,7 +29,7 @@ export async function createComment(
   return ctx.transaction(async (tx) => {
     const comment = await insertComment(tx, { projectId: project.id, commit: commit.oid, authorId, note, at })
     if (!comment) throw notFound('Project')
-    await noteActivity(tx, project.id, undefined)
+    await noteActivity(tx, project.id)
     await emit(tx, {
       kind: 'note_created',
       projectId: project.id,

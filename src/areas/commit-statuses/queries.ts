@@ -118,7 +118,10 @@ export async function insertStatus(tx: Tx, key: StatusKey): Promise<number> {
   return id
 }
 
-/** Moves a status on and takes over what the report says besides. What runs was queued; what ends says when. */
+/**
+ * Gives a status the state of a report, and takes over what that says besides. What runs was queued, and begins once;
+ * what waits again has not begun; what ends says when.
+ */
 export async function updateStatus(tx: Tx, id: number, { state, ...said }: Report): Promise<StatusRow> {
   const queued = state === 'pending' || state === 'running'
   return (await tx.row<StatusRow>(sql`
@@ -126,7 +129,7 @@ export async function updateStatus(tx: Tx, id: number, { state, ...said }: Repor
       update commit_statuses as s set status = ${state},
         failure_reason = ${state === 'failed' ? 'api_failure' : null},
         queued_at = case when ${queued} then coalesce(s.queued_at, clock.now) else s.queued_at end,
-        started_at = case when ${state === 'running'} then clock.now else s.started_at end,
+        started_at = case ${state} when 'pending' then null when 'running' then coalesce(s.started_at, clock.now) else s.started_at end,
         finished_at = case when ${isFinished(state)} then clock.now end,
         target_url = coalesce(${said.targetUrl ?? null}, s.target_url),
         description = coalesce(${said.description ?? null}, s.description),

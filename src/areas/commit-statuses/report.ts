@@ -1,5 +1,5 @@
 import { type FieldComplaints, invalidFields } from '../../kernel/failure.ts'
-import type { State } from './transition.ts'
+import type { State } from './states.ts'
 
 /** What is said of a commit; of what is left out, an earlier report of the same name stays in force. */
 export type Report = {

@@ -5,7 +5,7 @@ import { project } from '../projects/subject.ts'
 import { CommitStatus } from './entity.ts'
 import { type StatusRow, statusesOf } from './queries.ts'
 import { defaultStatusRef, getCommitId, reportStatus, shortRef } from './service.ts'
-import { states } from './transition.ts'
+import { states } from './states.ts'
 
 const sha = Text({ description: 'Hash, full or abbreviated, or name of a branch or tag' })
 

@@ -16,7 +16,6 @@ import type { ProjectSubject } from '../projects/subject.ts'
 import { openRepository } from '../repositories/open.ts'
 import { findOpenStatus, insertStatus, type StatusKey, type StatusRow, updateStatus } from './queries.ts'
 import { type Report, requireReport } from './report.ts'
-import { requireTransition } from './transition.ts'
 
 /** The commit that a text names. Fails when it names none. One round trip for what was never read. */
 export async function getCommitId(ctx: Ctx, project: ProjectSubject, name: string): Promise<Oid> {
@@ -64,9 +63,9 @@ export type Target = {
 }
 
 /**
- * Says something of a commit: moves on what the caller said under that name and is not finished, or begins anew; in the
+ * Says something of a commit: of what the caller said under that name and is not finished, whatever it was, or anew; in the
  * newest fitting pipeline, or in a first one. Reports on one commit take turns, so that of two at once each answer is
- * true. Tells `commit_status_changed`, and `pipeline_changed` when the pipeline becomes something else. One git process
+ * true. Tells `commit_status_changed` unless it was so, and `pipeline_changed` when the pipeline becomes something else. One git process
  * where there is no pipeline yet and no ref is named.
  */
 export async function reportStatus(
@@ -90,7 +89,7 @@ export async function reportStatus(
       (await insertPipeline(tx, { projectId: project.id, sha, ref: first.ref, tag: first.tag, userId }))
     const key = { projectId: project.id, pipelineId: pipeline.id, name: report.name, ref: pipeline.ref, userId }
     const { before, row } = await moveStatus(tx, key, report)
-    await tellStatus(tx, key, before, row)
+    if (row.status !== before) await tellStatus(tx, key, before, row)
     const now = await refreshPipeline(tx, pipeline, userId)
     return { ...row, pipeline: { ...row.pipeline, status: now.status } }
   })
@@ -98,7 +97,6 @@ export async function reportStatus(
 
 async function moveStatus(tx: Tx, key: StatusKey, report: Report): Promise<{ before: Status | null; row: StatusRow }> {
   const open = await findOpenStatus(tx, key)
-  requireTransition(open?.status ?? 'created', report.state)
   const row = await updateStatus(tx, open?.id ?? (await insertStatus(tx, key)), report)
   return { before: open?.status ?? null, row }
 }

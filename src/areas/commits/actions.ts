@@ -11,13 +11,14 @@ const action = Params(
     ),
     encoding: OneOf(['text', 'base64'], { default: 'text', description: 'Of the content' }),
     last_commit_id: Optional(
-      Text({ description: 'The last commit of the file that the caller knows; for update, move, delete and chmod' }),
+      Text({ description: 'The last commit of the file that the caller knows; for update, move and delete' }),
     ),
     execute_filemode: Optional(Flag({ description: 'Whether the file is executable; for chmod' })),
   },
   {
     needed: [
       { name: 'action', is: 'move', needs: 'previous_path' },
+      { name: 'action', is: 'create', needs: 'content' },
       { name: 'action', is: 'update', needs: 'content' },
       { name: 'action', is: 'chmod', needs: 'execute_filemode' },
     ],

@@ -27,7 +27,7 @@ describe('POST /projects/:id/repository/commits', () => {
       commit(
         [
           create('new dir/ü.txt', 'one\ntwo\n'),
-          { action: 'create', file_path: 'empty' },
+          { action: 'create', file_path: 'empty', content: '' },
           { action: 'update', file_path: 'dir/b.txt', content: 'Yg==', encoding: 'base64' },
           { action: 'move', file_path: 'moved/run', previous_path: 'run' },
           { action: 'chmod', file_path: 'a.txt', execute_filemode: true, previous_path: '../ignored' },
@@ -120,8 +120,9 @@ describe('POST /projects/:id/repository/commits', () => {
       commit([{ action: 'paint', file_path: 'x' }]),
       'actions[0][action] does not have a valid value',
     ],
-    ['no path', commit([create('x'), { action: 'create' }]), 'actions[1][file_path] is missing'],
+    ['no path', commit([create('x'), { action: 'create', content: 'x' }]), 'actions[1][file_path] is missing'],
     ['a move from nowhere', commit([{ action: 'move', file_path: 'x' }]), 'actions[0][previous_path] is missing'],
+    ['a new file without content', commit([{ action: 'create', file_path: 'x' }]), 'actions[0][content] is missing'],
     ['an update without content', commit([{ action: 'update', file_path: 'x' }]), 'actions[0][content] is missing'],
     ['chmod without a mode', commit([{ action: 'chmod', file_path: 'x' }]), 'actions[0][execute_filemode] is missing'],
     [
@@ -245,7 +246,6 @@ describe('POST /projects/:id/repository/commits', () => {
     for (const action of [
       { action: 'update', file_path: 'a.txt', content: 'mine' },
       { action: 'delete', file_path: 'a.txt' },
-      { action: 'chmod', file_path: 'a.txt', execute_filemode: true },
       { action: 'move', file_path: 'z', previous_path: 'a.txt' },
     ])
       expect(await ann.post(commitsOf(id), of(action, first))).toMatchObject({
@@ -256,6 +256,7 @@ describe('POST /projects/:id/repository/commits', () => {
     for (const [action, last] of [
       [create('fresh'), first],
       [{ action: 'update', file_path: 'a.txt', content: 'mine' }, second],
+      [{ action: 'chmod', file_path: 'a.txt', execute_filemode: true }, first],
       [{ action: 'delete', file_path: 'dir/b.txt' }, first],
     ] as const)
       expect((await ann.post(commitsOf(id), of(action, last))).status).toBe(201)

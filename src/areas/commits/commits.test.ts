@@ -489,6 +489,10 @@ describe('GET /projects/:id/repository/merge_base', () => {
       status: 400,
       json: { error: 'refs is missing' },
     })
+    expect(await of(...Array<string>(101).fill('main'))).toMatchObject({
+      status: 400,
+      json: { error: 'refs does not have a valid value' },
+    })
   })
 })
 

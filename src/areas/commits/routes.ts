@@ -19,6 +19,9 @@ import { maxListedPathLength } from './path-length.ts'
 import { CommitReference } from './reference.ts'
 import { defaultRef, findCommitId } from './revision.ts'
 
+/** Each is looked up, and all go into one command line. */
+const maxMergeBaseRefs = 100
+
 const sha = Text({ description: 'Hash, full or abbreviated, or name of a branch or tag' })
 
 /** Fails unless the text names a commit. One round trip for a commit that was read before. */
@@ -136,7 +139,9 @@ export const commitRoutes = [
     summary: 'The best common ancestor of several refs',
     subject: project,
     allow: 'read_code',
-    params: Params({ refs: List(Text(), { description: 'Commits, branches or tags; at least two' }) }),
+    params: Params({
+      refs: List(Text(), { maxItems: maxMergeBaseRefs, description: 'Commits, branches or tags; at least two' }),
+    }),
     returns: Commit,
     async handle({ subject, params, ctx }) {
       const [first, second, ...others] = params.refs

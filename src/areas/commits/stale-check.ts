@@ -4,6 +4,9 @@ import type { Repository } from '../../git/repository.ts'
 import { invalid } from '../../kernel/failure.ts'
 import { type FileAction, pathBefore } from './file-actions.ts'
 
+/** The document names these alone. */
+const checked: readonly FileAction['action'][] = ['update', 'move', 'delete']
+
 /**
  * Fails when a file was changed by another commit than the one its action names as the last. A path that was never
  * committed has none. One walk of the history for each path that is named so.
@@ -16,7 +19,7 @@ export async function requireFresh(
 ): Promise<void> {
   if (!from) return
   for (const action of actions) {
-    if (!action.last_commit_id || action.action === 'create') continue
+    if (!action.last_commit_id || !checked.includes(action.action)) continue
     const last = await lastCommitOfPath(repo, from.oid, pathBefore(action))
     if (last && last.oid !== action.last_commit_id) throw invalid(complaint(action))
   }

@@ -170,4 +170,19 @@ describe('trees edited natively', () => {
     )
     expect(repository.git('fsck', '--strict', '--no-dangling')).toBe('')
   })
+
+  test('a file may lie as deep as a path is long', async ({ world }) => {
+    const ann = await world.user()
+    const { id, repository } = await storedProject(world, { members: [[ann, 'developer']] })
+    repository.commit({ a: 'a\n' })
+    const file_path = `${'d/'.repeat(2047)}f`
+    const made = await ann.post(`/projects/${id}/repository/commits`, {
+      branch: 'main',
+      commit_message: 'm',
+      actions: [{ action: 'create', file_path, content: 'x' }],
+    })
+    expect(made).toMatchObject({ status: 201, json: { stats: { additions: 1, deletions: 0 } } })
+    expect(repository.git('diff', '--name-only', 'main~', 'main')).toBe(file_path)
+    expect(repository.git('fsck', '--strict', '--no-dangling')).toBe('')
+  })
 })

@@ -3,7 +3,7 @@ import type { Tx } from '../../db/db.ts'
 import { emit } from '../../events/log.ts'
 import { setDefaultBranch } from '../../git/head.ts'
 import { writeCommitGraph } from '../../git/maintenance.ts'
-import { branchName } from '../../git/ref-name.ts'
+import { branchName, branchRef } from '../../git/ref-name.ts'
 import type { RefTip } from '../../git/refs.ts'
 import type { Repository } from '../../git/repository.ts'
 import { enqueue } from '../../jobs/job.ts'
@@ -101,6 +101,6 @@ async function settle(ctx: Ctx, projectId: number, { repo, place, filling, also 
 
 /** The branch that the other side begins with, if it came; else the one that a push would make the default. */
 function mainBranch({ refs, defaultBranch }: Filling): string | null {
-  const branches = new Set(refs.flatMap(({ name }) => branchName(name) ?? []))
+  const branches = new Set(refs.flatMap(({ name }) => branchName(name) ?? []).filter((name) => branchRef(name)))
   return [defaultBranch, 'master', 'main', ...branches].find((name) => name != null && branches.has(name)) ?? null
 }

@@ -1,7 +1,7 @@
 import { allows } from '../../access/policy.ts'
 import { projectPolicy } from '../../access/project-policy.ts'
 import type { Ctx } from '../../api/ctx.ts'
-import { branchName, isHiddenRef } from '../../git/ref-name.ts'
+import { branchName, branchRef, isHiddenRef, tagName, tagRef } from '../../git/ref-name.ts'
 import type { Repository } from '../../git/repository.ts'
 import { loadProject } from '../projects/subject.ts'
 import { Protections } from '../protected-refs/protections.ts'
@@ -16,6 +16,13 @@ import { tagRule } from './tag-rules.ts'
 
 export const refusedPush = 'You are not allowed to push code to this project.'
 
+/** Git takes names from a push that no command of its own would make, and that nobody could use: `-x`, `HEAD`. */
+function unnamable(ref: RefChange['name']): string | undefined {
+  const [branch, tag] = [branchName(ref), tagName(ref)]
+  if (branch !== undefined && !branchRef(branch)) return `A branch cannot be called ${branch}.`
+  return tag !== undefined && !tagRef(tag) ? `A tag cannot be called ${tag}.` : undefined
+}
+
 /** Every rule, cheap ones first. Later areas (push rules) add theirs here. */
 const rules: readonly PushRule[] = [
   onEach(({ name }) => (isHiddenRef(name) ? `The reference ${name} is not yours to change.` : undefined)),
@@ -24,6 +31,7 @@ const rules: readonly PushRule[] = [
       ? 'The default branch of a project cannot be deleted.'
       : undefined,
   ),
+  onEach(({ name, from, to }) => (from === null && to !== null ? unnamable(name) : undefined)),
   // Such a branch could not be told from a commit.
   onEach(({ name, from, to }) =>
     from === null && to !== null && /^[0-9a-f]{40}$/.test(branchName(name) ?? '')

@@ -1,7 +1,7 @@
 import type { Ctx } from '../../api/ctx.ts'
 import { emit } from '../../events/log.ts'
 import { setDefaultBranch } from '../../git/head.ts'
-import { branchName } from '../../git/ref-name.ts'
+import { branchName, branchRef } from '../../git/ref-name.ts'
 import { readRefs } from '../../git/refs.ts'
 import type { Repository } from '../../git/repository.ts'
 import { enqueue } from '../../jobs/job.ts'
@@ -12,7 +12,7 @@ import { openRepository } from '../repositories/open.ts'
 import type { RefChange } from './change.ts'
 import { feedOfPush } from './feed.ts'
 import { refreshRepository } from './jobs.ts'
-import { deleteChanges, findPush, insertPush, type NewPush, noteActivity, settlePush } from './queries.ts'
+import { deleteChanges, findPush, insertPush, type NewPush, notePush, settlePush } from './queries.ts'
 
 /*
  * Refs and database are two stores. A change is first written down as intended (committed), then the refs move, then one
@@ -86,7 +86,7 @@ export async function settle(ctx: Ctx, pushId: number): Promise<readonly RefChan
       await setDefaultBranch(repo, first)
       await protectFirstBranch(tx, project.id, first, ctx.settings.default_branch_protection)
     }
-    await noteActivity(tx, project.id, first)
+    await notePush(tx, project.id, first)
     await emit(tx, {
       kind: 'pushed',
       projectId: project.id,
@@ -110,8 +110,11 @@ export async function settle(ctx: Ctx, pushId: number): Promise<readonly RefChan
 
 const preferred = ['master', 'main']
 
-/** The branch that an empty repository begins with. */
+/** The branch that an empty repository begins with. What came past the rules on names is none. */
 function firstBranch(moved: readonly RefChange[]): string | undefined {
-  const branches = moved.filter(({ to }) => to !== null).flatMap(({ name }) => branchName(name) ?? [])
+  const branches = moved
+    .filter(({ to }) => to !== null)
+    .flatMap(({ name }) => branchName(name) ?? [])
+    .filter((name) => branchRef(name))
   return preferred.find((name) => branches.includes(name)) ?? branches[0]
 }

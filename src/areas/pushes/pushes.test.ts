@@ -1,16 +1,18 @@
-import { mkdir, writeFile } from 'node:fs/promises'
+import { mkdir, rmdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect } from 'vitest'
 import { contextFor } from '../../../test/contexts.ts'
 import { git, type TestProject, temporaryFolder, test, type World } from '../../../test/world.ts'
 import type { Oid } from '../../git/oid.ts'
 import type { RefName } from '../../git/ref-name.ts'
+import { TestRepository } from '../../git/testing.ts'
 import { loadProject } from '../projects/subject.ts'
-import { openRepository } from '../repositories/open.ts'
+import { openForWriting, openRepository } from '../repositories/open.ts'
 import { decide } from './decide.ts'
 import { refreshRepository } from './jobs.ts'
 import { intend, settle } from './journal.ts'
 import { moveRefs } from './move-refs.ts'
+import { recoverPushes } from './recovery.ts'
 
 const ref = (name: string) => name as RefName
 const oid = (digit: string) => digit.repeat(40) as Oid
@@ -131,6 +133,39 @@ describe('settling a push', () => {
       { name: 'refs/heads/main', moved: true },
       { name: 'refs/heads/never', moved: false },
     ])
+  })
+
+  test('one that cannot be settled holds up no other, and is tried again', async ({ world }) => {
+    const ctx = await contextFor(world, world.root)
+    const [broken, sound] = [await world.project(), await world.project()]
+    const begun: number[] = []
+    for (const project of [broken, sound]) {
+      await push(world, project, { a: 'a' })
+      const changes = [{ name: ref('refs/heads/x'), from: null, to: oid('1') }]
+      begun.push(await intend(ctx, { projectId: project.id, actorId: 1, door: 'http', options: [], changes }))
+    }
+    const states = async () => {
+      const rows = await world.rows('select state from pushes where id = any($1) order by id', [begun])
+      return rows.map(({ state }) => state)
+    }
+    const dir = openRepository(ctx, (await loadProject(String(broken.id), ctx))!).gitDir
+    await mkdir(join(dir, 'packed-refs'))
+    await recoverPushes(ctx, 0)
+    expect(await states()).toEqual(['intended', 'dropped'])
+    await rmdir(join(dir, 'packed-refs'))
+    await recoverPushes(ctx, 0)
+    expect(await states()).toEqual(['dropped', 'dropped'])
+  })
+
+  test('of a branch that nobody could name leaves the project without a default one', async ({ world }) => {
+    const project = await world.project()
+    const ctx = await contextFor(world, world.root)
+    const repo = await openForWriting(ctx, (await loadProject(String(project.id), ctx))!)
+    const to = new TestRepository(repo).commit({ a: 'a' }, { branch: '-x' })
+    const changes = [{ name: ref('refs/heads/-x'), from: null, to }]
+    const intended = await intend(ctx, { projectId: project.id, actorId: 1, door: 'http', options: [], changes })
+    expect(await settle(ctx, intended)).toHaveLength(1)
+    expect((await world.root.get(`/projects/${project.id}`)).json.default_branch).toBeNull()
   })
 
   test('of which nothing moved says nothing', async ({ world }) => {

@@ -90,8 +90,12 @@ export async function unsettledPushes(db: Db, olderThanSeconds: number): Promise
   return rows.map(({ id }) => id)
 }
 
-/** Notes the activity, and the push for housekeeping. A first branch becomes the default one, unless there is one. */
-export const noteActivity = (tx: Tx, projectId: number, firstBranch: string | undefined): Promise<number> =>
+/** Notes that something happened in a project. */
+export const noteActivity = (tx: Tx, projectId: number): Promise<number> =>
+  tx.run(sql`update projects set last_activity_at = now() where id = ${projectId}`)
+
+/** The same of a push, which housekeeping counts. A first branch becomes the default one, unless there is one. */
+export const notePush = (tx: Tx, projectId: number, firstBranch: string | undefined): Promise<number> =>
   tx.run(sql`
     with counted as (
       insert into project_housekeeping as h (project_id, pushes) values (${projectId}, 1)

@@ -24,12 +24,19 @@ export async function releaseLocks(db: Db, repositoriesDir: string): Promise<num
   return released
 }
 
-/** Settles pushes that a crash cut off. With 0, all there are: for a start, when nobody pushes yet. */
+/**
+ * Settles pushes that a crash cut off. With 0, all there are: for a start, when nobody pushes yet. One that cannot be
+ * settled is told to the log, and tried again next time: it holds up neither the others nor the start.
+ */
 export async function recoverPushes(ctx: Ctx, olderThanSeconds: number): Promise<number> {
   let recovered = 0
   for (const id of await unsettledPushes(ctx.db, olderThanSeconds)) {
-    await settle(ctx, id)
-    recovered++
+    try {
+      await settle(ctx, id)
+      recovered++
+    } catch (error) {
+      ctx.log.error({ err: error, push_id: id }, 'a push cannot be settled')
+    }
   }
   return recovered
 }

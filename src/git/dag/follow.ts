@@ -15,6 +15,9 @@ type FollowFilters = {
 /** Commits that are taken before any is read: few for a short list, then more. */
 const stretch = { first: 1024, most: 8192 }
 
+/** How often git may be asked what a new file was made of, which is a process each time: then it does all in one. */
+const maxOrigins = 25
+
 /**
  * The first `limit` commits as `git log --follow` lists them: all history is walked, merges are not shown, and a commit
  * that made the file of another one changes what is looked for from there on, whatever line of history comes next.
@@ -26,6 +29,7 @@ export async function followFile(
   limit: number,
 ): Promise<number[]> {
   let reader = new PathReader(repo, dag, path, { left: maxReads.following })
+  const origins = { left: maxOrigins }
   const found: number[] = []
   const walk = new Walk(dag, tips)
   for (let length = stretch.first; found.length < limit; length = Math.min(2 * length, stretch.most)) {
@@ -37,7 +41,7 @@ export async function followFile(
       at = end
       for (const index of changes) {
         const node = nodes[index]!
-        const { isShown, madeOf } = await compare(repo, dag, reader, node)
+        const { isShown, madeOf } = await compare(repo, dag, reader, node, origins)
         if (isShown && dag.seconds(node) <= until) found.push(node)
         if (madeOf === undefined) continue
         reader = new PathReader(repo, dag, madeOf, reader.budget)
@@ -88,6 +92,7 @@ async function compare(
   dag: Dag,
   reader: PathReader,
   node: number,
+  origins: { left: number },
 ): Promise<{ isShown: boolean; madeOf?: string }> {
   const parent = dag.firstParent(node)
   if (parent >= 0 && (await reader.isSame(node, parent))) return { isShown: false }
@@ -95,6 +100,7 @@ async function compare(
   const isShown = after !== before
   // As git: a file that comes in place of a directory is not followed further.
   if (parent < 0 || before !== undefined || after === undefined || isDirectory(after)) return { isShown }
+  if (--origins.left < 0) throw new LeaveToGit('too many new files')
   const madeOf = await origin(repo, dag.oid(node), reader.path)
   if (madeOf === undefined) return { isShown }
   // Words of a command line are text; such a name cannot be asked about again.

@@ -191,6 +191,26 @@ describe('history read in this process', () => {
     }
   })
 
+  test('of a file that came and went again and again is left to git, rather than asked for piece by piece', async () => {
+    const { repo, gitDir } = await world.repository()
+    const commit = (index: number) =>
+      `commit refs/heads/main\nmark :${index + 1}\ncommitter C <c@example.com> ${1_700_000_000 + index} +0000\ndata 1\nx\n` +
+      (index % 2 === 0 ? `M 100644 inline a\ndata 4\n${1000 + index}\n` : 'D a\n')
+    gitIn(gitDir, ['fast-import', '--quiet'], Array.from({ length: 400 }, (_, index) => commit(index)).join(''))
+    gitIn(gitDir, ['commit-graph', 'write', '--reachable', '--changed-paths'])
+    const tip = gitIn(gitDir, ['rev-parse', 'main']) as Oid
+    let processes = 0
+    const run = repo.run.bind(repo)
+    repo.run = (...command) => {
+      processes++
+      return run(...command)
+    }
+    expect(await listCommitIds(repo, { from: [tip], path: 'a', follow: true }, { limit: 1000 })).toEqual(
+      lines(gitIn(gitDir, ['log', '--follow', '--format=%H', tip, '--', 'a'])),
+    )
+    expect(processes).toBeLessThan(30)
+  })
+
   test('leaves out what is excluded, and knows ancestors', () =>
     always(async ({ repo, commits, tip, git }) => {
       const heads = commits.map((oid, index) => ({ oid, name: `refs/heads/c${index}` as RefName }))

@@ -1,0 +1,3 @@
+/** What may be reported. */
+export const states = ['pending', 'running', 'success', 'failed', 'canceled'] as const
+export type State = (typeof states)[number]
