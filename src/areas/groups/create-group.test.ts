@@ -91,6 +91,13 @@ describe('POST /groups', () => {
     expect((await world.root.post('/groups', named({ parent_id: null }))).json.parent_id).toBe(null)
   })
 
+  test('below a locked group it starts locked, whatever whoever makes it wishes', async ({ world }) => {
+    const mia = await world.user()
+    const top = await world.group({ share_with_group_lock: true, members: [[mia, 'maintainer']] })
+    const inner = await mia.post('/groups', named({ parent_id: top.id, share_with_group_lock: false }))
+    expect(inner).toMatchObject({ status: 201, json: { share_with_group_lock: true } })
+  })
+
   test('name and path are required', async ({ world }) => {
     expect(await world.root.post('/groups', {})).toMatchObject({
       status: 400,

@@ -114,8 +114,9 @@ export async function createGroup(
     if (!(await claimRoute(tx, fullPath, { namespaceId: groupId }))) refuse({ path: [taken] })
     await updateGroupAttributes(tx, groupId, {
       project_creation_level: (['noone', 'maintainer', 'developer'] as const)[ctx.settings.default_project_creation]!,
-      share_with_group_lock: held?.share_with_group_lock ?? false,
       ...attributesOf({ ...input, visibility }),
+      // Whoever makes it need not be one who may unlock it.
+      ...(held?.share_with_group_lock && { share_with_group_lock: true }),
     })
     if (avatar) await saveAvatar(tx, 'group', groupId, avatar)
     await insertOwner(tx, groupId, actor.id)
