@@ -50,15 +50,12 @@ import { findProjectRecord, type ProjectRecordRow } from './record-queries.ts'
 import { markDeleting, markForDeletion } from './removal-queries.ts'
 import { settingComplaints, settingsAmong } from './settings.ts'
 import { type ProjectSubject, recordOptions } from './subject.ts'
+import { topicComplaints, topicsOf } from './topics.ts'
 
 const longestDescription = 2000
 
 const descriptionComplaints = (description: string | null | undefined): string[] =>
   [...(description ?? '')].length > longestDescription ? [tooLong(longestDescription)] : []
-
-/** Sorted, without blanks and duplicates. */
-const topicsOf = (names: readonly string[]): string[] =>
-  [...new Set(names.map((name) => name.trim()).filter((name) => name !== ''))].sort()
 
 function visibilityComplaints(
   ctx: Ctx,
@@ -134,6 +131,7 @@ export async function createProject(
         path: [...projectPathComplaints(path), ...taken.path],
         description: descriptionComplaints(input.description),
         visibility_level: visibilityComplaints(ctx, visibility, held),
+        ...topicComplaints(input),
         ...settingComplaints(input),
         ...featureComplaints(features),
       })
@@ -236,6 +234,7 @@ export async function editProject(
                 ...visibilityComplaints(ctx, input.visibility, namespace),
                 ...forkVisibilityComplaints(input.visibility, sourceVisibility),
               ],
+        ...topicComplaints(input),
         ...settingComplaints(input),
         ...featureComplaints({ ...held, ...features }),
       })
