@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import { describe, expect } from 'vitest'
 import { test, unique, World } from '../../../test/world.ts'
 
@@ -158,6 +159,39 @@ describe('POST /groups', () => {
     expect(await world.root.post('/groups', named({ parent_id: parent.id }))).toMatchObject(
       refusedWith(':parent_id=>["has too deep level of nesting"]'),
     )
+  })
+
+  test('a full path has at most 2,000 characters, however it comes to be', async ({ world }) => {
+    const { root } = world
+    const complaint = 'makes the full path too long (maximum is 2000 characters)'
+    const long = () => randomBytes(127).toString('hex')
+    let parent = await world.group({ path: long() })
+    for (let depth = 2; depth <= 7; depth++) parent = await world.group({ parent, path: long() })
+    expect(await root.post('/groups', named({ path: long(), parent_id: parent.id }))).toMatchObject(
+      refusedWith(`:path=>["${complaint}"]`),
+    )
+    expect(await root.post('/projects', { path: long(), namespace_id: parent.id })).toMatchObject({
+      status: 400,
+      json: { message: { path: [complaint] } },
+    })
+    const group = await world.group({ parent, path: 'short' })
+    const project = await world.project({ group: parent })
+    for (const path of [`/groups/${group.id}`, `/projects/${project.id}`])
+      expect(await root.put(path, { path: long() }), path).toMatchObject({
+        status: 400,
+        json: { message: { path: [complaint] } },
+      })
+    const moved = await world.project({ group: await world.group({ path: long() }) })
+    await root.put(`/projects/${moved.id}`, { path: long() })
+    expect(await root.put(`/projects/${moved.id}/transfer`, { namespace: parent.id })).toMatchObject({
+      status: 400,
+      json: { message: expect.stringContaining(complaint) },
+    })
+    const above = (await root.get(`/projects/${moved.id}`)).json.namespace
+    expect(await root.post(`/groups/${above.id}/transfer`, { group_id: parent.id })).toMatchObject({
+      status: 400,
+      json: { message: expect.stringContaining(complaint) },
+    })
   })
 
   test('D2-GROUP-CREATE-RIGHT: only those who may create groups, below a group those it names', async ({ world }) => {

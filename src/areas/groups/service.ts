@@ -11,7 +11,14 @@ import { planOffers } from '../../kernel/plan.ts'
 import { lockAccess, namespacePlaced } from '../access-index/service.ts'
 import { saveAvatar } from '../avatars/queries.ts'
 import { acceptAvatar } from '../avatars/service.ts'
-import { complaintsOf, groupNameComplaints, namespacePathComplaints, taken, tooLong } from '../namespaces/names.ts'
+import {
+  complaintsOf,
+  fullPathComplaints,
+  groupNameComplaints,
+  namespacePathComplaints,
+  taken,
+  tooLong,
+} from '../namespaces/names.ts'
 import { claimRoute, newRunnersToken } from '../namespaces/queries.ts'
 import { renameTree, retireRoutes } from '../namespaces/rename-queries.ts'
 import { listProjects } from '../projects/list-queries.ts'
@@ -111,6 +118,8 @@ export async function createGroup(
       runnersToken: newRunnersToken(),
     })
     const fullPath = held ? `${held.full_path}/${input.path}` : input.path
+    const tooLongPath = fullPathComplaints(fullPath)
+    if (tooLongPath.length > 0) refuse({ path: tooLongPath })
     if (!(await claimRoute(tx, fullPath, { namespaceId: groupId }))) refuse({ path: [taken] })
     await updateGroupAttributes(tx, groupId, {
       project_creation_level: (['noone', 'maintainer', 'developer'] as const)[ctx.settings.default_project_creation]!,
@@ -238,8 +247,9 @@ async function rename(tx: Tx, held: GroupRow, parent: GroupRow | undefined, path
   }
   // A new name alone claims the same routes again, which is harmless.
   await retireRoutes(tx, held.traversal_ids)
-  if (!(await renameTree(tx, held.traversal_ids, { fullPath: held.full_path, fullName: held.full_name }, to)))
-    throw invalidFields({ path: [taken] })
+  const from = { fullPath: held.full_path, fullName: held.full_name }
+  const complaint = await renameTree(tx, held.traversal_ids, from, to)
+  if (complaint !== undefined) throw invalidFields({ path: [complaint] })
 }
 
 async function belowContents(tx: Tx, id: number, visibility: Visibility): Promise<string[]> {

@@ -18,6 +18,7 @@ import { acceptAvatar } from '../avatars/service.ts'
 import { mayCreateProjects } from '../namespaces/creation.ts'
 import {
   complaintsOf,
+  fullPathComplaints,
   taken as isTaken,
   pathFromName,
   projectNameComplaints,
@@ -128,7 +129,7 @@ export async function createProject(
       const taken = await takenNames(tx, { namespaceId: held.id, name, fullPath })
       const complaints = complaintsOf({
         name: [...projectNameComplaints(name), ...taken.name],
-        path: [...projectPathComplaints(path), ...taken.path],
+        path: [...projectPathComplaints(path), ...fullPathComplaints(fullPath), ...taken.path],
         description: descriptionComplaints(input.description),
         visibility_level: visibilityComplaints(ctx, visibility, held),
         ...topicComplaints(input),
@@ -225,7 +226,10 @@ export async function editProject(
       const taken = await takenNames(tx, { namespaceId: namespace.id, name, fullPath, projectId: held.id })
       const complaints = complaintsOf({
         name: input.name === undefined ? taken.name : [...projectNameComplaints(input.name), ...taken.name],
-        path: input.path === undefined ? [] : [...projectPathComplaints(input.path), ...taken.path],
+        path:
+          input.path === undefined
+            ? []
+            : [...projectPathComplaints(input.path), ...fullPathComplaints(fullPath), ...taken.path],
         description: descriptionComplaints(input.description),
         visibility_level:
           input.visibility === undefined || visibilities[input.visibility] === held.visibility
