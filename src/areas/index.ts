@@ -61,6 +61,7 @@ import { removeIdleBots } from './resource-tokens/jobs.ts'
 import { resourceTokenRoutes } from './resource-tokens/routes.ts'
 import { searchRoutes } from './search/routes.ts'
 import { projectGroupRoutes } from './shares/group-routes.ts'
+import { purgeEndedShares } from './shares/jobs.ts'
 import { shareRoutes } from './shares/routes.ts'
 import { purgeEndedSessions } from './sign-in/jobs.ts'
 import { judgeSignatures } from './signatures/jobs.ts'
@@ -165,6 +166,7 @@ export const jobs: readonly Job<any>[] = [
   purgeEndedInvitations,
   purgeEndedOauthTokens,
   purgeEndedSessions,
+  purgeEndedShares,
   purgeExpiredLinks,
   purgeExpiredMembers,
   purgeStaleMails,

@@ -150,7 +150,8 @@ export const recordSelect = (caller: Caller, options: RecordOptions): Sql => sql
     p.default_branch is not null as has_repository,
     coalesce((select json_agg(json_build_object('group_id', g.id, 'group_name', g.name, 'group_full_path', g.full_path,
         'group_access_level', l.group_access, 'expires_at', l.expires_at) order by l.id)
-      from project_group_links l join namespaces g on g.id = l.group_id where l.project_id = p.id), '[]') as shared_with_groups,
+      from project_group_links l join namespaces g on g.id = l.group_id where l.project_id = p.id
+        and (l.expires_at is null or l.expires_at > current_date)), '[]') as shared_with_groups,
     case when p.forked_from_project_id is not null then ${forkSource(caller, forkSourceJson(caller))} end as forked_from
     ${options.statistics ? raw(`, (select to_json(s) from project_statistics s where s.project_id = p.id) as statistics`) : empty}
     ${
