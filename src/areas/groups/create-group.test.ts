@@ -116,6 +116,7 @@ describe('POST /groups', () => {
       `:path=>["can contain only letters, digits, '_', '-' and '.'. Cannot start with '-' or end in '.', '.git' or '.atom'."]`,
     ],
     [{ name: 'a/b' }, `:name=>["can contain only letters, digits, '_', '.', dash and space."]`],
+    [{ name: '  ' }, `:name=>["can't be blank"]`],
     [{ name: 'n'.repeat(256) }, ':name=>["is too long (maximum is 255 characters)"]'],
     [{ description: 'd'.repeat(256) }, ':description=>["is too long (maximum is 255 characters)"]'],
   ] as const)('refuses %j', async ([more, text], { world }) => {
