@@ -1,6 +1,7 @@
 import { groupPolicy } from '../../access/group-policy.ts'
 import { type Visibility, visibilities, visibilityName } from '../../access/levels.ts'
 import { allows } from '../../access/policy.ts'
+import { projectPolicy } from '../../access/project-policy.ts'
 import type { Ctx } from '../../api/ctx.ts'
 import { fetchPage } from '../../api/page.ts'
 import type { UploadedFile } from '../../api/params/uploaded-file.ts'
@@ -23,6 +24,7 @@ import { claimRoute, newRunnersToken } from '../namespaces/queries.ts'
 import { renameTree, retireRoutes } from '../namespaces/rename-queries.ts'
 import { listProjects } from '../projects/list-queries.ts'
 import type { ProjectRecordRow } from '../projects/record-queries.ts'
+import { loadProject } from '../projects/subject.ts'
 import {
   type GroupAttributes,
   groupAttributeNames,
@@ -189,6 +191,7 @@ export async function detailOf(ctx: Ctx, row: GroupRow, withProjects: boolean): 
 export async function editGroup(ctx: Ctx, group: GroupSubject, input: GroupInput): Promise<GroupDetailRow> {
   const changed = Object.keys(input).filter((name) => name === 'path' || groupAttributeNames.has(name))
   const avatar = await acceptAvatar(ctx, input.avatar)
+  const templates = await templateComplaints(ctx, input.file_template_project_id)
   await ctx.transaction(async (tx) => {
     await lockAccess(tx)
     const held = await lockGroup(tx, group.id)
@@ -199,6 +202,7 @@ export async function editGroup(ctx: Ctx, group: GroupSubject, input: GroupInput
       name: input.name === undefined ? [] : groupNameComplaints(input.name),
       path: input.path === undefined ? [] : namespacePathComplaints(input.path, parent !== undefined),
       description: descriptionComplaints(input.description),
+      file_template_project_id: templates,
       visibility_level:
         visibility === undefined || visibilities[visibility] === held.visibility
           ? []
@@ -237,6 +241,13 @@ export async function editGroup(ctx: Ctx, group: GroupSubject, input: GroupInput
     })
   })
   return getDetail(ctx, group.id, true)
+}
+
+/** A project that is not there and one that the caller may not see are the same to him. */
+async function templateComplaints(ctx: Ctx, projectId: number | null | undefined): Promise<string[]> {
+  if (projectId == null) return []
+  const project = await loadProject(String(projectId), ctx)
+  return project && allows(projectPolicy.read_project, ctx.actor, project.facts) ? [] : ['is invalid']
 }
 
 async function rename(tx: Tx, held: GroupRow, parent: GroupRow | undefined, path: string, name: string): Promise<void> {
