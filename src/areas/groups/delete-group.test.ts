@@ -132,6 +132,11 @@ describe('DELETE /groups/:id, with days to think', () => {
     await world.rows('update namespaces set marked_for_deletion_on = current_date - 3 where id = $1', [top.id])
     expect((await ann.delete(one)).status).toBe(202)
     expect((await ann.get(one)).json.marked_for_deletion_on).not.toBe(today())
+    const told = await world.rows(
+      `select count(*)::integer as times from events where group_id = $1 and kind = 'group_marked_for_deletion'`,
+      [top.id],
+    )
+    expect(told).toEqual([{ times: 1 }])
   })
 
   test('POST /groups/:id/restore takes it back, for owners', async ({ world }) => {

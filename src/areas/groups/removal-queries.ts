@@ -13,8 +13,7 @@ export async function markGroupDeleting(tx: Tx, traversalIds: readonly number[])
 
 /** Puts it away for some days, after which a job removes it. */
 export const markGroupForDeletion = (tx: Tx, id: number): Promise<number> =>
-  tx.run(sql`update namespaces set marked_for_deletion_on = coalesce(marked_for_deletion_on, current_date), updated_at = now()
-    where id = ${id}`)
+  tx.run(sql`update namespaces set marked_for_deletion_on = current_date, updated_at = now() where id = ${id}`)
 
 /** False when it was not put away. */
 export const unmarkGroupForDeletion = async (tx: Tx, id: number): Promise<boolean> =>

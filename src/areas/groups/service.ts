@@ -288,6 +288,8 @@ export async function deleteGroup(ctx: Ctx, group: GroupSubject): Promise<void> 
     const held = await lockGroup(tx, group.id)
     if (!held) throw notFound('Group')
     if (!waits) return removeHeld(tx, held, ctx.actor!.id)
+    // Once more is a success of which there is nothing to tell.
+    if (held.marked_for_deletion_on !== null) return
     await markGroupForDeletion(tx, held.id)
     await emit(tx, {
       kind: 'group_marked_for_deletion',

@@ -32,7 +32,7 @@ describe('DELETE /projects/:id', () => {
       `select payload from events where project_id = $1 and kind = 'project_marked_for_deletion'`,
       [project.id],
     )
-    expect(events[0].payload).toEqual({ full_path: project.full_path })
+    expect(events).toEqual([{ payload: { full_path: project.full_path } }])
   })
 
   test('and the daily job removes it when its days are over, not before', async ({ world }) => {
@@ -85,6 +85,19 @@ describe('DELETE /projects/:id', () => {
       id,
     ])
     expect(events).toEqual([{ payload: { full_path: path } }])
+  })
+
+  test('of several who remove it at the same moment, one does', async ({ world }) => {
+    const ann = await world.user()
+    const { id } = (await ann.post('/projects', { name: 'Mine' })).json
+    const answers = await Promise.all(Array.from({ length: 5 }, () => ann.delete(`/projects/${id}`)))
+    expect(answers.map(({ status }) => status).sort()).toEqual([202, 404, 404, 404, 404])
+    expect(
+      await world.rows(
+        `select count(*)::integer as told from events where project_id = $1 and kind = 'project_deleted'`,
+        [id],
+      ),
+    ).toEqual([{ told: 1 }])
   })
 
   test('the job leaves alone what nobody asked it to remove', async ({ world }) => {

@@ -10,7 +10,7 @@ import { setDefaultBranch } from '../../git/head.ts'
 import { branchRef } from '../../git/ref-name.ts'
 import { readRef } from '../../git/refs.ts'
 import { enqueue } from '../../jobs/job.ts'
-import { Failure, forbidden, invalidFields, rowNotFound } from '../../kernel/failure.ts'
+import { Failure, forbidden, invalidFields, notFound, rowNotFound } from '../../kernel/failure.ts'
 import { planOffers } from '../../kernel/plan.ts'
 import { projectPlaced } from '../access-index/service.ts'
 import { saveAvatar } from '../avatars/queries.ts'
@@ -302,9 +302,12 @@ export async function deleteProject(ctx: Ctx, project: ProjectSubject, namespace
     planOffers(ctx.plan, 'premium') && ctx.settings.deletion_adjourned_period > 0 && namespaceKind === 'group'
   await ctx.transaction(async (tx) => {
     if (waits) {
-      await markForDeletion(tx, project.id)
+      const newly = await markForDeletion(tx, project.id)
+      if (newly === undefined) throw notFound('Project')
+      // Once more is a success of which there is nothing to tell.
+      if (!newly) return
     } else {
-      await markDeleting(tx, project.id)
+      if (!(await markDeleting(tx, project.id))) throw notFound('Project')
       await enqueue(tx, removeProject, { projectId: project.id })
     }
     await emit(tx, {
