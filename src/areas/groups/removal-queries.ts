@@ -50,3 +50,11 @@ export async function deleteGroupRows(tx: Tx, groupId: number): Promise<void> {
     where g.id = ${groupId} and g.deleting order by cardinality(d.traversal_ids) desc`)
   for (const { id } of rows) await tx.run(sql`delete from namespaces where id = ${id}`)
 }
+
+/** Groups that are being removed, the outermost of each tree. */
+export async function groupsBeingRemoved(db: Db): Promise<number[]> {
+  const rows = await db.rows<{ id: number }>(sql`
+    select g.id from namespaces g left join namespaces above on above.id = g.parent_id
+    where g.kind = 'group' and g.deleting and not coalesce(above.deleting, false) order by g.id limit 1000`)
+  return rows.map(({ id }) => id)
+}

@@ -3,7 +3,7 @@ import { describe, expect } from 'vitest'
 import { contextFor } from '../../../test/contexts.ts'
 import { test, World } from '../../../test/world.ts'
 import { openForWriting, projectRepositoryDir } from '../repositories/open.ts'
-import { removeMarkedProjects, removeProject } from './jobs.ts'
+import { removeMarkedProjects, removeProject, resumeProjectRemovals } from './jobs.ts'
 import { loadProject } from './subject.ts'
 
 const accepted = { status: 202, json: { message: '202 Accepted' } }
@@ -98,6 +98,22 @@ describe('DELETE /projects/:id', () => {
         [id],
       ),
     ).toEqual([{ told: 1 }])
+  })
+
+  test('a removal that failed too often is begun anew', async ({ world }) => {
+    const ann = await world.user()
+    const { id } = (await ann.post('/projects', { name: 'Mine' })).json
+    const kept = await world.project()
+    await ann.delete(`/projects/${id}`)
+    await world.rows(
+      'select graphile_worker.permanently_fail_jobs(array(select id from graphile_worker.jobs where key = $1))',
+      [`remove_project:${id}`],
+    )
+    await resumeProjectRemovals.run({}, await contextFor(world, null))
+    expect(
+      await world.rows('select attempts from graphile_worker.jobs where key = $1', [`remove_project:${id}`]),
+    ).toEqual([{ attempts: 0 }])
+    expect(await queued(world, kept.id)).toEqual([])
   })
 
   test('the job leaves alone what nobody asked it to remove', async ({ world }) => {

@@ -32,3 +32,10 @@ export async function dueForRemoval(db: Db, days: number): Promise<number[]> {
     select id from projects where marked_for_deletion_on <= current_date - ${days}::integer and not deleting order by id limit 1000`)
   return rows.map(({ id }) => id)
 }
+
+/** Projects that are being removed by themselves, not with a group. */
+export async function projectsBeingRemoved(db: Db): Promise<number[]> {
+  const rows = await db.rows<{ id: number }>(sql`
+    select p.id from projects p join namespaces n on n.id = p.namespace_id where p.deleting and not n.deleting order by p.id limit 1000`)
+  return rows.map(({ id }) => id)
+}
