@@ -275,6 +275,10 @@ describe('POST /projects', () => {
       { suggestion_commit_message: ['is too long (maximum is 255 characters)'] },
     ],
     [
+      { name: 'E', external_authorization_classification_label: 'e'.repeat(256) },
+      { external_authorization_classification_label: ['is too long (maximum is 255 characters)'] },
+    ],
+    [
       { name: 'C', ci_config_path: '/etc/passwd' },
       { ci_config_path: ['cannot include leading slash or directory traversal.'] },
     ],
