@@ -138,4 +138,35 @@ describe('hostile input', () => {
         names.flatMap((name) => texts.map((text) => neverBreaks(world.root, 'GET', `${path}?${name}=${text}`))),
       )
   })
+
+  test('however much is looked for, the answer is an empty list or names what is too much', async ({ world }) => {
+    const search = Array.from({ length: 40_000 }, (_, index) => `word${index}`).join(' ')
+    const custom_attributes = Object.fromEntries(search.split(' ').map((key) => [key, 'value']))
+    for (const path of ['/projects', '/groups', '/users']) {
+      expect(await world.root.get(path, { json: { search } }), path).toMatchObject({ status: 200, json: [] })
+      expect(await world.root.get(path, { json: { custom_attributes } }), path).toMatchObject({
+        status: 400,
+        json: { error: 'custom_attributes does not have a valid value' },
+      })
+    }
+    const project = await world.project()
+    for (const list of [
+      `members?query=`,
+      `members/all?query=`,
+      `users?search=`,
+      `starrers?search=`,
+      `groups?search=`,
+    ]) {
+      const [path, name = ''] = `/projects/${project.id}/${list.slice(0, -1)}`.split('?')
+      expect(await world.root.get(path!, { json: { [name]: search } }), list).toMatchObject({ status: 200, json: [] })
+    }
+  })
+
+  test('every one of many words must be there', async ({ world }) => {
+    const words = Array.from({ length: 20 }, (_, index) => `${String.fromCharCode(97 + index)}${index}zz`)
+    const { id } = await world.project({ description: words.join(' ') })
+    const found = async (text: string) => (await world.root.get('/projects', { json: { search: text } })).json
+    expect(await found(words.toReversed().join(' '))).toMatchObject([{ id }])
+    expect(await found([...words, 'zzz9'].join(' '))).toEqual([])
+  })
 })

@@ -29,7 +29,7 @@ import { fileWriteRoutes } from './files/write-routes.ts'
 import { copySource } from './forks/jobs.ts'
 import { forkRoutes } from './forks/routes.ts'
 import { gpgKeyRoutes } from './gpg-keys/routes.ts'
-import { removeMarkedGroups } from './groups/due-jobs.ts'
+import { removeMarkedGroups, resumeGroupRemovals } from './groups/due-jobs.ts'
 import { removeGroup } from './groups/jobs.ts'
 import { groupRoutes } from './groups/routes.ts'
 import { housekeepRepository } from './housekeeping/jobs.ts'
@@ -50,7 +50,7 @@ import { purgeEndedOauthTokens } from './oauth/jobs.ts'
 import { pipelineRoutes } from './pipelines/routes.ts'
 import { copyTemplate } from './project-creation/jobs.ts'
 import { projectCreationRoutes } from './project-creation/routes.ts'
-import { removeMarkedProjects, removeProject } from './projects/jobs.ts'
+import { removeMarkedProjects, removeProject, resumeProjectRemovals } from './projects/jobs.ts'
 import { projectRoutes } from './projects/routes.ts'
 import { protectedBranchRoutes } from './protected-branches/routes.ts'
 import { protectedTagRoutes } from './protected-tags/routes.ts'
@@ -61,6 +61,7 @@ import { removeIdleBots } from './resource-tokens/jobs.ts'
 import { resourceTokenRoutes } from './resource-tokens/routes.ts'
 import { searchRoutes } from './search/routes.ts'
 import { projectGroupRoutes } from './shares/group-routes.ts'
+import { purgeEndedShares } from './shares/jobs.ts'
 import { shareRoutes } from './shares/routes.ts'
 import { purgeEndedSessions } from './sign-in/jobs.ts'
 import { judgeSignatures } from './signatures/jobs.ts'
@@ -165,6 +166,7 @@ export const jobs: readonly Job<any>[] = [
   purgeEndedInvitations,
   purgeEndedOauthTokens,
   purgeEndedSessions,
+  purgeEndedShares,
   purgeExpiredLinks,
   purgeExpiredMembers,
   purgeStaleMails,
@@ -176,5 +178,7 @@ export const jobs: readonly Job<any>[] = [
   removeMarkedProjects,
   removeProject,
   removeUser,
+  resumeGroupRemovals,
+  resumeProjectRemovals,
   settleCutOffPushes,
 ]

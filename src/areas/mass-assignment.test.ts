@@ -116,7 +116,7 @@ describe('fields that are not for the caller to set', () => {
     const [row] = await world.rows('select repository_storage, deleting, settings from projects where id = $1', [
       project.json.id,
     ])
-    expect(row).toEqual({ repository_storage: 'default', deleting: false, settings: {} })
+    expect(row).toEqual({ repository_storage: 'default', deleting: false, settings: { auto_devops_enabled: true } })
     const group = await ann.post('/groups', { ...wishes, name, path: unique('made') })
     expect(group.status).toBe(201)
     expect(group.json.id).not.toBe(1)

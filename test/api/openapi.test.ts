@@ -76,7 +76,7 @@ describe('the OpenAPI document', () => {
 
   plain('has no word that JSON Schema and OpenAPI do not know', () => {
     const known = new Set(
-      'type format enum const anyOf items properties required additionalProperties patternProperties default minimum maximum minLength maxLength pattern minItems maxItems description deprecated writeOnly examples x-tier $ref'.split(
+      'type format enum const anyOf items properties required additionalProperties patternProperties default minimum maximum minLength maxLength pattern minItems maxItems maxProperties description deprecated writeOnly examples x-tier $ref'.split(
         ' ',
       ),
     )

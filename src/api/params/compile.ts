@@ -135,10 +135,10 @@ function singleReader(schema: ParamSchema, plan: Plan): Reader {
   }
 }
 
-function freeHashOf({ additionalProperties, patternProperties }: ParamSchema, plan: Plan): Reader {
+function freeHashOf({ additionalProperties, patternProperties, maxProperties }: ParamSchema, plan: Plan): Reader {
   // TypeBox writes a record's values as `patternProperties`, people as `additionalProperties`.
   const values = additionalProperties ?? Object.values(patternProperties ?? {})[0] ?? {}
-  return freeHashReader(isAnything(values) ? undefined : readerOf(values, plan))
+  return freeHashReader(isAnything(values) ? undefined : readerOf(values, plan), maxProperties)
 }
 
 const isAnything = (schema: ParamSchema): boolean =>

@@ -1,4 +1,4 @@
-import { Complaint, isInvalid } from './complaint.ts'
+import { Complaint, hasNoValidValue, isInvalid } from './complaint.ts'
 import { isRawHash, type RawValue } from './raw.ts'
 import type { Reader } from './reader.ts'
 import { readText } from './scalars.ts'
@@ -32,11 +32,14 @@ function copy(raw: RawValue, depth: number, budget: Budget): unknown | Complaint
   return isRawHash(raw) ? copyHash(raw, (value) => copy(value, depth + 1, budget)) : isInvalid
 }
 
-/** A hash whose keys the caller chooses; it has no prototype. */
-export function freeHashReader(readValue: Reader | undefined): Reader {
-  if (readValue === undefined) return (raw) => (isRawHash(raw) ? copy(raw, 0, { left: maximumValues }) : isInvalid)
-  return (raw, reading, path) =>
-    isRawHash(raw) ? copyHash(raw, (value) => (value === null ? null : readValue(value, reading, path))) : isInvalid
+/** A hash whose keys the caller chooses, at most `maximumKeys`; it has no prototype. */
+export function freeHashReader(readValue: Reader | undefined, maximumKeys = maximumValues): Reader {
+  return (raw, reading, path) => {
+    if (!isRawHash(raw)) return isInvalid
+    if (Object.keys(raw).length > maximumKeys) return hasNoValidValue
+    if (readValue === undefined) return copy(raw, 0, { left: maximumValues })
+    return copyHash(raw, (value) => (value === null ? null : readValue(value, reading, path)))
+  }
 }
 
 function copyHash(

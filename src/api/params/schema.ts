@@ -15,6 +15,7 @@ export type ParamSchema = TSchema & {
   properties?: Record<string, ParamSchema>
   patternProperties?: Record<string, ParamSchema>
   additionalProperties?: ParamSchema
+  maxProperties?: number
   default?: unknown
   minimum?: number
   maximum?: number

@@ -147,7 +147,7 @@ export const CommaList = <S extends TSchema, const O extends ListOptions<Static<
 /** A hash whose keys the caller chooses, `custom_attributes[key]=v`; without `values`, anything JSON can say. */
 export const Hash = <
   S extends TSchema = TUnsafe<unknown>,
-  const O extends ParamOptions<Record<string, Static<S>>> = {},
+  const O extends ParamOptions<Record<string, Static<S>>> & { maxProperties?: number } = {},
 >(
   values?: S,
   options?: O,

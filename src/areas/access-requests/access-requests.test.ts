@@ -1,5 +1,6 @@
 import { describe, expect } from 'vitest'
 import { type Client, test, type World } from '../../../test/world.ts'
+import { lockAccess } from '../access-index/service.ts'
 
 const bases = ['groups', 'projects'] as const
 type Base = (typeof bases)[number]
@@ -147,6 +148,21 @@ describe('an archived project', () => {
     await world.archive(project)
     expect((await ask(ann, `/projects/${project.id}`)).status).toBe(403)
   })
+})
+
+test('who is blocked while his request waits for its turn is refused', async ({ world }) => {
+  const ann = await world.user()
+  const place = await open(world, 'projects')
+  const waiting = () =>
+    world.rows(`select from pg_stat_activity where datname = current_database() and wait_event = 'advisory'`)
+  const asked = await world.db.transaction(async (tx) => {
+    await lockAccess(tx)
+    const answer = ask(ann, place)
+    await expect.poll(waiting).toHaveLength(1)
+    await world.rows(`update users set state = 'blocked' where id = $1`, [ann.id])
+    return { answer }
+  })
+  expect((await asked.answer).status).toBe(403)
 })
 
 describe('who has access from a group above', () => {

@@ -30,8 +30,11 @@ export async function requestAccess(
     const known = level > 0 || (await findMember(tx, membership, id)) !== undefined
     if (known || !(await insertAccessRequest(tx, holder, id)))
       throw invalidFields({ user_id: ['already exists in source'] })
+    const asked = await findAccessRequest(tx, holder, id)
+    // He was blocked while this waited for its turn.
+    if (!asked) throw forbidden()
     await emit(tx, { kind: 'access_requested', ...placeOf(holder), actorId: id, payload: { user_id: id } })
-    return (await findAccessRequest(tx, holder, id))!
+    return asked
   })
 }
 

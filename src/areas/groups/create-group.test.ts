@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import { describe, expect } from 'vitest'
 import { test, unique, World } from '../../../test/world.ts'
 
@@ -91,6 +92,13 @@ describe('POST /groups', () => {
     expect((await world.root.post('/groups', named({ parent_id: null }))).json.parent_id).toBe(null)
   })
 
+  test('below a locked group it starts locked, whatever whoever makes it wishes', async ({ world }) => {
+    const mia = await world.user()
+    const top = await world.group({ share_with_group_lock: true, members: [[mia, 'maintainer']] })
+    const inner = await mia.post('/groups', named({ parent_id: top.id, share_with_group_lock: false }))
+    expect(inner).toMatchObject({ status: 201, json: { share_with_group_lock: true } })
+  })
+
   test('name and path are required', async ({ world }) => {
     expect(await world.root.post('/groups', {})).toMatchObject({
       status: 400,
@@ -108,6 +116,7 @@ describe('POST /groups', () => {
       `:path=>["can contain only letters, digits, '_', '-' and '.'. Cannot start with '-' or end in '.', '.git' or '.atom'."]`,
     ],
     [{ name: 'a/b' }, `:name=>["can contain only letters, digits, '_', '.', dash and space."]`],
+    [{ name: '  ' }, `:name=>["can't be blank"]`],
     [{ name: 'n'.repeat(256) }, ':name=>["is too long (maximum is 255 characters)"]'],
     [{ description: 'd'.repeat(256) }, ':description=>["is too long (maximum is 255 characters)"]'],
   ] as const)('refuses %j', async ([more, text], { world }) => {
@@ -151,6 +160,39 @@ describe('POST /groups', () => {
     expect(await world.root.post('/groups', named({ parent_id: parent.id }))).toMatchObject(
       refusedWith(':parent_id=>["has too deep level of nesting"]'),
     )
+  })
+
+  test('a full path has at most 2,000 characters, however it comes to be', async ({ world }) => {
+    const { root } = world
+    const complaint = 'makes the full path too long (maximum is 2000 characters)'
+    const long = () => randomBytes(127).toString('hex')
+    let parent = await world.group({ path: long() })
+    for (let depth = 2; depth <= 7; depth++) parent = await world.group({ parent, path: long() })
+    expect(await root.post('/groups', named({ path: long(), parent_id: parent.id }))).toMatchObject(
+      refusedWith(`:path=>["${complaint}"]`),
+    )
+    expect(await root.post('/projects', { path: long(), namespace_id: parent.id })).toMatchObject({
+      status: 400,
+      json: { message: { path: [complaint] } },
+    })
+    const group = await world.group({ parent, path: 'short' })
+    const project = await world.project({ group: parent })
+    for (const path of [`/groups/${group.id}`, `/projects/${project.id}`])
+      expect(await root.put(path, { path: long() }), path).toMatchObject({
+        status: 400,
+        json: { message: { path: [complaint] } },
+      })
+    const moved = await world.project({ group: await world.group({ path: long() }) })
+    await root.put(`/projects/${moved.id}`, { path: long() })
+    expect(await root.put(`/projects/${moved.id}/transfer`, { namespace: parent.id })).toMatchObject({
+      status: 400,
+      json: { message: expect.stringContaining(complaint) },
+    })
+    const above = (await root.get(`/projects/${moved.id}`)).json.namespace
+    expect(await root.post(`/groups/${above.id}/transfer`, { group_id: parent.id })).toMatchObject({
+      status: 400,
+      json: { message: expect.stringContaining(complaint) },
+    })
   })
 
   test('D2-GROUP-CREATE-RIGHT: only those who may create groups, below a group those it names', async ({ world }) => {

@@ -4,7 +4,7 @@ import { contextFor } from '../../../test/contexts.ts'
 import { test } from '../../../test/world.ts'
 import { loadProject } from '../projects/subject.ts'
 import { openForWriting, projectRepositoryDir } from '../repositories/open.ts'
-import { removeMarkedGroups } from './due-jobs.ts'
+import { removeMarkedGroups, resumeGroupRemovals } from './due-jobs.ts'
 import { removeGroup } from './jobs.ts'
 
 describe('DELETE /groups/:id, without days to think', () => {
@@ -52,6 +52,20 @@ describe('DELETE /groups/:id, without days to think', () => {
     expect(await world.rows('select from projects where id = $1', [project.id])).toEqual([])
     expect(await world.rows('select from routes where path_key like $1', [`${top.path}%`])).toEqual([])
     expect((await world.root.post('/groups', { name: top.path, path: top.path })).status).toBe(201)
+  })
+
+  test('a removal that failed too often is begun anew, with all that is below', async ({ world }) => {
+    const [top, kept] = [await world.group(), await world.group()]
+    const inner = await world.group({ parent: top })
+    await world.root.delete(`/groups/${top.id}`)
+    const keys = [top, inner, kept].map(({ id }) => `remove_group:${id}`)
+    const jobs = () => world.rows('select key, attempts from graphile_worker.jobs where key = any($1)', [keys])
+    await world.rows(
+      'select graphile_worker.permanently_fail_jobs(array(select id from graphile_worker.jobs where key = any($1)))',
+      [keys],
+    )
+    await resumeGroupRemovals.run({}, await contextFor(world, null))
+    expect(await jobs()).toEqual([{ key: `remove_group:${top.id}`, attempts: 0 }])
   })
 
   test('the job leaves alone what nobody asked it to remove', async ({ world }) => {
@@ -132,6 +146,11 @@ describe('DELETE /groups/:id, with days to think', () => {
     await world.rows('update namespaces set marked_for_deletion_on = current_date - 3 where id = $1', [top.id])
     expect((await ann.delete(one)).status).toBe(202)
     expect((await ann.get(one)).json.marked_for_deletion_on).not.toBe(today())
+    const told = await world.rows(
+      `select count(*)::integer as times from events where group_id = $1 and kind = 'group_marked_for_deletion'`,
+      [top.id],
+    )
+    expect(told).toEqual([{ times: 1 }])
   })
 
   test('POST /groups/:id/restore takes it back, for owners', async ({ world }) => {

@@ -1,8 +1,9 @@
 import { Type } from 'typebox'
-import { job } from '../../jobs/job.ts'
+import { enqueue, job } from '../../jobs/job.ts'
 import { lockAccess } from '../access-index/service.ts'
+import { removeGroup } from './jobs.ts'
 import { removeHeld } from './removal.ts'
-import { groupsDueForRemoval, lockDueGroup } from './removal-queries.ts'
+import { groupsBeingRemoved, groupsDueForRemoval, lockDueGroup } from './removal-queries.ts'
 
 /** Removes groups that were put away long enough ago. */
 export const removeMarkedGroups = job({
@@ -20,5 +21,18 @@ export const removeMarkedGroups = job({
         const held = await lockDueGroup(tx, id, days)
         if (held) await removeHeld(tx, held, null)
       })
+  },
+})
+
+/** Begins removals anew that failed too often. */
+export const resumeGroupRemovals = job({
+  name: 'resume_group_removals',
+  input: Type.Object({}),
+  key: () => 'resume_group_removals',
+  attempts: 3,
+  every: { cron: '35 3 * * *', input: {} },
+  async run(_input, ctx) {
+    for (const groupId of await groupsBeingRemoved(ctx.db))
+      await ctx.transaction((tx) => enqueue(tx, removeGroup, { groupId }))
   },
 })

@@ -86,6 +86,20 @@ describe('PUT /groups/:id', () => {
     expect((await world.root.get(`/groups/${group.id}`)).json.path).toBe(group.path)
   })
 
+  test('the project of file templates is one that the caller may see', async ({ world }) => {
+    const ann = await world.user()
+    const group = await world.group({ members: [[ann, 'owner']] })
+    const [inside, hidden] = [await world.project({ group }), await world.project()]
+    const set = (id: number | null) => ann.put(`/groups/${group.id}`, { file_template_project_id: id })
+    for (const id of [hidden.id, 999_999_999])
+      expect(await set(id)).toMatchObject({
+        status: 400,
+        json: { message: { file_template_project_id: ['is invalid'] } },
+      })
+    expect(await set(inside.id)).toMatchObject({ status: 200, json: { file_template_project_id: inside.id } })
+    expect(await set(null)).toMatchObject({ status: 200, json: { file_template_project_id: null } })
+  })
+
   test('a visibility stays between those inside and the one above', async ({ world }) => {
     const top = await world.group({ visibility: 'internal' })
     const withProject = await world.group({ parent: top, visibility: 'internal' })

@@ -6,7 +6,7 @@ import type { Ctx } from '../../api/ctx.ts'
 import { entity, presentAll } from '../../api/entity.ts'
 import { dateOnly, nullable, timestamp } from '../../api/schema.ts'
 import { namespaceUrl } from '../namespaces/entity.ts'
-import { Project } from '../projects/entity.ts'
+import { Project, ProjectSimple } from '../projects/entity.ts'
 import type { ProjectRecordRow } from '../projects/record-queries.ts'
 import type { GroupRecordRow, GroupRow } from './queries.ts'
 import { groupFacts } from './subject.ts'
@@ -101,6 +101,12 @@ export type GroupDetailRow = GroupRow & {
   shared_projects?: readonly ProjectRecordRow[]
 }
 
+/** Nobody known is shown simple records, here as in lists. */
+const projectRecords = Type.Array(Type.Union([Project.schema, ProjectSimple.schema]))
+
+const presentProjects = (rows: readonly ProjectRecordRow[], ctx: Ctx) =>
+  ctx.actor === null ? presentAll(ProjectSimple, rows, ctx) : presentAll(Project, rows, ctx)
+
 export const GroupDetail = entity({
   name: 'GroupDetail',
   schema: Type.Object({
@@ -115,12 +121,12 @@ export const GroupDetail = entity({
         expires_at: nullable(dateOnly()),
       }),
     ),
-    projects: Type.Optional(Type.Array(Project.schema)),
-    shared_projects: Type.Optional(Type.Array(Project.schema)),
+    projects: Type.Optional(projectRecords),
+    shared_projects: Type.Optional(projectRecords),
   }),
   gather: async ([row]: readonly GroupDetailRow[], ctx) => ({
-    projects: row?.projects && (await presentAll(Project, row.projects, ctx)),
-    shared_projects: row?.shared_projects && (await presentAll(Project, row.shared_projects, ctx)),
+    projects: row?.projects && (await presentProjects(row.projects, ctx)),
+    shared_projects: row?.shared_projects && (await presentProjects(row.shared_projects, ctx)),
   }),
   present: (row: GroupDetailRow, ctx, { projects, shared_projects }) => ({
     ...present(row, ctx),

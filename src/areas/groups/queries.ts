@@ -101,7 +101,7 @@ const sharesColumn =
   raw(`, coalesce((select json_agg(json_build_object('group_id', s.id, 'group_name', s.name, 'group_full_path', s.full_path,
     'group_access_level', l.group_access, 'expires_at', l.expires_at) order by l.id)
   from group_group_links l join namespaces s on s.id = l.shared_with_group_id
-  where l.shared_group_id = g.id and not s.deleting), '[]') as shared_with_groups`)
+  where l.shared_group_id = g.id and not s.deleting and (l.expires_at is null or l.expires_at > current_date)), '[]') as shared_with_groups`)
 
 export type GroupOptions = { statistics?: boolean; customAttributes?: boolean }
 

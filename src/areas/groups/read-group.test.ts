@@ -83,7 +83,7 @@ describe('GET /groups/:id', () => {
     for (const { runners_token } of (await world.root.get('/groups')).json) expect(runners_token).toBeUndefined()
   })
 
-  test('D2-GROUP-DETAIL-PROJECTS: own projects newest first, those shared with it apart, none of subgroups', async ({
+  test('D2-GROUP-DETAIL-PROJECTS D2-PROJECT-SIMPLE: own projects newest first, those shared with it apart, none of subgroups', async ({
     world,
   }) => {
     const ann = await world.user()
@@ -101,10 +101,11 @@ describe('GET /groups/:id', () => {
       projects: [{ id: second.id }, { id: first.id }],
       shared_projects: [{ id: shared.id, shared_with_groups: [{ group_id: group.id, group_access_level: 30 }] }],
     })
-    expect((await world.anonymous.get(`/groups/${group.id}`)).json).toMatchObject({
-      projects: [{ id: second.id }],
-      shared_projects: [],
-    })
+    const seen = (await world.anonymous.get(`/groups/${group.id}`)).json
+    expect(seen).toMatchObject({ projects: [{ id: second.id }], shared_projects: [] })
+    // Nobody known is shown simple records, as in lists: among others, not whom a project is shared with.
+    expect(seen.projects).toEqual((await world.anonymous.get(`/groups/${group.id}/projects`)).json)
+    expect(seen.projects[0]).not.toHaveProperty('shared_with_groups')
   })
 
   test('D2-GROUP-WITH-PROJECTS: with_projects=false leaves the arrays out', async ({ world }) => {

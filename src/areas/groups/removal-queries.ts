@@ -13,8 +13,7 @@ export async function markGroupDeleting(tx: Tx, traversalIds: readonly number[])
 
 /** Puts it away for some days, after which a job removes it. */
 export const markGroupForDeletion = (tx: Tx, id: number): Promise<number> =>
-  tx.run(sql`update namespaces set marked_for_deletion_on = coalesce(marked_for_deletion_on, current_date), updated_at = now()
-    where id = ${id}`)
+  tx.run(sql`update namespaces set marked_for_deletion_on = current_date, updated_at = now() where id = ${id}`)
 
 /** False when it was not put away. */
 export const unmarkGroupForDeletion = async (tx: Tx, id: number): Promise<boolean> =>
@@ -50,4 +49,12 @@ export async function deleteGroupRows(tx: Tx, groupId: number): Promise<void> {
     select d.id from namespaces g join namespaces d on ${within(raw('d.traversal_ids'), raw('g.traversal_ids'))}
     where g.id = ${groupId} and g.deleting order by cardinality(d.traversal_ids) desc`)
   for (const { id } of rows) await tx.run(sql`delete from namespaces where id = ${id}`)
+}
+
+/** Groups that are being removed, the outermost of each tree. */
+export async function groupsBeingRemoved(db: Db): Promise<number[]> {
+  const rows = await db.rows<{ id: number }>(sql`
+    select g.id from namespaces g left join namespaces above on above.id = g.parent_id
+    where g.kind = 'group' and g.deleting and not coalesce(above.deleting, false) order by g.id limit 1000`)
+  return rows.map(({ id }) => id)
 }

@@ -26,7 +26,9 @@ const groupFilters = {
   with_custom_attributes: Flag({ default: false, description: 'Show custom attributes; administrators' }),
   owned: Flag({ default: false, description: 'Owned by the caller himself' }),
   min_access_level: Optional(OneOf([10, 20, 30, 40, 50], { description: 'The caller has at least this level' })),
-  custom_attributes: Optional(Hash(Text(), { description: 'With these attributes; administrators' })),
+  custom_attributes: Optional(
+    Hash(Text(), { maxProperties: 100, description: 'With these attributes; administrators' }),
+  ),
 } as const
 
 /** A page of groups. What only administrators are shown is left out for others. */

@@ -1,6 +1,7 @@
 import { groupPolicy } from '../../access/group-policy.ts'
 import { type Visibility, visibilities, visibilityName } from '../../access/levels.ts'
 import { allows } from '../../access/policy.ts'
+import { projectPolicy } from '../../access/project-policy.ts'
 import type { Ctx } from '../../api/ctx.ts'
 import { fetchPage } from '../../api/page.ts'
 import type { UploadedFile } from '../../api/params/uploaded-file.ts'
@@ -11,11 +12,19 @@ import { planOffers } from '../../kernel/plan.ts'
 import { lockAccess, namespacePlaced } from '../access-index/service.ts'
 import { saveAvatar } from '../avatars/queries.ts'
 import { acceptAvatar } from '../avatars/service.ts'
-import { complaintsOf, groupNameComplaints, namespacePathComplaints, taken, tooLong } from '../namespaces/names.ts'
+import {
+  complaintsOf,
+  fullPathComplaints,
+  groupNameComplaints,
+  namespacePathComplaints,
+  taken,
+  tooLong,
+} from '../namespaces/names.ts'
 import { claimRoute, newRunnersToken } from '../namespaces/queries.ts'
 import { renameTree, retireRoutes } from '../namespaces/rename-queries.ts'
 import { listProjects } from '../projects/list-queries.ts'
 import type { ProjectRecordRow } from '../projects/record-queries.ts'
+import { loadProject } from '../projects/subject.ts'
 import {
   type GroupAttributes,
   groupAttributeNames,
@@ -111,11 +120,14 @@ export async function createGroup(
       runnersToken: newRunnersToken(),
     })
     const fullPath = held ? `${held.full_path}/${input.path}` : input.path
+    const tooLongPath = fullPathComplaints(fullPath)
+    if (tooLongPath.length > 0) refuse({ path: tooLongPath })
     if (!(await claimRoute(tx, fullPath, { namespaceId: groupId }))) refuse({ path: [taken] })
     await updateGroupAttributes(tx, groupId, {
       project_creation_level: (['noone', 'maintainer', 'developer'] as const)[ctx.settings.default_project_creation]!,
-      share_with_group_lock: held?.share_with_group_lock ?? false,
       ...attributesOf({ ...input, visibility }),
+      // Whoever makes it need not be one who may unlock it.
+      ...(held?.share_with_group_lock && { share_with_group_lock: true }),
     })
     if (avatar) await saveAvatar(tx, 'group', groupId, avatar)
     await insertOwner(tx, groupId, actor.id)
@@ -179,6 +191,7 @@ export async function detailOf(ctx: Ctx, row: GroupRow, withProjects: boolean): 
 export async function editGroup(ctx: Ctx, group: GroupSubject, input: GroupInput): Promise<GroupDetailRow> {
   const changed = Object.keys(input).filter((name) => name === 'path' || groupAttributeNames.has(name))
   const avatar = await acceptAvatar(ctx, input.avatar)
+  const templates = await templateComplaints(ctx, input.file_template_project_id)
   await ctx.transaction(async (tx) => {
     await lockAccess(tx)
     const held = await lockGroup(tx, group.id)
@@ -189,6 +202,7 @@ export async function editGroup(ctx: Ctx, group: GroupSubject, input: GroupInput
       name: input.name === undefined ? [] : groupNameComplaints(input.name),
       path: input.path === undefined ? [] : namespacePathComplaints(input.path, parent !== undefined),
       description: descriptionComplaints(input.description),
+      file_template_project_id: templates,
       visibility_level:
         visibility === undefined || visibilities[visibility] === held.visibility
           ? []
@@ -229,6 +243,13 @@ export async function editGroup(ctx: Ctx, group: GroupSubject, input: GroupInput
   return getDetail(ctx, group.id, true)
 }
 
+/** A project that is not there and one that the caller may not see are the same to him. */
+async function templateComplaints(ctx: Ctx, projectId: number | null | undefined): Promise<string[]> {
+  if (projectId == null) return []
+  const project = await loadProject(String(projectId), ctx)
+  return project && allows(projectPolicy.read_project, ctx.actor, project.facts) ? [] : ['is invalid']
+}
+
 async function rename(tx: Tx, held: GroupRow, parent: GroupRow | undefined, path: string, name: string): Promise<void> {
   const to = {
     path,
@@ -237,8 +258,9 @@ async function rename(tx: Tx, held: GroupRow, parent: GroupRow | undefined, path
   }
   // A new name alone claims the same routes again, which is harmless.
   await retireRoutes(tx, held.traversal_ids)
-  if (!(await renameTree(tx, held.traversal_ids, { fullPath: held.full_path, fullName: held.full_name }, to)))
-    throw invalidFields({ path: [taken] })
+  const from = { fullPath: held.full_path, fullName: held.full_name }
+  const complaint = await renameTree(tx, held.traversal_ids, from, to)
+  if (complaint !== undefined) throw invalidFields({ path: [complaint] })
 }
 
 async function belowContents(tx: Tx, id: number, visibility: Visibility): Promise<string[]> {
@@ -266,6 +288,8 @@ export async function deleteGroup(ctx: Ctx, group: GroupSubject): Promise<void> 
     const held = await lockGroup(tx, group.id)
     if (!held) throw notFound('Group')
     if (!waits) return removeHeld(tx, held, ctx.actor!.id)
+    // Once more is a success of which there is nothing to tell.
+    if (held.marked_for_deletion_on !== null) return
     await markGroupForDeletion(tx, held.id)
     await emit(tx, {
       kind: 'group_marked_for_deletion',

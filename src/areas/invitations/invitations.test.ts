@@ -85,6 +85,24 @@ describe.for(bases)('invitations to %s', (base) => {
     await accept(world, ann.id)
   })
 
+  test('may be to any address of his that somebody confirmed', async ({ world }) => {
+    const [ann, bob] = [await world.user(), await world.user()]
+    const [known, later] = [address(), address()]
+    expect((await world.root.post(`/users/${ann.id}/emails`, { email: known, skip_confirmation: true })).status).toBe(
+      201,
+    )
+    expect((await world.root.post(`/users/${bob.id}/emails`, { email: later })).status).toBe(201)
+    const place = await placeIn(world, base)
+    await world.root.post(`${place}/invitations`, { email: [known, later], access_level: 20 })
+    expect((await ann.get(place)).status).toBe(200)
+    await accept(world, bob.id)
+    expect((await bob.get(place)).status).toBe(404)
+    await world.rows('update emails set confirmed_at = now() where email = $1', [later])
+    await accept(world, bob.id)
+    expect((await bob.get(place)).status).toBe(200)
+    expect((await world.root.get(`${place}/invitations`)).json).toEqual([])
+  })
+
   test('are queued to be accepted by the creation of a confirmed account only', async ({ world }) => {
     const queued = async (id: number) =>
       (await world.rows('select from graphile_worker.jobs where key = $1', [`accept_invitations:${id}`])).length

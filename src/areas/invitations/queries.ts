@@ -64,11 +64,16 @@ export const deleteInvitation = async (tx: Tx, holder: Holder, email: string): P
     sql`delete from invitations i where ${heldBy('i', holder)} and lower(i.email) = lower(${email}) and ${alive}`,
   )) > 0
 
+/** First and further addresses, in lower case, of which their owners are known to read them. */
+const confirmedAddresses = raw(`(
+  select a.address, a.user_id from email_addresses a join users o on o.id = a.user_id left join emails e on e.id = a.email_id
+  where case when a.email_id is null then o.confirmed_at else e.confirmed_at end is not null)`)
+
 /** Who is known to own an address. */
 export const ownerOfAddress = async (db: Db, email: string): Promise<number | undefined> =>
   (
     await db.row<{ id: number }>(
-      sql`select id from users where lower(email) = lower(${email}) and confirmed_at is not null and kind <> 'ghost'`,
+      sql`select u.id from ${confirmedAddresses} c join users u on u.id = c.user_id and u.kind <> 'ghost' where c.address = lower(${email})`,
     )
   )?.id
 
@@ -84,13 +89,13 @@ export type PlacedInvitation = {
   traversal_ids: number[]
 }
 
-/** Open invitations to the address that somebody is known to own; locked until the transaction ends. */
+/** Open invitations to the addresses that somebody is known to own; locked until the transaction ends. */
 export const takeInvitationsFor = (tx: Tx, userId: number): Promise<PlacedInvitation[]> =>
   tx.rows(sql`
     select i.id, i.access_level, i.expires_at, i.created_by_id, i.project_id, n.id as namespace_id, n.traversal_ids
-    from users u join invitations i on lower(i.email) = lower(u.email)
+    from users u join ${confirmedAddresses} c on c.user_id = u.id join invitations i on lower(i.email) = c.address
     left join projects p on p.id = i.project_id join namespaces n on n.id = coalesce(i.namespace_id, p.namespace_id)
-    where u.id = ${userId} and u.confirmed_at is not null and u.kind <> 'ghost' and ${alive} order by i.id for update of i`)
+    where u.id = ${userId} and u.kind <> 'ghost' and ${alive} order by i.id for update of i`)
 
 /** Those that have run out. */
 export const deleteEndedInvitations = (db: Db): Promise<number> =>

@@ -157,6 +157,7 @@ describe.for(bases)('members of %s', (base) => {
     const members = await holder(world, base)
     await world.root.post(members, { user_id: ann.id, access_level: 20 })
     await world.root.put(`${members}/${ann.id}`, { access_level: 30 })
+    await world.root.put(`${members}/${ann.id}`, { access_level: 30, expires_at: '2099-01-31' })
     await world.root.delete(`${members}/${ann.id}`)
     const events = await world.rows(
       `select kind, actor_id, payload from events where payload->>'user_id' = $1 and kind like 'member%' order by id`,
@@ -165,6 +166,11 @@ describe.for(bases)('members of %s', (base) => {
     expect(events).toEqual([
       { kind: 'member_added', actor_id: 1, payload: { user_id: ann.id, access_level: 20, expires_at: null } },
       { kind: 'member_updated', actor_id: 1, payload: { user_id: ann.id, access_level: 30 } },
+      {
+        kind: 'member_updated',
+        actor_id: 1,
+        payload: { user_id: ann.id, access_level: 30, expires_at: '2099-01-31' },
+      },
       { kind: 'member_removed', actor_id: 1, payload: { user_id: ann.id } },
     ])
   })

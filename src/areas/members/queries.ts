@@ -158,20 +158,23 @@ export const deleteMember = (tx: Tx, source: MemberSource, userId: number): Prom
 export const deleteEndedMember = async (tx: Tx, source: MemberSource, userId: number): Promise<boolean> =>
   (await tx.run(sql`delete from members m where ${direct(source)} and m.user_id = ${userId} and not ${alive}`)) > 0
 
-/** Direct memberships of somebody below a group go with his membership of the group. Returns the projects concerned. */
+/** Direct memberships of somebody below a group go with his membership of the group. Returns which they were. */
 export async function deleteMembershipsBelow(
   tx: Tx,
   { groupId, ancestorIds }: { groupId: number; ancestorIds: readonly number[] },
   userId: number,
-): Promise<number[]> {
+): Promise<{ groupIds: number[]; projectIds: number[] }> {
   const below = within(sql`d.traversal_ids`, sql`${ancestorIds}::bigint[]`)
-  await tx.run(
-    sql`delete from members m using namespaces d where m.namespace_id = d.id and d.id <> ${groupId} and m.user_id = ${userId} and ${below}`,
-  )
-  const rows = await tx.rows<{ project_id: number }>(sql`
+  const groups = await tx.rows<{ namespace_id: number }>(sql`
+    delete from members m using namespaces d
+    where m.namespace_id = d.id and d.id <> ${groupId} and m.user_id = ${userId} and ${below} returning m.namespace_id`)
+  const projects = await tx.rows<{ project_id: number }>(sql`
     delete from members m using projects p join namespaces d on d.id = p.namespace_id
     where m.project_id = p.id and m.user_id = ${userId} and ${below} returning m.project_id`)
-  return rows.map(({ project_id }) => project_id)
+  return {
+    groupIds: groups.map(({ namespace_id }) => namespace_id),
+    projectIds: projects.map(({ project_id }) => project_id),
+  }
 }
 
 /** Whether somebody besides him owns the group himself and can act: no bot, and nobody who is kept out. */

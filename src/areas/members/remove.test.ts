@@ -85,6 +85,13 @@ describe('removing a member', () => {
     // The way up is closed: what is removed below keeps what is above.
     await world.root.delete(`/projects/${project.id}/members/${bob.id}`)
     expect((await bob.get(`/groups/${top.id}`)).status).toBe(200)
+    // Each of them is told where it was.
+    const told = `select group_id, project_id from events where kind = 'member_removed' and payload->>'user_id' = $1 order by id`
+    expect(await world.rows(told, [String(ann.id)])).toEqual([
+      { group_id: top.id, project_id: null },
+      { group_id: sub.id, project_id: null },
+      { group_id: null, project_id: project.id },
+    ])
   })
 
   test('an owner who is blocked does not keep a group: the last who can act stays', async ({ world }) => {

@@ -74,7 +74,7 @@ const changed = (tx: Tx, membership: Membership, userId: number): Promise<void> 
 const record = (
   tx: Tx,
   actorId: number | null,
-  membership: Membership,
+  membership: MemberSource,
   kind: string,
   userId: number,
   more: object = {},
@@ -152,7 +152,10 @@ export async function editMember(
     await requireLevel(tx, membership, member.userId, member.level)
     await updateMember(tx, membership, member.userId, member.level, member.expiresAt)
     await changed(tx, membership, member.userId)
-    await record(tx, ctx.actor?.id ?? null, membership, 'member_updated', member.userId, { access_level: member.level })
+    await record(tx, ctx.actor?.id ?? null, membership, 'member_updated', member.userId, {
+      access_level: member.level,
+      ...(member.expiresAt !== undefined && { expires_at: member.expiresAt }),
+    })
     return {
       ...held,
       access_level: member.level,
@@ -185,20 +188,24 @@ export async function removeMember(
     if (!mayManage && ctx.actor?.id !== userId) throw forbidden()
     if (membership.fixedUserId === userId) throw forbidden()
     await keepAnOwner(tx, membership, held)
-    await endMembership(tx, membership, userId)
-    await record(tx, ctx.actor?.id ?? null, membership, 'member_removed', userId)
+    for (const ended of await endMembership(tx, membership, userId))
+      await record(tx, ctx.actor?.id ?? null, ended, 'member_removed', userId)
   })
 }
 
-/** Deletes the rows and brings the index of access up to date. The access lock is held. */
-export async function endMembership(
-  tx: Tx,
-  membership: MemberSource & { of: 'group' | 'project' },
-  userId: number,
-): Promise<void> {
+/** Deletes the rows and brings the index of access up to date. Returns all that ended. The access lock is held. */
+async function endMembership(tx: Tx, membership: Membership, userId: number): Promise<MemberSource[]> {
   await deleteMember(tx, membership, userId)
-  if (membership.of === 'project') return projectMemberChanged(tx, membership.projectId, userId)
-  const projects = await deleteMembershipsBelow(tx, membership, userId)
+  if (membership.of === 'project') {
+    await projectMemberChanged(tx, membership.projectId, userId)
+    return [membership]
+  }
+  const { groupIds, projectIds } = await deleteMembershipsBelow(tx, membership, userId)
   await groupMemberChanged(tx, membership.groupId, userId)
-  for (const projectId of projects) await projectMemberChanged(tx, projectId, userId)
+  for (const projectId of projectIds) await projectMemberChanged(tx, projectId, userId)
+  return [
+    membership,
+    ...groupIds.map((groupId) => ({ of: 'group', groupId, ancestorIds: [] }) as const),
+    ...projectIds.map((projectId) => ({ of: 'project', projectId, ancestorIds: [] }) as const),
+  ]
 }

@@ -3,6 +3,7 @@ import { fetchPage } from '../../api/page.ts'
 import { List, Optional, Params, Text, Whole } from '../../api/params/types.ts'
 import { project } from '../projects/subject.ts'
 import { UserListItem } from '../users/entity.ts'
+import { requireVisiblePeople } from '../users/subject.ts'
 import { listAllMembers } from './queries.ts'
 import { projectMembership } from './service.ts'
 
@@ -20,6 +21,7 @@ export const projectUserRoutes = [
     paged: true,
     returns: UserListItem,
     async handle({ subject, params, page, ctx }) {
+      requireVisiblePeople(ctx)
       const filters = {
         ...(params.search !== undefined && { query: params.search }),
         ...(params.skip_users && { skip_users: params.skip_users }),

@@ -33,7 +33,13 @@ export const taken = 'has already been taken'
 const length = (text: string): number => [...text].length
 
 const lengthComplaints = (text: string, maximum: number): string[] =>
-  length(text) === 0 ? [blank] : length(text) > maximum ? [tooLong(maximum)] : []
+  text.trim() === '' ? [blank] : length(text) > maximum ? [tooLong(maximum)] : []
+
+/** In characters, which are bytes in a path. An index holds no more than 2,700, and addresses have their own limits. */
+const longestFullPath = 2000
+
+export const fullPathComplaints = (fullPath: string): string[] =>
+  fullPath.length > longestFullPath ? [`makes the full path too long (maximum is ${longestFullPath} characters)`] : []
 
 /** Complaints about the path of a user or group; `inner` when it lies below another group. */
 export function namespacePathComplaints(path: string, inner: boolean): string[] {

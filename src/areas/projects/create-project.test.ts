@@ -206,6 +206,29 @@ describe('POST /projects', () => {
     expect((await ann.post('/projects', { name: 'T2', tag_list: 'web, api,web' })).json.topics).toEqual(['api', 'web'])
   })
 
+  test('topics are as long as those that administrators declare, and not too many', async ({ world }) => {
+    const ann = await world.user()
+    const project = (await ann.post('/projects', { name: unique('topics') })).json
+    for (const { wish, complaint } of [
+      {
+        wish: { topics: ['x'.repeat(256)] },
+        complaint: { message: { topics: ['is too long (maximum is 255 characters)'] } },
+      },
+      { wish: { tag_list: 'a\u0001b' }, complaint: { message: { tag_list: ['is invalid'] } } },
+      {
+        wish: { topics: Array.from({ length: 1001 }, (_, index) => `t${index}`) },
+        complaint: { error: 'topics does not have a valid value' },
+      },
+    ])
+      for (const answer of [
+        await ann.post('/projects', { name: unique('topics'), ...wish }),
+        await ann.put(`/projects/${project.id}`, wish),
+      ])
+        expect(answer).toMatchObject({ status: 400, json: complaint })
+    const whole = { topics: ['\u{1F98A}'.repeat(255)] }
+    expect(await ann.put(`/projects/${project.id}`, whole)).toMatchObject({ status: 200, json: whole })
+  })
+
   test('name or path is enough', async ({ world }) => {
     const ann = await world.user()
     expect((await ann.post('/projects', { path: 'Only.Path' })).json).toMatchObject({
@@ -250,6 +273,10 @@ describe('POST /projects', () => {
     [
       { name: 'S', suggestion_commit_message: 's'.repeat(256) },
       { suggestion_commit_message: ['is too long (maximum is 255 characters)'] },
+    ],
+    [
+      { name: 'E', external_authorization_classification_label: 'e'.repeat(256) },
+      { external_authorization_classification_label: ['is too long (maximum is 255 characters)'] },
     ],
     [
       { name: 'C', ci_config_path: '/etc/passwd' },

@@ -3,7 +3,7 @@ import { describe, expect } from 'vitest'
 import { contextFor } from '../../../test/contexts.ts'
 import { test, World } from '../../../test/world.ts'
 import { openForWriting, projectRepositoryDir } from '../repositories/open.ts'
-import { removeMarkedProjects, removeProject } from './jobs.ts'
+import { removeMarkedProjects, removeProject, resumeProjectRemovals } from './jobs.ts'
 import { loadProject } from './subject.ts'
 
 const accepted = { status: 202, json: { message: '202 Accepted' } }
@@ -32,7 +32,7 @@ describe('DELETE /projects/:id', () => {
       `select payload from events where project_id = $1 and kind = 'project_marked_for_deletion'`,
       [project.id],
     )
-    expect(events[0].payload).toEqual({ full_path: project.full_path })
+    expect(events).toEqual([{ payload: { full_path: project.full_path } }])
   })
 
   test('and the daily job removes it when its days are over, not before', async ({ world }) => {
@@ -85,6 +85,35 @@ describe('DELETE /projects/:id', () => {
       id,
     ])
     expect(events).toEqual([{ payload: { full_path: path } }])
+  })
+
+  test('of several who remove it at the same moment, one does', async ({ world }) => {
+    const ann = await world.user()
+    const { id } = (await ann.post('/projects', { name: 'Mine' })).json
+    const answers = await Promise.all(Array.from({ length: 5 }, () => ann.delete(`/projects/${id}`)))
+    expect(answers.map(({ status }) => status).sort()).toEqual([202, 404, 404, 404, 404])
+    expect(
+      await world.rows(
+        `select count(*)::integer as told from events where project_id = $1 and kind = 'project_deleted'`,
+        [id],
+      ),
+    ).toEqual([{ told: 1 }])
+  })
+
+  test('a removal that failed too often is begun anew', async ({ world }) => {
+    const ann = await world.user()
+    const { id } = (await ann.post('/projects', { name: 'Mine' })).json
+    const kept = await world.project()
+    await ann.delete(`/projects/${id}`)
+    await world.rows(
+      'select graphile_worker.permanently_fail_jobs(array(select id from graphile_worker.jobs where key = $1))',
+      [`remove_project:${id}`],
+    )
+    await resumeProjectRemovals.run({}, await contextFor(world, null))
+    expect(
+      await world.rows('select attempts from graphile_worker.jobs where key = $1', [`remove_project:${id}`]),
+    ).toEqual([{ attempts: 0 }])
+    expect(await queued(world, kept.id)).toEqual([])
   })
 
   test('the job leaves alone what nobody asked it to remove', async ({ world }) => {

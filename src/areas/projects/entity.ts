@@ -324,7 +324,7 @@ export const Project = entity({
       service_desk_address: null,
       marked_for_deletion_at: row.marked_for_deletion_on,
       marked_for_deletion_on: row.marked_for_deletion_on,
-      ...(row.forked_from && { forked_from_project: basicOf(row.forked_from, ctx, true) }),
+      ...(row.forked_from && { forked_from_project: basicOf(row.forked_from, ctx, row.forked_from.readable) }),
       ...(row.withLicense && {
         license_url: mayReadCode ? blobUrl(site, row.full_path, row.default_branch, row.license_path) : null,
         license: mayReadCode && row.license_key !== null ? licenseOf(row.license_key) : null,

@@ -2,7 +2,13 @@ import { Type } from 'typebox'
 import { emit } from '../../events/log.ts'
 import { enqueue, job } from '../../jobs/job.ts'
 import { projectRepositoryDir } from '../repositories/open.ts'
-import { deleteProjectRow, dueForRemoval, findDeleting, markDueDeleting } from './removal-queries.ts'
+import {
+  deleteProjectRow,
+  dueForRemoval,
+  findDeleting,
+  markDueDeleting,
+  projectsBeingRemoved,
+} from './removal-queries.ts'
 
 /** Takes away what a removed project had: first what lies on disk, then its rows, so that a crash leaves the rest to a second run. */
 export const removeProject = job({
@@ -34,5 +40,18 @@ export const removeMarkedProjects = job({
         await enqueue(tx, removeProject, { projectId })
         await emit(tx, { kind: 'project_deleted', projectId, actorId: null, payload: due })
       })
+  },
+})
+
+/** Begins removals anew that failed too often: what is half removed does not come back, and its path must not stay taken. */
+export const resumeProjectRemovals = job({
+  name: 'resume_project_removals',
+  input: Type.Object({}),
+  key: () => 'resume_project_removals',
+  attempts: 3,
+  every: { cron: '30 3 * * *', input: {} },
+  async run(_input, ctx) {
+    for (const projectId of await projectsBeingRemoved(ctx.db))
+      await ctx.transaction((tx) => enqueue(tx, removeProject, { projectId }))
   },
 })

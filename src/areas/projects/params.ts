@@ -31,7 +31,9 @@ export const projectListFilters = {
   with_programming_language: Optional(Text({ description: 'Written in this language' })),
   id_after: Optional(Whole({ ...projectIds, description: 'Ids greater than this' })),
   id_before: Optional(Whole({ ...projectIds, description: 'Ids less than this' })),
-  custom_attributes: Optional(Hash(Text(), { description: 'With these attributes; administrators' })),
+  custom_attributes: Optional(
+    Hash(Text(), { maxProperties: 100, description: 'With these attributes; administrators' }),
+  ),
   repository_checksum_failed: Flag({
     default: false,
     tier: 'premium',
@@ -50,8 +52,8 @@ export const writeParams = {
   path: Optional(Text({ description: 'Path; made from the name without one' })),
   description: Optional(Nullable(Text({ description: 'Description' }))),
   visibility: Optional(OneOf(['private', 'internal', 'public'], { description: 'Who may see it' })),
-  tag_list: Optional(CommaList(Text(), { description: 'Topics' })),
-  topics: Optional(CommaList(Text(), { description: 'Topics' })),
+  tag_list: Optional(CommaList(Text(), { maxItems: 1000, description: 'Topics' })),
+  topics: Optional(CommaList(Text(), { maxItems: 1000, description: 'Topics' })),
   avatar: Optional(Nullable(File({ description: 'Picture' }))),
   ...featureParams,
   ...settingParams,

@@ -188,6 +188,36 @@ describe('GET /projects/:id', () => {
     expect((await ann.get(`/projects/${fork.id}`)).json.forked_from_project).toMatchObject({ id: source.id })
   })
 
+  test('a fork tells of the branches of its source only to those who may read them there', async ({ world }) => {
+    const ann = await world.user()
+    const source = await world.project({
+      visibility: 'public',
+      repository_access_level: 'private',
+      merge_requests_access_level: 'private',
+      builds_access_level: 'private',
+    })
+    const fork = await world.project({ visibility: 'public' })
+    await world.rows('update projects set forked_from_project_id = $1 where id = $2', [source.id, fork.id])
+    await world.rows(`update projects set default_branch = 'secret', readme_path = 'README.md' where id = $1`, [
+      source.id,
+    ])
+    const shown = async (who: Client) => (await who.get(`/projects/${fork.id}`)).json.forked_from_project
+    expect(await shown(world.root)).toMatchObject({ id: source.id, default_branch: 'secret' })
+    expect(await shown(ann)).toMatchObject({ id: source.id, readme_url: null })
+    expect(await shown(ann)).not.toHaveProperty('default_branch')
+    // Whoever becomes a member is told at once, though his level in the fork did not change.
+    await world.root.post(`/projects/${source.id}/members`, { user_id: ann.id, access_level: 20 })
+    expect(await shown(ann)).toMatchObject({
+      default_branch: 'secret',
+      readme_url: expect.stringContaining('README.md'),
+    })
+    expect(
+      (await ann.get('/projects?simple=false')).json.find(({ id }: { id: number }) => id === fork.id),
+    ).toMatchObject({
+      forked_from_project: { default_branch: 'secret' },
+    })
+  })
+
   test('groups it is shared with are listed', async ({ world }) => {
     const partners = await world.group()
     const project = await world.project()

@@ -4,7 +4,7 @@ import { empty, raw, type Sql, sql, wireTime } from '../../db/sql.ts'
 import type { DateOnly, Timestamp } from '../../db/types.ts'
 import { forCaller } from '../access-index/caller-queries.ts'
 import { type UserReferenceRow, userReferenceJson } from '../users/queries.ts'
-import { columns, levelOf, limitsColumn, named, type ProjectRow, visibleProject } from './queries.ts'
+import { columns, levelOf, limitsColumn, named, type ProjectRow, readableCode, visibleProject } from './queries.ts'
 import type { ProjectSettings } from './settings.ts'
 
 /**
@@ -78,6 +78,8 @@ export type ForkSource = {
   forks_count: number
   readme_path: string | null
   visibility: number
+  /** Whether the caller may read its code. */
+  readable: boolean
 }
 
 export type ProjectStatistics = {
@@ -121,7 +123,7 @@ const stampOf = (
 ): Sql => sql`
   concat_ws(' ', ${versionOf('p')}, ${versionOf('n')},
     case when n.kind = 'user' then (select concat_ws(' ', 'o', ${versionOf('u')}) from users u where u.id = n.owner_id) end,
-    case when p.forked_from_project_id is not null then ${forkSource(caller, sql`concat_ws(' ', 'f', ${versionOf('p')}, ${versionOf('n')})`)} end,
+    case when p.forked_from_project_id is not null then ${forkSource(caller, sql`concat_ws(' ', 'f', ${versionOf('p')}, ${versionOf('n')}, ${readableCode(caller)})`)} end,
     ${caller === null || caller.admin ? empty : sql`${level},`}
     'p' || ${membership(caller, 'project', inherited, membershipVersion)},
     'g' || ${membership(caller, 'group', inherited, membershipVersion)})`
@@ -148,8 +150,9 @@ export const recordSelect = (caller: Caller, options: RecordOptions): Sql => sql
     p.default_branch is not null as has_repository,
     coalesce((select json_agg(json_build_object('group_id', g.id, 'group_name', g.name, 'group_full_path', g.full_path,
         'group_access_level', l.group_access, 'expires_at', l.expires_at) order by l.id)
-      from project_group_links l join namespaces g on g.id = l.group_id where l.project_id = p.id), '[]') as shared_with_groups,
-    case when p.forked_from_project_id is not null then ${forkSource(caller, forkSourceJson)} end as forked_from
+      from project_group_links l join namespaces g on g.id = l.group_id where l.project_id = p.id
+        and (l.expires_at is null or l.expires_at > current_date)), '[]') as shared_with_groups,
+    case when p.forked_from_project_id is not null then ${forkSource(caller, forkSourceJson(caller))} end as forked_from
     ${options.statistics ? raw(`, (select to_json(s) from project_statistics s where s.project_id = p.id) as statistics`) : empty}
     ${
       options.customAttributes
@@ -160,10 +163,12 @@ export const recordSelect = (caller: Caller, options: RecordOptions): Sql => sql
     }
   ${tables}`
 
-const forkSourceJson = sql`json_build_object('id', p.id, 'description', p.description, 'name', p.name, 'path', p.path, 'full_path', p.full_path,
+const forkSourceJson = (
+  caller: Caller,
+): Sql => sql`json_build_object('id', p.id, 'description', p.description, 'name', p.name, 'path', p.path, 'full_path', p.full_path,
   'namespace_full_name', n.full_name, 'default_branch', p.default_branch, 'topics', p.topics, 'created_at', ${wireTime(raw('p.created_at'))},
   'last_activity_at', ${wireTime(raw('p.last_activity_at'))}, 'avatar', p.avatar, 'star_count', p.star_count, 'forks_count', p.forks_count,
-  'readme_path', p.readme_path, 'visibility', p.visibility)`
+  'readme_path', p.readme_path, 'visibility', p.visibility, 'readable', ${readableCode(caller)})`
 
 /** What a fork shows of its source, if the caller may know about that. */
 function forkSource(caller: Caller, shown: Sql): Sql {

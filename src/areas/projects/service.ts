@@ -10,7 +10,7 @@ import { setDefaultBranch } from '../../git/head.ts'
 import { branchRef } from '../../git/ref-name.ts'
 import { readRef } from '../../git/refs.ts'
 import { enqueue } from '../../jobs/job.ts'
-import { Failure, forbidden, invalidFields, rowNotFound } from '../../kernel/failure.ts'
+import { Failure, forbidden, invalidFields, notFound, rowNotFound } from '../../kernel/failure.ts'
 import { planOffers } from '../../kernel/plan.ts'
 import { projectPlaced } from '../access-index/service.ts'
 import { saveAvatar } from '../avatars/queries.ts'
@@ -18,6 +18,7 @@ import { acceptAvatar } from '../avatars/service.ts'
 import { mayCreateProjects } from '../namespaces/creation.ts'
 import {
   complaintsOf,
+  fullPathComplaints,
   taken as isTaken,
   pathFromName,
   projectNameComplaints,
@@ -50,15 +51,12 @@ import { findProjectRecord, type ProjectRecordRow } from './record-queries.ts'
 import { markDeleting, markForDeletion } from './removal-queries.ts'
 import { settingComplaints, settingsAmong } from './settings.ts'
 import { type ProjectSubject, recordOptions } from './subject.ts'
+import { topicComplaints, topicsOf } from './topics.ts'
 
 const longestDescription = 2000
 
 const descriptionComplaints = (description: string | null | undefined): string[] =>
   [...(description ?? '')].length > longestDescription ? [tooLong(longestDescription)] : []
-
-/** Sorted, without blanks and duplicates. */
-const topicsOf = (names: readonly string[]): string[] =>
-  [...new Set(names.map((name) => name.trim()).filter((name) => name !== ''))].sort()
 
 function visibilityComplaints(
   ctx: Ctx,
@@ -131,9 +129,10 @@ export async function createProject(
       const taken = await takenNames(tx, { namespaceId: held.id, name, fullPath })
       const complaints = complaintsOf({
         name: [...projectNameComplaints(name), ...taken.name],
-        path: [...projectPathComplaints(path), ...taken.path],
+        path: [...projectPathComplaints(path), ...fullPathComplaints(fullPath), ...taken.path],
         description: descriptionComplaints(input.description),
         visibility_level: visibilityComplaints(ctx, visibility, held),
+        ...topicComplaints(input),
         ...settingComplaints(input),
         ...featureComplaints(features),
       })
@@ -227,7 +226,10 @@ export async function editProject(
       const taken = await takenNames(tx, { namespaceId: namespace.id, name, fullPath, projectId: held.id })
       const complaints = complaintsOf({
         name: input.name === undefined ? taken.name : [...projectNameComplaints(input.name), ...taken.name],
-        path: input.path === undefined ? [] : [...projectPathComplaints(input.path), ...taken.path],
+        path:
+          input.path === undefined
+            ? []
+            : [...projectPathComplaints(input.path), ...fullPathComplaints(fullPath), ...taken.path],
         description: descriptionComplaints(input.description),
         visibility_level:
           input.visibility === undefined || visibilities[input.visibility] === held.visibility
@@ -236,6 +238,7 @@ export async function editProject(
                 ...visibilityComplaints(ctx, input.visibility, namespace),
                 ...forkVisibilityComplaints(input.visibility, sourceVisibility),
               ],
+        ...topicComplaints(input),
         ...settingComplaints(input),
         ...featureComplaints({ ...held, ...features }),
       })
@@ -299,9 +302,12 @@ export async function deleteProject(ctx: Ctx, project: ProjectSubject, namespace
     planOffers(ctx.plan, 'premium') && ctx.settings.deletion_adjourned_period > 0 && namespaceKind === 'group'
   await ctx.transaction(async (tx) => {
     if (waits) {
-      await markForDeletion(tx, project.id)
+      const newly = await markForDeletion(tx, project.id)
+      if (newly === undefined) throw notFound('Project')
+      // Once more is a success of which there is nothing to tell.
+      if (!newly) return
     } else {
-      await markDeleting(tx, project.id)
+      if (!(await markDeleting(tx, project.id))) throw notFound('Project')
       await enqueue(tx, removeProject, { projectId: project.id })
     }
     await emit(tx, {

@@ -85,11 +85,17 @@ export const settingDefaults: ProjectSettings = {
 }
 
 const longestText = 255
+const texts = [
+  'suggestion_commit_message',
+  'build_coverage_regex',
+  'ci_config_path',
+  'external_authorization_classification_label',
+] as const
 
 /** Complaints about settings whose type alone does not say what they may be. */
 export function settingComplaints(params: Readonly<Record<string, unknown>>): FieldComplaints {
   const complaints: Record<string, string[]> = {}
-  for (const name of ['suggestion_commit_message', 'build_coverage_regex', 'ci_config_path'] as const) {
+  for (const name of texts) {
     const value = params[name]
     if (typeof value === 'string' && [...value].length > longestText) complaints[name] = [tooLong(longestText)]
   }

@@ -1,5 +1,5 @@
 import type { Db, Tx } from '../../db/db.ts'
-import { sql } from '../../db/sql.ts'
+import { raw, sql } from '../../db/sql.ts'
 import type { DateOnly, Timestamp } from '../../db/types.ts'
 
 export type ProjectShareRow = {
@@ -13,17 +13,23 @@ export type ProjectShareRow = {
 /** How far a share reaches: the highest level it gives, and the first day without it. */
 export type Share = { level: number; expiresAt: string | null }
 
-/** Undefined when the project is shared with the group already. */
-export const insertProjectShare = (
+const ended = raw('expires_at <= current_date')
+
+/** Undefined when the project is shared with the group already. A share that has ended gives way. */
+export async function insertProjectShare(
   tx: Tx,
   projectId: number,
   groupId: number,
   { level, expiresAt }: Share,
-): Promise<ProjectShareRow | undefined> =>
-  tx.row<ProjectShareRow>(sql`
+): Promise<ProjectShareRow | undefined> {
+  await tx.run(
+    sql`delete from project_group_links where project_id = ${projectId} and group_id = ${groupId} and ${ended}`,
+  )
+  return tx.row<ProjectShareRow>(sql`
     insert into project_group_links (project_id, group_id, group_access, expires_at)
     values (${projectId}, ${groupId}, ${level}, ${expiresAt}::date) on conflict (project_id, group_id) do nothing
     returning id, project_id, group_id, group_access, expires_at`)
+}
 
 /** The level that was given; undefined when there is no such share. */
 export const deleteProjectShare = async (tx: Tx, projectId: number, groupId: number): Promise<number | undefined> =>
@@ -33,17 +39,22 @@ export const deleteProjectShare = async (tx: Tx, projectId: number, groupId: num
     )
   )?.group_access
 
-/** False when the group is shared with the other already. */
-export const insertGroupShare = async (
+/** False when the group is shared with the other already. A share that has ended gives way. */
+export async function insertGroupShare(
   tx: Tx,
   sharedGroupId: number,
   withGroupId: number,
   { level, expiresAt }: Share,
-): Promise<boolean> =>
-  (await tx.run(sql`
+): Promise<boolean> {
+  await tx.run(
+    sql`delete from group_group_links where shared_group_id = ${sharedGroupId} and shared_with_group_id = ${withGroupId} and ${ended}`,
+  )
+  const inserted = await tx.run(sql`
     insert into group_group_links (shared_group_id, shared_with_group_id, group_access, expires_at)
     values (${sharedGroupId}, ${withGroupId}, ${level}, ${expiresAt}::date)
-    on conflict (shared_group_id, shared_with_group_id) do nothing`)) > 0
+    on conflict (shared_group_id, shared_with_group_id) do nothing`)
+  return inserted > 0
+}
 
 export const deleteGroupShare = async (tx: Tx, sharedGroupId: number, withGroupId: number): Promise<boolean> =>
   (await tx.run(sql`
@@ -69,3 +80,19 @@ export const groupSharedAt = async (
       sql`select created_at from group_group_links where shared_group_id = ${sharedGroupId} and shared_with_group_id = ${withGroupId}`,
     )
   )?.created_at
+
+/** Shares of projects that ended, the oldest first. */
+export const endedProjectShares = (db: Db): Promise<{ id: number; project_id: number }[]> =>
+  db.rows(sql`select id, project_id from project_group_links where ${ended} order by id`)
+
+/** The same of groups. */
+export const endedGroupShares = (db: Db): Promise<{ id: number; shared_group_id: number }[]> =>
+  db.rows(sql`select id, shared_group_id from group_group_links where ${ended} order by id`)
+
+/** False when it was made anew meanwhile. */
+export const deleteEndedProjectShare = async (tx: Tx, id: number): Promise<boolean> =>
+  (await tx.run(sql`delete from project_group_links where id = ${id} and ${ended}`)) > 0
+
+/** The same of groups. */
+export const deleteEndedGroupShare = async (tx: Tx, id: number): Promise<boolean> =>
+  (await tx.run(sql`delete from group_group_links where id = ${id} and ${ended}`)) > 0

@@ -1,6 +1,8 @@
 import { describe, expect } from 'vitest'
+import { contextFor } from '../../../test/contexts.ts'
 import { test } from '../../../test/world.ts'
 import { levels } from '../../access/levels.ts'
+import { purgeEndedShares } from './jobs.ts'
 
 describe('POST /projects/:id/share', () => {
   test('D2-SHARE-FOR-GROUPS, D2-SHARE-EXPIRES: members of the group get in, at most as far as the share reaches', async ({
@@ -175,4 +177,42 @@ test.for(['project', 'group'] as const)('a share of a %s that is newer stays, wi
   expect((await world.root.delete(path, since(-60_000))).status).toBe(412)
   expect((await world.root.delete(path, since(60_000))).status).toBe(204)
   expect((await world.root.delete(path, since(60_000))).status).toBe(404)
+})
+
+describe('a share that has ended', () => {
+  const yesterday = new Date(Date.now() - 86_400_000).toISOString().slice(0, 10)
+
+  test.for(['projects', 'groups'] as const)(
+    'of %s is shown no more, and gives way to a new one',
+    async (kind, { world }) => {
+      const ann = await world.user()
+      const partners = await world.group({ members: [[ann, 'owner']] })
+      const shared = kind === 'projects' ? await world.project() : await world.group()
+      const path = `/${kind}/${shared.id}`
+      const share = (expires_at?: string) =>
+        world.root.post(`${path}/share`, { group_id: partners.id, group_access: 30, expires_at })
+      expect((await share(yesterday)).status).toBe(201)
+      expect((await world.root.get(path)).json.shared_with_groups).toEqual([])
+      expect((await ann.get(path)).status).toBe(404)
+      expect((await share()).status).toBe(201)
+      expect((await world.root.get(path)).json.shared_with_groups).toMatchObject([{ group_id: partners.id }])
+      expect((await ann.get(path)).status).toBe(200)
+      expect((await share()).status).toBe(409)
+    },
+  )
+
+  test('is cleared away by a daily job; others stay', async ({ world }) => {
+    const [project, group, partners] = [await world.project(), await world.group(), await world.group()]
+    const lasting = await world.project()
+    for (const path of [`/projects/${project.id}`, `/groups/${group.id}`])
+      await world.root.post(`${path}/share`, { group_id: partners.id, group_access: 30, expires_at: yesterday })
+    await world.root.post(`/projects/${lasting.id}/share`, { group_id: partners.id, group_access: 30 })
+
+    await purgeEndedShares.run({}, await contextFor(world, null))
+
+    expect(await world.rows('select project_id from project_group_links where group_id = $1', [partners.id])).toEqual([
+      { project_id: lasting.id },
+    ])
+    expect(await world.rows('select from group_group_links where shared_with_group_id = $1', [partners.id])).toEqual([])
+  })
 })

@@ -6,7 +6,7 @@ import { projectsPage } from '../projects/list.ts'
 import { projectListFilters } from '../projects/params.ts'
 import { getRecord } from '../projects/service.ts'
 import { project } from '../projects/subject.ts'
-import { userByIdOrName } from '../users/subject.ts'
+import { requireVisiblePeople, userByIdOrName } from '../users/subject.ts'
 import { Starrer } from './entity.ts'
 import { deleteStar, insertStar, type StarrerRow, starrersOf } from './queries.ts'
 
@@ -42,8 +42,10 @@ export const starRoutes = [
     params: Params({ search: Optional(Text({ description: 'Part of the name or user name' })) }),
     paged: true,
     returns: Starrer,
-    handle: ({ subject, params, page, ctx }) =>
-      fetchPage<StarrerRow>(ctx.db, starrersOf(subject.id, ctx.actor, params.search), page),
+    async handle({ subject, params, page, ctx }) {
+      requireVisiblePeople(ctx)
+      return fetchPage<StarrerRow>(ctx.db, starrersOf(subject.id, ctx.actor, params.search), page)
+    },
   }),
 
   endpoint({

@@ -8,6 +8,7 @@ import { lockSharingBelow } from '../groups/edit-queries.ts'
 import { lockGroup } from '../groups/queries.ts'
 import { deepestNesting } from '../groups/service.ts'
 import { type GroupSubject, loadGroup } from '../groups/subject.ts'
+import { taken } from '../namespaces/names.ts'
 import { renameTree, retireRoutes } from '../namespaces/rename-queries.ts'
 import { heightOf, limitVisibility, moveTree } from './queries.ts'
 
@@ -46,8 +47,9 @@ export async function transferGroup(ctx: Ctx, group: GroupSubject, parentId: num
     const fullPath = parent ? `${parent.full_path}/${held.path}` : held.path
     const fullName = parent ? `${parent.full_name} / ${held.name}` : held.name
     const from = { fullPath: held.full_path, fullName: held.full_name }
-    if (!(await renameTree(tx, traversalIds, from, { path: held.path, fullPath, fullName })))
-      throw refuse('The parent group already has a subgroup or a project with the same path.')
+    const complaint = await renameTree(tx, traversalIds, from, { path: held.path, fullPath, fullName })
+    if (complaint === taken) throw refuse('The parent group already has a subgroup or a project with the same path.')
+    if (complaint !== undefined) throw refuse(`Path ${complaint}.`)
     if (parent) await limitVisibility(tx, traversalIds, parent.visibility)
     if (parent?.share_with_group_lock) await lockSharingBelow(tx, traversalIds)
     await namespacePlaced(tx, held.id)

@@ -5,6 +5,7 @@ import { emit } from '../../events/log.ts'
 import { Failure, rowNotFound } from '../../kernel/failure.ts'
 import { lockAccess, projectPlaced } from '../access-index/service.ts'
 import { mayCreateProjects } from '../namespaces/creation.ts'
+import { fullPathComplaints } from '../namespaces/names.ts'
 import { claimRoute, lockNamespace, type NamespaceWithLevel, retireProjectRoute } from '../namespaces/queries.ts'
 import { lockProject, takenNames } from '../projects/edit-queries.ts'
 import { requireRoom } from '../projects/service.ts'
@@ -38,6 +39,8 @@ export async function transferProject(ctx: Ctx, project: ProjectSubject, target:
           throw error instanceof Failure ? refuse(notAllowed) : error
         })
       const fullPath = `${namespace.full_path}/${held.path}`
+      const [tooLong] = fullPathComplaints(fullPath)
+      if (tooLong !== undefined) throw refuse(`Path ${tooLong}`)
       const names = await takenNames(tx, {
         namespaceId: namespace.id,
         name: held.name,

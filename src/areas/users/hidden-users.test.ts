@@ -15,6 +15,15 @@ describe('with the public visibility restricted', () => {
       status: 403,
       json: { message: '403 Forbidden - Not authorized to access /api/v4/users' },
     })
+    const project = await world.project({ visibility: 'public' })
+    await ann.post(`/projects/${project.id}/star`)
+    for (const list of ['users', 'starrers']) {
+      expect(await world.anonymous.get(`/projects/${project.id}/${list}`), list).toMatchObject({
+        status: 401,
+        json: { message: '401 Unauthorized' },
+      })
+      expect((await ann.get(`/projects/${project.id}/${list}`)).json, list).toHaveLength(1)
+    }
     for (const who of [ann, guest, world.root]) expect((await who.get(path)).status).toBe(200)
     expect((await guest.get(`/users/${guest.id}`)).status).toBe(200)
   })

@@ -75,7 +75,9 @@ export const userRoutes = [
           OneOf(['enabled', 'disabled'], { description: 'With or without a second factor; administrators' }),
         ),
         with_custom_attributes: Flag({ default: false, description: 'Show custom attributes; administrators' }),
-        custom_attributes: Optional(Hash(Text(), { description: 'With these attributes; administrators' })),
+        custom_attributes: Optional(
+          Hash(Text(), { maxProperties: 100, description: 'With these attributes; administrators' }),
+        ),
       },
       { allOrNone: ['extern_uid', 'provider'] },
     ),

@@ -1,16 +1,25 @@
 import { Type } from 'typebox'
+import { visibilities } from '../../access/levels.ts'
 import type { Facts } from '../../access/policy.ts'
 import { userPolicy } from '../../access/user-policy.ts'
 import type { Ctx } from '../../api/ctx.ts'
 import { subject } from '../../api/endpoint.ts'
 import { Id, Params } from '../../api/params/types.ts'
+import { unauthenticated } from '../../kernel/failure.ts'
 import { findUser, findUserByName, type UserRow } from './queries.ts'
 
 export type UserSubject = UserRow & { facts: Facts }
 
 /** People are public unless the `public` visibility is restricted: then they are for those who signed in. */
+const arePeoplePublic = ({ settings }: Ctx): boolean => !settings.restricted_visibility_levels.includes('public')
+
+/** Refuses nobody known a list of people where they are hidden from him. */
+export function requireVisiblePeople(ctx: Ctx): void {
+  if (ctx.actor === null && !arePeoplePublic(ctx)) throw unauthenticated()
+}
+
 const factsOf = (row: UserRow, ctx: Ctx): Facts => ({
-  visibility: ctx.settings.restricted_visibility_levels.includes('public') ? 10 : 20,
+  visibility: arePeoplePublic(ctx) ? visibilities.public : visibilities.internal,
   level: 0,
   features: {},
   flags: { self: ctx.actor?.id === row.id, signed_in: ctx.actor !== null },
