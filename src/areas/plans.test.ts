@@ -27,9 +27,10 @@ describe.for(['free', 'starter', 'premium'] as const)('D1-TIER-OFFER: on the pla
     const sent = { name: plan, path: plan, shared_runners_minutes_limit: 7, extra_shared_runners_minutes_limit: 8 }
     const made = await world.root.post('/groups', sent)
     expect(made.status).toBe(201)
+    const template = await world.project()
     const edited = await world.root.put(`/groups/${made.json.id}`, {
       membership_lock: true,
-      file_template_project_id: 5,
+      file_template_project_id: template.id,
     })
     const [listed] = (await world.root.get(`/groups?search=${plan}`)).json
     for (const record of [made.json, edited.json, listed, (await world.root.get(`/groups/${made.json.id}`)).json])
@@ -38,7 +39,11 @@ describe.for(['free', 'starter', 'premium'] as const)('D1-TIER-OFFER: on the pla
       'select shared_runners_minutes_limit as minutes, membership_lock, file_template_project_id as template from namespaces where id = $1',
       [made.json.id],
     )
-    expect(row).toEqual({ minutes: starter ? 7 : null, membership_lock: starter, template: premium ? 5 : null })
+    expect(row).toEqual({
+      minutes: starter ? 7 : null,
+      membership_lock: starter,
+      template: premium ? template.id : null,
+    })
   })
 
   test('projects have the fields and parameters of the plan', async () => {
