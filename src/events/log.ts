@@ -1,5 +1,5 @@
 import type { Db, Tx } from '../db/db.ts'
-import { literal, sql } from '../db/sql.ts'
+import { empty, literal, type Sql, sql } from '../db/sql.ts'
 import type { Timestamp } from '../db/types.ts'
 import { writeAudit } from './audit.ts'
 import type { Happening } from './happening.ts'
@@ -67,18 +67,18 @@ export type Event = {
  * Writes an event, what is shown of it and what the audit log keeps, in the transaction of what it tells: without its commit, it
  * never happened.
  */
-export async function emit(tx: Tx, event: NewEvent): Promise<number> {
-  const written = await tx.run(sql`insert into events (kind, project_id, group_id, actor_id, payload)
+export async function emit(tx: Tx, event: NewEvent): Promise<void> {
+  const lines = (event.feed ?? []).flatMap((entry) => lineOf(event, entry) ?? [])
+  await tx.run(sql`${lines.length > 0 ? sql`with shown as (${linesOf(lines)})` : empty}
+    insert into events (kind, project_id, group_id, actor_id, payload)
     values (${event.kind}, ${event.projectId ?? null}, ${event.groupId ?? null}, ${event.actorId}, ${JSON.stringify(event.payload)}::jsonb)`)
   await writeAudit(tx, event)
-  const lines = (event.feed ?? []).flatMap((entry) => lineOf(event, entry) ?? [])
-  if (lines.length > 0)
-    await tx.run(sql`
-      insert into feed_events (project_id, author_id, action, target_type, target_id, target_iid, target_title, code, push)
-      select f.* from jsonb_to_recordset(${JSON.stringify(lines)}::jsonb) as f (project_id bigint, author_id bigint, action text,
-        target_type text, target_id bigint, target_iid integer, target_title text, code boolean, push jsonb)`)
-  return written
 }
+
+const linesOf = (lines: readonly object[]): Sql => sql`
+  insert into feed_events (project_id, author_id, action, target_type, target_id, target_iid, target_title, code, push)
+  select f.* from jsonb_to_recordset(${JSON.stringify(lines)}::jsonb) as f (project_id bigint, author_id bigint, action text,
+    target_type text, target_id bigint, target_iid integer, target_title text, code boolean, push jsonb)`
 
 /** As the table of the feed has it; nothing when there is nobody to name. */
 function lineOf({ projectId, actorId }: NewEvent, { action, authorId, target, code, push }: FeedEntry) {

@@ -2,7 +2,7 @@ import { hash, randomUUID } from 'node:crypto'
 import { type FileHandle, mkdir, open, rename, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
-import { deflate as deflateCallback, deflateSync } from 'node:zlib'
+import { deflate as deflateCallback, deflateSync, type ZlibOptions } from 'node:zlib'
 import type { ObjectType } from './cat-file.ts'
 import type { Oid } from './oid.ts'
 import { pathToBytes } from './path-bytes.ts'
@@ -107,13 +107,21 @@ const compressedHereBytes = 16 * 1024
 
 async function writeTemporary({ object, temporary }: Place): Promise<void> {
   const { type, content } = object
-  // As git: objects are packed soon, so speed counts.
-  const options = { level: 1 }
   const whole = Buffer.concat([headerOf(type, content), content])
+  const options = compression(whole.length)
   const compressed = whole.length < compressedHereBytes ? deflateSync(whole, options) : await deflate(whole, options)
   await using file = await open(temporary, 'wx', 0o444)
   await file.writeFile(compressed)
   await file.sync()
+}
+
+/**
+ * As git: objects are packed soon, so speed counts. The window is no larger than what goes through it: memory for the usual
+ * one is a quarter of a megabyte, which costs more than a small object's compression.
+ */
+function compression(bytes: number): ZlibOptions {
+  const windowBits = Math.min(15, Math.max(9, Math.ceil(Math.log2(bytes))))
+  return { level: 1, windowBits, memLevel: Math.min(8, windowBits - 7) }
 }
 
 export async function syncFolder(path: string): Promise<void> {

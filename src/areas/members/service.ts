@@ -78,7 +78,7 @@ const record = (
   kind: string,
   userId: number,
   more: object = {},
-): Promise<number> =>
+): Promise<void> =>
   emit(tx, {
     kind,
     ...(membership.of === 'group' ? { groupId: membership.groupId } : { projectId: membership.projectId }),

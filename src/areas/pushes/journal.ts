@@ -12,7 +12,15 @@ import { openRepository } from '../repositories/open.ts'
 import type { RefChange } from './change.ts'
 import { feedOfPush } from './feed.ts'
 import { refreshRepository } from './jobs.ts'
-import { deleteChanges, findPush, insertPush, type NewPush, notePush, settlePush } from './queries.ts'
+import {
+  deleteChanges,
+  findPush,
+  insertPush,
+  type NewPush,
+  notePush,
+  projectOfUnsettled,
+  settlePush,
+} from './queries.ts'
 
 /*
  * Refs and database are two stores. A change is first written down as intended (committed), then the refs move, then one
@@ -60,11 +68,11 @@ export async function forgetStale(
 
 /** Compares the refs with what was intended and writes what follows, once. Returns the changes that happened. */
 export async function settle(ctx: Ctx, pushId: number): Promise<readonly RefChange[]> {
-  const known = await findPush(ctx.db, pushId)
-  if (!known || known.state === 'done') return []
+  const projectId = await projectOfUnsettled(ctx.db, pushId)
+  if (projectId === undefined) return []
   return ctx.transaction(async (tx) => {
     // Pushes of a project settle one after the other: each sees what the others have claimed.
-    const project = await lockProject(tx, known.project_id)
+    const project = await lockProject(tx, projectId)
     const push = await findPush(tx, pushId)
     if (!project || !push) return []
     const repo = openRepository(ctx, project)

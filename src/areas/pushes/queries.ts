@@ -61,6 +61,11 @@ export const findPush = (db: Db, id: number): Promise<PushRow | undefined> =>
         from ref_changes c where c.push_id = p.id), '[]') as changes
     from pushes p where p.id = ${id}`)
 
+/** The project of a push that nobody has settled yet. */
+export const projectOfUnsettled = async (db: Db, id: number): Promise<number | undefined> =>
+  (await db.row<{ project_id: number }>(sql`select project_id from pushes where id = ${id} and state <> 'done'`))
+    ?.project_id
+
 /** Crosses out some changes of a push that is under way. */
 export const deleteChanges = (db: Db, pushId: number, names: readonly string[]): Promise<number> =>
   db.run(sql`delete from ref_changes where push_id = ${pushId} and convert_from(ref, 'UTF8') = any(${names}::text[])`)
@@ -68,12 +73,14 @@ export const deleteChanges = (db: Db, pushId: number, names: readonly string[]):
 /** Settles a push once: false when somebody else has. */
 export async function settlePush(tx: Tx, id: number, moved: readonly string[]): Promise<boolean> {
   const state = moved.length > 0 ? 'done' : 'dropped'
-  const settled = await tx.run(sql`
-    update pushes set state = ${state}, finished_at = now() where id = ${id} and (state = 'intended' or (state = 'dropped' and ${state} = 'done'))`)
-  if (settled === 0) return false
-  await tx.run(sql`
-    update ref_changes set moved = convert_from(ref, 'UTF8') = any(${moved}::text[]) where push_id = ${id}`)
-  return true
+  const settled = await tx.row(sql`
+    with settled as (
+      update pushes set state = ${state}, finished_at = now()
+      where id = ${id} and (state = 'intended' or (state = 'dropped' and ${state} = 'done')) returning id),
+    marked as (
+      update ref_changes c set moved = convert_from(c.ref, 'UTF8') = any(${moved}::text[]) from settled where c.push_id = settled.id)
+    select id from settled`)
+  return settled !== undefined
 }
 
 /** Where pushes are under way, or were when the service was cut off. */

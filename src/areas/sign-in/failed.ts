@@ -5,7 +5,7 @@ import { emit } from '../../events/log.ts'
 const longestLogin = 255
 
 /** Has the audit log tell that somebody did not come in, and from where. `userId` when the name is somebody's. */
-export const tellFailedSignIn = (ctx: Ctx, login: string, userId: number | undefined): Promise<number> =>
+export const tellFailedSignIn = (ctx: Ctx, login: string, userId: number | undefined): Promise<void> =>
   ctx.transaction((tx) =>
     emit(tx, {
       kind: 'sign_in_failed',
