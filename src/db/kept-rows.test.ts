@@ -56,6 +56,24 @@ describe('a kept row', () => {
     expect(reads.sent).toEqual([expect.stringContaining('from users')])
   })
 
+  test('is read once for all who want it while it is being read', async ({ world }) => {
+    await using reads = keptRows(world)
+    const first = reads.kept.row(nameOf(1))
+    await turn()
+    const others = [1, 2, 3].map(() => reads.kept.row(nameOf(1)))
+    const [row, ...same] = await Promise.all([first, ...others])
+    for (const each of same) expect(each).toBe(row)
+    expect(reads.sent).toEqual([expect.stringContaining('from users'), askedForMoment])
+  })
+
+  test('that cannot be read is refused to all who wait, and asked for again', async ({ world }) => {
+    await using reads = keptRows(world)
+    const broken = sql`select 1 / ${0} as nothing`
+    const asked = await Promise.allSettled([1, 2].map(() => reads.kept.row(broken)))
+    expect(asked.map(({ status }) => status)).toEqual(['rejected', 'rejected'])
+    await expect(reads.kept.row(broken)).rejects.toThrow('division by zero')
+  })
+
   test('is another with other values, and none is kept of what is not there', async ({ world }) => {
     await using reads = keptRows(world)
     const ann = await world.user({ name: 'Ann' })

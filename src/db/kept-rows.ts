@@ -24,11 +24,14 @@ export type Line = {
 /**
  * Rows that are kept for as long as nothing at all is committed. What a snapshot sees follows from it alone, so a row of the
  * same snapshot is exact, in any process; and one question for the snapshot serves all who ask before it goes out. A row
- * whose moment is not the last one seen is known to be old without asking: a commit costs one vain question at most.
+ * whose moment is not the last one seen is known to be old without asking: a commit costs one vain question at most, and one
+ * reading of each thing that is wanted, however many want it.
  */
 export class KeptRows implements KeptReads {
   readonly #line: Line
   readonly #kept = new LRUCache<string, Rows>({ maxSize: maximumBytes, sizeCalculation: sizeOf })
+  /** Statements under way, by key: each once, however many want it. */
+  readonly #reading = new Map<string, Promise<readonly Row[]>>()
   #last = ''
   #asked: { sent: number; moment: Promise<string> } | undefined
 
@@ -46,19 +49,30 @@ export class KeptRows implements KeptReads {
 
   async rows<R>(statement: Statement): Promise<readonly Readonly<R>[]> {
     const key = keyOf(statement)
+    // Whoever reads the same just now began before us. What he gets is ours, too, if nothing is committed meanwhile.
+    await this.#reading.get(key)?.catch(() => {})
     const known = this.#known(key)
     if (known && (await this.#moment()) === known[0].moment) return known as readonly unknown[] as readonly R[]
-    const { text, values } = statement
-    const rows = await this.#line.rows<Row>({
-      text: `select kept.*, ${moment.text} as moment from (${text}) as kept`,
-      values,
-    })
-    if (isRows(rows)) {
-      this.#last = rows[0].moment
-      for (const row of rows) Object.freeze(row)
-      this.#kept.set(key, Object.freeze(rows))
-    }
-    return rows as readonly unknown[] as readonly R[]
+    // Who reads it now began after we came.
+    const reading = this.#reading.get(key) ?? this.#read(key, statement)
+    return (await reading) as readonly unknown[] as readonly R[]
+  }
+
+  #read(key: string, { text, values }: Statement): Promise<readonly Row[]> {
+    const reading = this.#line
+      .rows<Row>({ text: `select kept.*, ${moment.text} as moment from (${text}) as kept`, values })
+      .then((rows) => this.#keep(key, rows))
+      .finally(() => this.#reading.delete(key))
+    this.#reading.set(key, reading)
+    return reading
+  }
+
+  #keep(key: string, rows: readonly Row[]): readonly Row[] {
+    if (!isRows(rows)) return rows
+    this.#last = rows[0].moment
+    for (const row of rows) Object.freeze(row)
+    this.#kept.set(key, Object.freeze(rows))
+    return rows
   }
 
   #known(key: string): Rows | undefined {
