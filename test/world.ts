@@ -297,6 +297,12 @@ export class World {
     this.#settingsBefore = undefined
   }
 
+  /** The installation looks as nobody has changed it. */
+  async plainAppearance(): Promise<void> {
+    await this.rows(`update appearance set texts = default, logo = null, logo_digest = null, header_logo = null,
+      header_logo_digest = null, favicon = null, favicon_digest = null`)
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     await this.app[Symbol.asyncDispose]()
     await this.db[Symbol.asyncDispose]()

@@ -30,9 +30,7 @@ function transactionOver(client: pg.PoolClient): Tx {
 /** Opens the connections on first use. Statements outside a transaction go through the pipelined readers. */
 export function openDatabase(url: string, { readers = 3, writers = 10 }: DatabaseOptions = {}): Database {
   const reader = new Reader(url, readers)
-  // Pipelined, so that the first statement of a transaction goes out with its beginning.
-  const options = { ...connectionOptions(url, 'writer'), pipeline: true, max: writers, idleTimeoutMillis: 30_000 }
-  const pool = new pg.Pool(options as pg.PoolConfig)
+  const pool = new pg.Pool({ ...connectionOptions(url, 'writer'), max: writers, idleTimeoutMillis: 30_000 })
   // An idle connection that breaks leaves the pool by itself; without a listener it would end the process.
   pool.on('error', () => {})
 
@@ -40,11 +38,8 @@ export function openDatabase(url: string, { readers = 3, writers = 10 }: Databas
     const client = await pool.connect()
     let broken = false
     try {
-      const begun = client.query('begin')
-      // Told by whatever comes after it, too.
-      begun.catch(() => {})
+      await client.query('begin')
       const result = await work(transactionOver(client))
-      await begun
       await client.query('commit')
       return result
     } catch (error) {

@@ -1,5 +1,5 @@
 import { describe, expect } from 'vitest'
-import { test } from '../../test/world.ts'
+import { test, unique } from '../../test/world.ts'
 import type { Tx } from '../db/db.ts'
 import { emit, type Position, readEvents, start } from './log.ts'
 
@@ -18,40 +18,41 @@ async function wordsAfter(world: { db: Parameters<typeof readEvents>[0] }, posit
 
 describe('the log of events', () => {
   test('has what was committed, and nothing of what was not', async ({ world }) => {
-    await world.db.transaction((tx) => tell(tx, 'kept'))
+    const [kept, lost] = [unique('kept'), unique('lost')]
+    await world.db.transaction((tx) => tell(tx, kept))
     await world.db
       .transaction(async (tx) => {
-        await tell(tx, 'lost')
+        await tell(tx, lost)
         throw new Error('no')
       })
       .catch(() => {})
     // Transactions of other tests, be it in other databases of the server, may be older and still under way.
     await expect
-      .poll(async () => (await wordsAfter(world, start, ['kept', 'lost'])).map(({ word }) => word))
-      .toEqual(['kept'])
+      .poll(async () => (await wordsAfter(world, start, [kept, lost])).map(({ word }) => word), { timeout: 10_000 })
+      .toEqual([kept])
   })
 
   test('shows a reader who remembers his position every event, though a later transaction commits first', async ({
     world,
   }) => {
-    const mine = ['slow', 'fast']
+    const mine = [unique('slow'), unique('fast')] as const
     const slowMayEnd = Promise.withResolvers<void>()
     const slowHasTold = Promise.withResolvers<void>()
     const slow = world.db.transaction(async (tx) => {
-      await tell(tx, 'slow')
+      await tell(tx, mine[0])
       slowHasTold.resolve()
       await slowMayEnd.promise
     })
     await slowHasTold.promise
-    await world.db.transaction((tx) => tell(tx, 'fast'))
+    await world.db.transaction((tx) => tell(tx, mine[1]))
 
     // `fast` is committed, but an older transaction may still add something before it.
     expect(await wordsAfter(world, start, mine)).toEqual([])
     slowMayEnd.resolve()
     await slow
-    await expect.poll(async () => (await wordsAfter(world, start, mine)).length).toBe(2)
+    await expect.poll(async () => (await wordsAfter(world, start, mine)).length, { timeout: 10_000 }).toBe(2)
     const seen = await wordsAfter(world, start, mine)
-    expect(seen.map(({ word }) => word)).toEqual(['slow', 'fast'])
-    expect((await wordsAfter(world, seen[0]!.at, mine)).map(({ word }) => word)).toEqual(['fast'])
+    expect(seen.map(({ word }) => word)).toEqual(mine)
+    expect((await wordsAfter(world, seen[0]!.at, mine)).map(({ word }) => word)).toEqual([mine[1]])
   })
 })

@@ -1,4 +1,4 @@
-import { describe, expect } from 'vitest'
+import { describe, expect, onTestFinished } from 'vitest'
 import { alternatives, type ParamSchema } from '../../src/api/params/schema.ts'
 import { endpoints } from '../../src/areas/index.ts'
 import { allParams, pagingParams } from '../../src/edges/http/mount.ts'
@@ -103,6 +103,7 @@ describe('hostile shapes of parameters never break anything', () => {
     async ([, e], { world }) => {
       // They are put back when the test ends.
       if (e.path === '/application/settings') await world.settings({})
+      if (e.path === '/application/appearance') onTestFinished(() => world.plainAppearance())
       const admin = await adminOf(world)
       // What is written to is not the account that makes everything here.
       const who = e.method === 'GET' ? world.root : await world.user()

@@ -1,7 +1,6 @@
 import { FormData } from 'undici'
 import { describe, expect, onTestFinished } from 'vitest'
 import { test } from '../../../test/world.ts'
-import { sql } from '../../db/sql.ts'
 import { checkAvatars } from '../avatars/check.ts'
 
 const png = Buffer.from(
@@ -20,8 +19,7 @@ describe('appearance', () => {
 
   test('changes as far as it is named', async ({ world }) => {
     // Others who share this world may have changed it.
-    await world.db.run(sql`update appearance set texts = default, logo = null, logo_digest = null, header_logo = null,
-      header_logo_digest = null, favicon = null, favicon_digest = null`)
+    await world.plainAppearance()
     const before = (await world.root.get(path)).json
     expect(before).toEqual({
       title: '',
