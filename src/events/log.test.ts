@@ -32,6 +32,19 @@ describe('the log of events', () => {
       .toEqual([kept])
   })
 
+  test('is read in the order of transactions, however many digits their numbers have', async ({ world }) => {
+    const [nine, ten] = [unique('nine'), unique('ten')]
+    // Numbers below all that a database gives.
+    await world.rows(
+      `insert into events (txid, kind, actor_id, payload) values ('10', 'test', null, jsonb_build_object('word', $2::text)),
+        ('9', 'test', null, jsonb_build_object('word', $1::text))`,
+      [nine, ten],
+    )
+    const [first] = await readEvents(world.db, { txid: '8', id: 0 }, 1)
+    const [second] = await readEvents(world.db, first!.position, 1)
+    expect([first, second].map((event) => event!.payload['word'])).toEqual([nine, ten])
+  })
+
   test('shows a reader who remembers his position every event, though a later transaction commits first', async ({
     world,
   }) => {

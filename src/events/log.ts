@@ -114,9 +114,9 @@ type Row = {
  */
 export async function readEvents(db: Db, after: Position, limit: number): Promise<Event[]> {
   const rows = await db.rows<Row>(sql`
-    select txid::text, id, kind, project_id, group_id, actor_id, payload, created_at from events
-    where (txid, id) > (${after.txid}::xid8, ${after.id}) and txid < pg_snapshot_xmin(pg_current_snapshot())
-    order by txid, id limit ${literal(limit)}`)
+    select e.txid::text, e.id, e.kind, e.project_id, e.group_id, e.actor_id, e.payload, e.created_at from events e
+    where (e.txid, e.id) > (${after.txid}::xid8, ${after.id}) and e.txid < pg_snapshot_xmin(pg_current_snapshot())
+    order by e.txid, e.id limit ${literal(limit)}`)
   return rows.map((row) => ({
     position: { txid: row.txid, id: row.id },
     kind: row.kind,
