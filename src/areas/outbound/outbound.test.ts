@@ -153,10 +153,13 @@ describe('the guard', () => {
       { allow_local_requests_from_system_hooks: false, allow_local_requests_from_web_hooks_and_services: true },
       false,
     ],
-  ] as const)('opens the local network to the purpose %s with %j: %s', async ([purpose, settings, isOpen]) => {
-    const answer = await ask('http://a.example/', ['10.0.0.1'], settings, purpose)
-    expect(answer).toMatchObject(isOpen ? { host: 'a.example' } : { blocked: network })
-  })
+  ] as const)(
+    'D2-SETTINGS-LOCAL-REQUESTS opens the local network to the purpose %s with %j: %s',
+    async ([purpose, settings, isOpen]) => {
+      const answer = await ask('http://a.example/', ['10.0.0.1'], settings, purpose)
+      expect(answer).toMatchObject(isOpen ? { host: 'a.example' } : { blocked: network })
+    },
+  )
 
   test('gives the one address to go to, unless the setting leaves it open', async () => {
     const destination = await ask('https://a.example/', ['8.8.8.8', '8.8.4.4'])
