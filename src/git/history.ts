@@ -31,8 +31,6 @@ export type HistoryPage = {
   order?: 'time' | 'date' | 'author-date' | 'topo'
   skip?: number
   limit: number
-  /** For the one process that this may take. Default 60 s. */
-  timeoutMs?: number
 }
 
 const orderFlags = {
@@ -55,7 +53,7 @@ export async function listCommits(repo: Repository, filters: HistoryFilters, pag
 export async function listCommitIds(
   repo: Repository,
   filters: HistoryFilters,
-  { order = 'time', skip = 0, limit, timeoutMs }: HistoryPage,
+  { order = 'time', skip = 0, limit }: HistoryPage,
 ): Promise<Oid[]> {
   if (limit <= 0 || isEmpty(filters)) return []
   const follow = filters.follow === true && filters.path !== undefined
@@ -65,7 +63,6 @@ export async function listCommitIds(
   if (known) return known.slice(from)
   const { stdout } = await repo.run(follow ? 'log' : 'rev-list', {
     ...selection(filters),
-    ...(timeoutMs !== undefined && { timeoutMs }),
     flags: [
       ...selection(filters).flags,
       ...(follow ? (['--follow', '--format=%H', '--no-show-signature', '--no-decorate'] as const) : []),

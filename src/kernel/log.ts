@@ -3,6 +3,8 @@ import { type Logger, type LoggerOptions, pino } from 'pino'
 /** So much of the log is written at once, and what there is each second. */
 const batchBytes = 64 * 1024
 const flushMs = 1000
+/** Warnings, errors and what is worse do not wait: the process may be about to end. */
+const urgentLevel = 40
 
 /** The log of this process, to standard output. Disposing writes what is left. */
 export type Log = { readonly log: Logger } & Disposable
@@ -22,13 +24,18 @@ export function openLog(level: NonNullable<LoggerOptions['level']>): Log {
     handOver()
     output.flush()
   }
-  const write = (line: string) => {
-    lines += line
-    if (lines.length >= batchBytes) handOver()
+  // Pino tells a stream that asks for it the level of each line.
+  const batches = {
+    [pino.symbols.needsMetadataGsym]: true as const,
+    lastLevel: 0,
+    write(line: string) {
+      lines += line
+      if (lines.length >= batchBytes || this.lastLevel >= urgentLevel) handOver()
+    },
   }
   const flushing = setInterval(flush, flushMs).unref()
   return {
-    log: pino({ level, base: { pid: process.pid } }, { write }),
+    log: pino({ level, base: { pid: process.pid } }, batches),
     [Symbol.dispose]() {
       clearInterval(flushing)
       flush()

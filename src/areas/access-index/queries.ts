@@ -35,10 +35,11 @@ export const deployKeyLevel = (keyId: number, projectId: Sql): Sql => sql`(
 
 /**
  * The level a deploy token has in its project, or in those below its group: a reporter's, since it only reads. Null elsewhere,
- * and when it is no longer good.
+ * and when it was revoked. Whether it has expired is asked by whoever lets it in, each time: rows with a level are kept, and
+ * know no clock.
  */
 export const deployTokenLevel = (tokenId: number, projectId: Sql, namespaceId: Sql): Sql => sql`(
-    select ${literal(levels.reporter)}::smallint from deploy_tokens t where t.id = ${tokenId} and not t.revoked and (t.expires_at is null or t.expires_at > now())
+    select ${literal(levels.reporter)}::smallint from deploy_tokens t where t.id = ${tokenId} and not t.revoked
     and (t.project_id = ${projectId} or t.namespace_id = any((select traversal_ids from namespaces where id = ${namespaceId})::bigint[])))`
 
 /**

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { describe, expect } from 'vitest'
 import { test } from '../../../test/world.ts'
 import type { Oid } from '../../git/oid.ts'
-import { hostilePaths, hostileRefs, storedProject } from '../commits/testing.ts'
+import { hostilePaths, hostileRefs, openAndClosed, storedProject } from '../commits/testing.ts'
 
 const enc = encodeURIComponent
 const sha256 = (bytes: Buffer | string) => createHash('sha256').update(bytes).digest('hex')
@@ -71,21 +71,12 @@ describe('GET /projects/:id/repository/files/:file_path', () => {
   test('D1-FILE-PUBLIC: nobody known reads a public project, a private one is missing for strangers and closed to guests', async ({
     world,
   }) => {
-    const [stranger, guest, reporter] = await Promise.all([world.user(), world.user(), world.user()])
-    const open = await storedProject(world)
-    const closed = await storedProject(world, {
-      visibility: 'private',
-      members: [
-        [guest, 'guest'],
-        [reporter, 'reporter'],
-      ],
-    })
-    for (const project of [open, closed]) project.repository.commit({ 'a.txt': 'a' })
+    const { open, closed, stranger, guest, reporter } = await openAndClosed(world)
     for (const form of [
-      'files/a.txt?ref=main',
-      'files/a.txt/raw?ref=main',
+      'files/a?ref=main',
+      'files/a/raw?ref=main',
       'tree',
-      `blobs/${closed.repository.git('rev-parse', 'main:a.txt')}`,
+      `blobs/${closed.repository.git('rev-parse', 'main:a')}`,
       'commits',
       'commits/main',
     ]) {

@@ -4,29 +4,7 @@ import { raw, type Sql, sql } from '../../db/sql.ts'
 import { within } from '../access-index/queries.ts'
 import type { GroupRow } from './queries.ts'
 
-/** Attributes of a group that create and edit set, as columns. */
-export type GroupAttributes = {
-  name: string
-  description: string
-  visibility: number
-  share_with_group_lock: boolean
-  membership_lock: boolean
-  require_two_factor_authentication: boolean
-  two_factor_grace_period: number
-  project_creation_level: string
-  subgroup_creation_level: string
-  auto_devops_enabled: boolean | null
-  emails_disabled: boolean | null
-  mentions_disabled: boolean | null
-  lfs_enabled: boolean | null
-  request_access_enabled: boolean
-  file_template_project_id: number | null
-  shared_runners_minutes_limit: number | null
-  extra_shared_runners_minutes_limit: number | null
-}
-
-/** What `updateGroupAttributes` takes; everything else that was sent is not an attribute. */
-export const groupAttributeNames: ReadonlySet<string> = new Set([
+const attributeNames = [
   'name',
   'description',
   'visibility',
@@ -44,7 +22,13 @@ export const groupAttributeNames: ReadonlySet<string> = new Set([
   'file_template_project_id',
   'shared_runners_minutes_limit',
   'extra_shared_runners_minutes_limit',
-] satisfies (keyof GroupAttributes)[])
+] as const satisfies readonly (keyof GroupRow)[]
+
+/** Attributes of a group that create and edit set, as columns. */
+export type GroupAttributes = Pick<GroupRow, (typeof attributeNames)[number]>
+
+/** What `updateGroupAttributes` takes; everything else that was sent is not an attribute. */
+export const groupAttributeNames: ReadonlySet<string> = new Set(attributeNames)
 
 const assignments = (attributes: Partial<GroupAttributes>): Sql =>
   Object.entries(attributes).reduce((all, [name, value]) => {

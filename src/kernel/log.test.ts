@@ -1,0 +1,22 @@
+import { execFileSync } from 'node:child_process'
+import { expect, test } from 'vitest'
+
+/** Lines that a process says that ends by itself after these statements, without anybody closing its log. */
+function saidBy(statements: string): string[] {
+  const module = JSON.stringify(new URL('./log.ts', import.meta.url).href)
+  const code = `const { openLog } = await import(${module}); const { log } = openLog('info'); ${statements}; process.exit(1)`
+  try {
+    execFileSync('node', ['--input-type=module', '-e', code], { encoding: 'utf8' })
+  } catch (error) {
+    const { stdout } = error as { stdout: string }
+    return stdout
+      .split('\n')
+      .filter((line) => line !== '')
+      .map((line) => JSON.parse(line).msg)
+  }
+  return []
+}
+
+test('what went before an error, and the error, are written though the process ends at once', () => {
+  expect(saidBy(`log.info('before'); log.error('broken')`)).toEqual(['before', 'broken'])
+})
