@@ -1,6 +1,6 @@
 import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import ssh2 from 'ssh2'
+import { newKeyPair } from '../src/edges/git-ssh/key-pair.ts'
 import { rootToken } from './world.ts'
 
 /** Options of OpenSSH: this key and no other, nothing of the person's own, nobody to ask. */
@@ -18,7 +18,7 @@ export const sshOptions = (port: number, key: string): string[] => [
 /** A new key pair; the path of the private key, beside which the public one has `.pub`. */
 export function newKey(folder: string, name: string): string {
   const file = join(folder, `ssh-${name}`)
-  const pair = ssh2.utils.generateKeyPairSync('ed25519')
+  const pair = newKeyPair()
   rmSync(file, { force: true })
   writeFileSync(file, pair.private, { mode: 0o600 })
   writeFileSync(`${file}.pub`, pair.public)

@@ -1,19 +1,22 @@
 import { linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import ssh2 from 'ssh2'
+import { Failure } from '../../kernel/failure.ts'
+import { newKeyPair } from './key-pair.ts'
 
 /**
  * The private key by which clients know this installation again: `<data dir>/ssh/host_ed25519`, made when there is none.
  * All processes get the same one, however many ask at once. OpenSSH's format, readable by us alone.
+ * Fails with a sentence when the file holds something else.
  */
 export function ensureHostKey(dataDir: string): string {
   const folder = join(dataDir, 'ssh')
   const path = join(folder, 'host_ed25519')
   const known = readKey(path)
-  if (known !== undefined) return known
+  if (known !== undefined) return checked(known, path)
   mkdirSync(folder, { recursive: true, mode: 0o700 })
   const unfinished = `${path}.${process.pid}`
-  writeFileSync(unfinished, ssh2.utils.generateKeyPairSync('ed25519').private, { mode: 0o600, flush: true })
+  writeFileSync(unfinished, newKeyPair().private, { mode: 0o600, flush: true })
   try {
     // Fails when somebody was quicker, and shows nobody a half-written file.
     linkSync(unfinished, path)
@@ -23,6 +26,15 @@ export function ensureHostKey(dataDir: string): string {
     rmSync(unfinished, { force: true })
   }
   return readFileSync(path, 'utf8')
+}
+
+function checked(key: string, path: string): string {
+  const parsed = ssh2.utils.parseKey(key)
+  if (!(parsed instanceof Error)) return key
+  throw new Failure(
+    'unavailable',
+    `${path} holds no private key for SSH (${parsed.message}): bring the right one back, or remove it to get a new one.`,
+  )
 }
 
 function readKey(path: string): string | undefined {

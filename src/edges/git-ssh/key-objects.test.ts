@@ -4,13 +4,14 @@ import type { AddressInfo } from 'node:net'
 import ssh2 from 'ssh2'
 import { expect, test } from 'vitest'
 import { keepKeyObjects } from './key-objects.ts'
+import { newKeyPair } from './key-pair.ts'
 
 test.for([
   ['aes128-gcm@openssh.com', ['_encKey', '_decipherKey']],
   ['aes128-ctr', ['_macKey', '_macKey']],
 ] as const)('with %s the library has its keys where we look for them, as key objects', async ([cipher, names]) => {
   const found = Promise.withResolvers<unknown[]>()
-  const hostKeys = [ssh2.utils.generateKeyPairSync('ed25519').private]
+  const hostKeys = [newKeyPair().private]
   const server = new ssh2.Server({ hostKeys }, (connection) => {
     keepKeyObjects(connection)
     connection.on('error', () => {})
