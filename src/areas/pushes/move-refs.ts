@@ -26,21 +26,25 @@ export async function moveRefs(
   changes: readonly RefChange[],
   { door = 'api', refusal = forbidden, store = async () => {}, ...way }: MoveOptions = {},
 ): Promise<'moved' | 'stale'> {
-  const stored = store()
-  // Nobody may be waiting for it yet when it fails.
-  stored.catch(() => {})
-  const objects = () => stored.then(() => repo)
-  const complaint = await decide(ctx, projectId, changes, objects, { door, ...way })
-  if (complaint !== undefined) {
-    // A refused request leaves no work behind.
-    await stored
-    throw refusal(complaint)
-  }
   const push = { projectId, actorId: ctx.actor?.id ?? null, door, options: [], changes }
-  const id = await intend(ctx, push)
+  const stored = store()
+  const objects = () => stored.then(() => repo)
+  // Neither is left to itself when the other fails.
+  const [intent, storing] = await Promise.allSettled([
+    decide(ctx, projectId, changes, objects, { door, ...way }).then((complaint) => {
+      if (complaint !== undefined) throw refusal(complaint)
+      return intend(ctx, push)
+    }),
+    stored,
+  ])
+  if (intent.status === 'rejected') throw intent.reason
+  const id = intent.value
+  if (storing.status === 'rejected') {
+    await drop(ctx, id)
+    throw storing.reason
+  }
   let outcome: 'moved' | 'stale' | undefined
   try {
-    await stored
     outcome = await updateRefs(
       repo,
       changes.map(({ name, from, to }) => ({ name, from: from ?? 'absent', to })),
