@@ -90,7 +90,7 @@ export class Launched {
   async ready(): Promise<void> {
     const ended = this.exit.then((code) => Promise.reject(new Error(`ended with ${code}: ${this.err}`)))
     ended.catch(() => {})
-    const isReady = vi.waitFor(() => expect(this.out).toContain('Stithy is ready'), { timeout: 20_000, interval: 5 })
+    const isReady = vi.waitFor(() => expect(this.out).toContain('Stithy is ready'), { timeout: 60_000, interval: 5 })
     await Promise.race([isReady, ended])
   }
 }
@@ -134,7 +134,7 @@ export async function serveStandIn(
 export const isAlive = (pid: number): boolean => allProcesses().some((each) => each.pid === pid)
 
 export const allGone = (pids: readonly number[]): Promise<void> =>
-  vi.waitFor(() => expect(pids.filter(isAlive).map(commandOf)).toEqual([]), { timeout: 5_000, interval: 10 })
+  vi.waitFor(() => expect(pids.filter(isAlive).map(commandOf)).toEqual([]), { timeout: 20_000, interval: 10 })
 
 const commandOf = (pid: number): string => readOr(`/proc/${pid}/cmdline`).replaceAll('\0', ' ').trim()
 
