@@ -4,11 +4,11 @@ import {
   fsync as fsyncCallback,
   mkdirSync,
   openSync,
-  renameSync,
+  rename as renameCallback,
   writeFile as writeFileCallback,
   writeFileSync,
 } from 'node:fs'
-import { open, rm } from 'node:fs/promises'
+import { rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { deflate as deflateCallback, deflateSync, type ZlibOptions } from 'node:zlib'
@@ -18,6 +18,7 @@ import { pathToBytes } from './path-bytes.ts'
 import type { Repository } from './repository.ts'
 
 const fsync = promisify(fsyncCallback)
+const rename = promisify(renameCallback)
 const writeFile = promisify(writeFileCallback)
 const deflate = promisify(deflateCallback)
 
@@ -41,8 +42,8 @@ const maxAttempts = 5
 type Place = { readonly object: NewObject; readonly folder: string; readonly path: string; readonly temporary: string }
 
 /**
- * Stores loose objects, durably and without a process, as git does: temporary files, fsync, rename. List objects before
- * those that name them, so that none is ever there without what it needs. One that is there already is replaced by
+ * Stores loose objects, durably and without a process, as git does: temporary files, fsync, rename. The last
+ * one given comes last: name there what needs the others. One that is there already is replaced by
  * itself, and counts as new, so that no clean-up takes it. The repository must exist. Nothing refers to them until a
  * ref does. For many there is `storeObjects` (pack.ts).
  */
@@ -72,7 +73,9 @@ async function writeOnce(repo: Repository, objects: readonly NewObject[]): Promi
       changed.add(folder)
     }
     await inBatches(places, writeTemporary)
-    for (const { temporary, path } of places) renameSync(temporary, path)
+    // What names the others comes last.
+    await inBatches(places.slice(0, -1), putInPlace)
+    await inBatches(places.slice(-1), putInPlace)
   } catch (error) {
     await Promise.all(places.map(({ temporary }) => rm(temporary, { force: true })))
     throw error
@@ -117,6 +120,8 @@ async function writeTemporary({ object, temporary }: Place): Promise<void> {
   }
 }
 
+const putInPlace = ({ temporary, path }: Place): Promise<void> => rename(temporary, path)
+
 /**
  * As git: objects are packed soon, so speed counts. The window is no larger than what goes through it: memory for the usual
  * one is a quarter of a megabyte, which costs more than a small object's compression.
@@ -127,8 +132,12 @@ function compression(bytes: number): ZlibOptions {
 }
 
 export async function syncFolder(path: string): Promise<void> {
-  await using folder = await open(path, 'r')
-  await folder.sync()
+  const folder = openSync(path, 'r')
+  try {
+    await fsync(folder)
+  } finally {
+    closeSync(folder)
+  }
 }
 
 export type NewTreeEntry = {
