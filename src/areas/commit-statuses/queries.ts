@@ -1,5 +1,5 @@
 import type { List } from '../../api/page.ts'
-import type { Tx } from '../../db/db.ts'
+import type { Db, Tx } from '../../db/db.ts'
 import { raw, type Sql, sql } from '../../db/sql.ts'
 import type { Timestamp } from '../../db/types.ts'
 import type { Oid } from '../../git/oid.ts'
@@ -88,6 +88,12 @@ export const jobsOfPipeline = (
     'Job',
     [sql`s.pipeline_id = ${pipelineId}`, ...anyOf(statuses), ...(includeRetried ? [] : [raw('not s.retried')])],
     'desc',
+  )
+
+/** One status of a project. */
+export const findStatus = (db: Db, projectId: number, id: number): Promise<StatusRow | undefined> =>
+  db.row<StatusRow>(
+    sql`select ${columns} from commit_statuses s ${joined} where s.project_id = ${projectId} and s.id = ${id}`,
   )
 
 /** Whose status is meant. */
