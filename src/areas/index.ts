@@ -56,6 +56,8 @@ import { protectedBranchRoutes } from './protected-branches/routes.ts'
 import { protectedTagRoutes } from './protected-tags/routes.ts'
 import { refreshRepository } from './pushes/jobs.ts'
 import { settleCutOffPushes } from './pushes/recovery.ts'
+import { releaseLinkRoutes } from './releases/link-routes.ts'
+import { releaseRoutes } from './releases/routes.ts'
 import { checkDueRepositories, checkRepository } from './repository-checks/jobs.ts'
 import { removeIdleBots } from './resource-tokens/jobs.ts'
 import { resourceTokenRoutes } from './resource-tokens/routes.ts'
@@ -126,6 +128,7 @@ export const areas: Readonly<Record<string, readonly Endpoint[]>> = {
   'protected-branches': protectedBranchRoutes,
   'protected-tags': protectedTagRoutes,
   search: searchRoutes,
+  releases: [...releaseRoutes, ...releaseLinkRoutes],
   'resource-tokens': resourceTokenRoutes,
   shares: [...shareRoutes, ...projectGroupRoutes],
   signatures: signatureRoutes,
