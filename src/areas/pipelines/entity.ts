@@ -19,6 +19,8 @@ const reference = {
   sha: Type.String(),
   ref: Type.String({ description: 'Branch or tag' }),
   status: Type.String(),
+  created_at: timestamp(),
+  updated_at: timestamp('When it became what it is'),
   web_url: Type.String(),
 }
 
@@ -26,18 +28,24 @@ const reference = {
 export const PipelineReferenceSchema = Type.Object(reference)
 
 export const pipelineReference = (
-  { id, sha, ref, status }: Pick<PipelineRow, 'id' | 'sha' | 'ref' | 'status'>,
+  pipeline: Pick<PipelineRow, 'id' | 'sha' | 'ref' | 'status' | 'created_at' | 'updated_at'>,
   project: Named,
   site: Site,
-) => ({ id, sha: sha as string, ref, status: status as string, web_url: pipelineUrl(site, project, id) })
+) => ({
+  id: pipeline.id,
+  sha: pipeline.sha as string,
+  ref: pipeline.ref,
+  status: pipeline.status as string,
+  created_at: pipeline.created_at,
+  updated_at: pipeline.updated_at,
+  web_url: pipelineUrl(site, project, pipeline.id),
+})
 
 const listed = {
   ...reference,
   iid: Type.Integer({ description: 'Counts from 1 in each project' }),
   project_id: Type.Integer(),
   source: Type.String({ description: 'external: made by statuses that were reported' }),
-  created_at: timestamp(),
-  updated_at: timestamp('When it became what it is'),
 }
 
 const listedOf = ({ pipeline, project }: Shown<PipelineRow>, site: Site) => ({
@@ -45,8 +53,6 @@ const listedOf = ({ pipeline, project }: Shown<PipelineRow>, site: Site) => ({
   iid: pipeline.iid,
   project_id: pipeline.project_id,
   source: pipeline.source,
-  created_at: pipeline.created_at,
-  updated_at: pipeline.updated_at,
 })
 
 /** A pipeline in a list. */
