@@ -143,8 +143,14 @@ describe('releases', () => {
     expect(await names('?per_page=1&page=2')).toBe('v2')
   })
 
+  test('need no notes, for glab sends none', async ({ world }) => {
+    const { id, dan } = await tagged(world)
+    expect(await dan.post(at(id), { tag_name: 'v/1' })).toMatchObject({ status: 201, json: { description: '' } })
+    await dan.put(at(id, 'v/1'), { description: 'News' })
+    expect((await dan.put(at(id, 'v/1'), { description: null })).json.description).toBe('')
+  })
+
   test.for([
-    [{ tag_name: 'v/1' }, { error: 'description is missing' }],
     [{ description: 'x' }, { error: 'tag_name is missing' }],
     [described('v/1', { name: 'x'.repeat(256) }), { message: { name: ['is too long (maximum is 255 characters)'] } }],
     [described('v/1', { released_at: 'soon' }), { error: 'released_at is invalid' }],

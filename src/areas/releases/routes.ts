@@ -9,7 +9,7 @@ import { createRelease, editRelease, getRelease, removeRelease } from './service
 
 const tag_name = Text({ description: 'Name of the tag, as one segment' })
 const maxNotes = 1024 * 1024
-const description = Filled({ maxLength: maxNotes, description: 'Release notes' })
+const description = Text({ maxLength: maxNotes, description: 'Release notes' })
 const released_at = Optional(Timestamp({ description: 'When it is or was released; now, if absent' }))
 
 export const releaseRoutes = [
@@ -57,7 +57,7 @@ export const releaseRoutes = [
       tag_message: Optional(Text({ maxLength: maxNotes, description: 'Makes a new tag an annotated one' })),
       ref: Optional(Text({ description: 'Branch, tag or commit at which a new tag is' })),
       name: Optional(Text({ description: 'That of the tag, if absent' })),
-      description,
+      description: Optional(description),
       released_at,
       assets: Optional(
         Params({
@@ -81,7 +81,7 @@ export const releaseRoutes = [
     params: Params({
       tag_name,
       name: Optional(Nullable(Text({ description: 'Empty for that of the tag' }))),
-      description: Optional(description),
+      description: Optional(Nullable(description)),
       released_at,
     }),
     returns: Release,

@@ -30,7 +30,7 @@ export type NewRelease = {
   /** Of what a tag is made that is not there yet. */
   readonly ref?: string
   readonly name?: string
-  readonly description: string
+  readonly description?: string
   readonly released_at?: Date
   readonly links: readonly LinkValues[]
 }
@@ -45,7 +45,7 @@ export async function createRelease(ctx: Ctx, project: ProjectSubject, input: Ne
     if (isNewTag) await forgetRelease(tx, project.id, input.tag_name)
     const id = await insertRelease(tx, key, {
       name: input.name?.trim() || null,
-      description: input.description,
+      description: input.description ?? '',
       releasedAt: input.released_at,
     })
     if (id === undefined) throw conflict('Release already exists')
@@ -78,7 +78,7 @@ export async function editRelease(
   tag: string,
   changes: {
     readonly name?: string | null
-    readonly description?: string
+    readonly description?: string | null
     readonly released_at?: Date
   },
 ): Promise<ReleaseRow> {
@@ -88,7 +88,7 @@ export async function editRelease(
     if (id === undefined) throw notFound('Release')
     await updateRelease(tx, id, {
       name: changes.name === undefined ? undefined : changes.name?.trim() || null,
-      description: changes.description,
+      description: changes.description === null ? '' : changes.description,
       releasedAt: changes.released_at,
     })
     await tell(tx, ctx, 'release_updated', project, tag)
