@@ -71,6 +71,7 @@ import { signatureRoutes } from './signatures/routes.ts'
 import { sshKeyRoutes } from './ssh-keys/routes.ts'
 import { starRoutes } from './stars/routes.ts'
 import { statisticsRoutes } from './statistics/routes.ts'
+import { submoduleRoutes } from './submodules/routes.ts'
 import { tagRoutes } from './tags/routes.ts'
 import { termsRoutes } from './terms/routes.ts'
 import { impersonationTokenRoutes } from './tokens/impersonation-routes.ts'
@@ -135,6 +136,7 @@ export const areas: Readonly<Record<string, readonly Endpoint[]>> = {
   'ssh-keys': sshKeyRoutes,
   stars: starRoutes,
   statistics: statisticsRoutes,
+  submodules: submoduleRoutes,
   tags: tagRoutes,
   terms: termsRoutes,
   tokens: [...tokenRoutes, ...impersonationTokenRoutes],

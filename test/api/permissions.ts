@@ -157,6 +157,12 @@ export const projectRows: readonly Row[] = [
   ['POST /projects/:id/protected_branches', 'maintainer -', [201, 409], { json: { name: 'kept' } }],
   ['PATCH /projects/:id/protected_branches/:name', 'maintainer -', 404, none('name')],
   ['DELETE /projects/:id/protected_branches/:name', 'maintainer -', 404, none('name')],
+  [
+    'PUT /projects/:id/repository/submodules/:submodule',
+    'developer - live',
+    400,
+    { json: { branch: 'main', commit_sha: '1'.repeat(40) } },
+  ],
   ['GET /projects/:id/repository/tags', 'reporter P', 200],
   ['GET /projects/:id/repository/tags/:tag_name', 'reporter P', 404, none('tag_name')],
   ['POST /projects/:id/repository/tags', 'developer - live', 400, { json: { tag_name: 'a..b', ref: 'main' } }],
