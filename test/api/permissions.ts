@@ -216,6 +216,7 @@ export const projectRows: readonly Row[] = [
   ['GET /projects/:id/pipelines/latest', 'guest P', 404],
   ['GET /projects/:id/pipelines/:pipeline_id', 'guest P', 404, none('pipeline_id')],
   ['GET /projects/:id/pipelines/:pipeline_id/jobs', 'guest L', 404, none('pipeline_id')],
+  ['GET /projects/:id/pipelines/:pipeline_id/bridges', 'guest L', 404, none('pipeline_id')],
   ['GET /projects/:id/jobs', 'guest L', 200],
   ['GET /projects/:id/jobs/:job_id', 'guest L', 404, none('job_id')],
 

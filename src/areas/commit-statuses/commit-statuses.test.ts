@@ -392,6 +392,7 @@ describe('a single commit', () => {
     const { pipeline_id } = (await report(world, project, second, { state: 'failed', ref: 'feature' })).json
     const last = {
       id: pipeline_id,
+      project_id: project.id,
       sha: second,
       ref: 'feature',
       status: 'failed',

@@ -62,4 +62,20 @@ export const jobRoutes = [
       return jobsPage(ctx, subject, jobsOfPipeline(id, params.scope, params.include_retried), page)
     },
   }),
+
+  /** Compat: glab reads them beside the jobs. */
+  endpoint({
+    method: 'GET',
+    path: '/projects/:id/pipelines/:pipeline_id/bridges',
+    summary: 'Jobs of a pipeline that start another one: there are none, for nothing runs here',
+    subject: project,
+    allow: 'read_job',
+    params: Params({ pipeline_id: Id({ description: 'Number of the pipeline' }) }),
+    paged: true,
+    returns: Job,
+    async handle({ subject, params, ctx }) {
+      await getPipeline(ctx, subject, params.pipeline_id)
+      return { rows: [], total: 0, hasNext: false }
+    },
+  }),
 ]

@@ -7,7 +7,7 @@ import { UserReferenceSchema, userReference } from '../users/entity.ts'
 import type { PipelineDetailRow, PipelineRow } from './queries.ts'
 import type { Status } from './status.ts'
 
-type Named = { readonly full_path: string }
+type Named = { readonly id: number; readonly full_path: string }
 
 /** A pipeline and its project; those of a page are of one project. */
 type Shown<Row extends PipelineRow> = { readonly pipeline: Row; readonly project: Named }
@@ -16,6 +16,7 @@ const pipelineUrl = (site: Site, { full_path }: Named, id: number) => `${site.ur
 
 const reference = {
   id: Type.Integer(),
+  project_id: Type.Integer(),
   sha: Type.String(),
   ref: Type.String({ description: 'Branch or tag' }),
   status: Type.String(),
@@ -33,6 +34,7 @@ export const pipelineReference = (
   site: Site,
 ) => ({
   id: pipeline.id,
+  project_id: project.id,
   sha: pipeline.sha as string,
   ref: pipeline.ref,
   status: pipeline.status as string,
@@ -44,14 +46,12 @@ export const pipelineReference = (
 const listed = {
   ...reference,
   iid: Type.Integer({ description: 'Counts from 1 in each project' }),
-  project_id: Type.Integer(),
   source: Type.String({ description: 'external: made by statuses that were reported' }),
 }
 
 const listedOf = ({ pipeline, project }: Shown<PipelineRow>, site: Site) => ({
   ...pipelineReference(pipeline, project, site),
   iid: pipeline.iid,
-  project_id: pipeline.project_id,
   source: pipeline.source,
 })
 

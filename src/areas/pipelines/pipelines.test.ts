@@ -192,6 +192,15 @@ describe('jobs', () => {
   })
 })
 
+test('no job starts another pipeline: glab asks', async ({ world }) => {
+  const { project, second } = await reported(world)
+  const id = await report(world, project, second, { name: 'a', state: 'failed', ref: 'main' })
+  const bridges = (pipeline: number) => world.root.get(`/projects/${project.id}/pipelines/${pipeline}/bridges`)
+  expect(await bridges(id)).toMatchObject({ status: 200, json: [] })
+  expect((await bridges(id)).headers['x-total']).toBe('0')
+  expect(await bridges(0)).toMatchObject({ status: 404, json: { message: '404 Not found' } })
+})
+
 describe('who reads pipelines and jobs', () => {
   test.for([
     ['public', true, 'pipelines', { anonymous: 200, stranger: 200, guest: 200, reporter: 200 }],
