@@ -32,6 +32,9 @@ export const projectPolicy = {
   push_code: { from: 'developer', feature: 'repository', unless: ['archived', 'importing'] },
   /** To an empty repository, where the setting keeps that for maintainers. */
   push_first_commit: { from: 'maintainer', feature: 'repository', unless: ['archived', 'importing'] },
+  /** What is told of releases; of their tags, only to those who read the code. */
+  read_release: { from: 'guest', open: 'anyone', feature: 'repository' },
+  /** Releases, too: they are what is told of a tag. */
   admin_tag: { from: 'developer', feature: 'repository', unless: ['archived', 'importing'] },
   /** To take away what somebody else locked. */
   force_unlock: { from: 'maintainer', feature: 'repository', unless: ['archived'] },

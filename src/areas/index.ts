@@ -56,6 +56,8 @@ import { protectedBranchRoutes } from './protected-branches/routes.ts'
 import { protectedTagRoutes } from './protected-tags/routes.ts'
 import { housekeepLater, refreshRepository } from './pushes/jobs.ts'
 import { settleCutOffPushes } from './pushes/recovery.ts'
+import { releaseLinkRoutes } from './releases/link-routes.ts'
+import { releaseRoutes } from './releases/routes.ts'
 import { removeRepositoryLeftovers } from './repositories/jobs.ts'
 import { checkDueRepositories, checkRepository } from './repository-checks/jobs.ts'
 import { removeIdleBots } from './resource-tokens/jobs.ts'
@@ -70,6 +72,7 @@ import { signatureRoutes } from './signatures/routes.ts'
 import { sshKeyRoutes } from './ssh-keys/routes.ts'
 import { starRoutes } from './stars/routes.ts'
 import { statisticsRoutes } from './statistics/routes.ts'
+import { submoduleRoutes } from './submodules/routes.ts'
 import { tagRoutes } from './tags/routes.ts'
 import { termsRoutes } from './terms/routes.ts'
 import { impersonationTokenRoutes } from './tokens/impersonation-routes.ts'
@@ -127,12 +130,14 @@ export const areas: Readonly<Record<string, readonly Endpoint[]>> = {
   'protected-branches': protectedBranchRoutes,
   'protected-tags': protectedTagRoutes,
   search: searchRoutes,
+  releases: [...releaseRoutes, ...releaseLinkRoutes],
   'resource-tokens': resourceTokenRoutes,
   shares: [...shareRoutes, ...projectGroupRoutes],
   signatures: signatureRoutes,
   'ssh-keys': sshKeyRoutes,
   stars: starRoutes,
   statistics: statisticsRoutes,
+  submodules: submoduleRoutes,
   tags: tagRoutes,
   terms: termsRoutes,
   tokens: [...tokenRoutes, ...impersonationTokenRoutes],

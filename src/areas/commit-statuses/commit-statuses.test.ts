@@ -392,12 +392,17 @@ describe('a single commit', () => {
     const { pipeline_id } = (await report(world, project, second, { state: 'failed', ref: 'feature' })).json
     const last = {
       id: pipeline_id,
+      project_id: project.id,
       sha: second,
       ref: 'feature',
       status: 'failed',
+      created_at: expect.stringMatching(/^\d{4}-.*\.\d{3}Z$/),
+      updated_at: expect.stringMatching(/^\d{4}-.*\.\d{3}Z$/),
       web_url: `${world.origin}/${project.full_path}/-/pipelines/${pipeline_id}`,
     }
     expect(await shown()).toEqual({ status: 'failed', last_pipeline: last })
+    const jobs = `/projects/${project.id}/pipelines/${pipeline_id}/jobs`
+    expect((await world.root.get(jobs)).json).toMatchObject([{ pipeline: last }])
     expect(await shown(world.anonymous)).toEqual({ status: 'failed', last_pipeline: last })
     await world.rows('update projects set builds_access_level = 10 where id = $1', [project.id])
     expect(await shown(world.anonymous)).toEqual({ status: null, last_pipeline: null })

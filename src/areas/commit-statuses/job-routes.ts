@@ -2,11 +2,12 @@ import type { Ctx } from '../../api/ctx.ts'
 import { endpoint } from '../../api/endpoint.ts'
 import { fetchPage, type Page, type Paged, type List as RowList } from '../../api/page.ts'
 import { Flag, Id, List, OneOf, Optional, Params } from '../../api/params/types.ts'
+import { rowNotFound } from '../../kernel/failure.ts'
 import { getPipeline } from '../pipelines/service.ts'
 import { statuses } from '../pipelines/status.ts'
 import { type ProjectSubject, project } from '../projects/subject.ts'
 import { Job, type JobRow } from './job-entity.ts'
-import { jobsOfPipeline, jobsOfProject, type StatusRow } from './queries.ts'
+import { findStatus, jobsOfPipeline, jobsOfProject, type StatusRow } from './queries.ts'
 
 const scope = Optional(List(OneOf(statuses), { single: true, description: 'Only those that are so' }))
 
@@ -30,6 +31,21 @@ export const jobRoutes = [
 
   endpoint({
     method: 'GET',
+    path: '/projects/:id/jobs/:job_id',
+    summary: 'One thing that was said of a commit, as a job',
+    subject: project,
+    allow: 'read_job',
+    params: Params({ job_id: Id({ description: 'Number of the status' }) }),
+    returns: Job,
+    async handle({ subject, params, ctx }) {
+      const status = await findStatus(ctx.db, subject.id, params.job_id)
+      if (!status) throw rowNotFound()
+      return { status, project: subject }
+    },
+  }),
+
+  endpoint({
+    method: 'GET',
     path: '/projects/:id/pipelines/:pipeline_id/jobs',
     summary: 'The same of one pipeline',
     subject: project,
@@ -44,6 +60,22 @@ export const jobRoutes = [
     async handle({ subject, params, page, ctx }) {
       const { id } = await getPipeline(ctx, subject, params.pipeline_id)
       return jobsPage(ctx, subject, jobsOfPipeline(id, params.scope, params.include_retried), page)
+    },
+  }),
+
+  /** Compat: glab reads them beside the jobs. */
+  endpoint({
+    method: 'GET',
+    path: '/projects/:id/pipelines/:pipeline_id/bridges',
+    summary: 'Jobs of a pipeline that start another one: there are none, for nothing runs here',
+    subject: project,
+    allow: 'read_job',
+    params: Params({ pipeline_id: Id({ description: 'Number of the pipeline' }) }),
+    paged: true,
+    returns: Job,
+    async handle({ subject, params, ctx }) {
+      await getPipeline(ctx, subject, params.pipeline_id)
+      return { rows: [], total: 0, hasNext: false }
     },
   }),
 ]

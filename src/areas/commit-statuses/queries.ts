@@ -1,6 +1,6 @@
 import type { List } from '../../api/page.ts'
-import type { Tx } from '../../db/db.ts'
-import { raw, type Sql, sql } from '../../db/sql.ts'
+import type { Db, Tx } from '../../db/db.ts'
+import { raw, type Sql, sql, wireTime } from '../../db/sql.ts'
 import type { Timestamp } from '../../db/types.ts'
 import type { Oid } from '../../git/oid.ts'
 import { isFinished, type Status } from '../pipelines/status.ts'
@@ -30,7 +30,15 @@ export type StatusRow = {
   queued_duration: number | null
   /** Null when he is gone. */
   author: UserReferenceRow | null
-  pipeline: { id: number; sha: Oid; ref: string; tag: boolean; status: Status }
+  pipeline: {
+    id: number
+    sha: Oid
+    ref: string
+    tag: boolean
+    status: Status
+    created_at: Timestamp
+    updated_at: Timestamp
+  }
 }
 
 const seconds = (from: string, to: string): Sql =>
@@ -41,7 +49,8 @@ const columns = sql`s.id, s.name, s.ref, s.stage, s.status, s.failure_reason, s.
   s.created_at, s.started_at, s.finished_at, ${seconds('s.started_at', 's.finished_at')} as duration,
   ${seconds('s.queued_at', 'coalesce(s.started_at, s.finished_at)')} as queued_duration,
   case when u.id is not null then ${userReferenceJson('u')} end as author,
-  json_build_object('id', p.id, 'sha', p.sha, 'ref', p.ref, 'tag', p.tag, 'status', p.status) as pipeline`
+  json_build_object('id', p.id, 'sha', p.sha, 'ref', p.ref, 'tag', p.tag, 'status', p.status,
+    'created_at', ${wireTime(raw('p.created_at'))}, 'updated_at', ${wireTime(raw('p.updated_at'))}) as pipeline`
 
 const joined = raw('join pipelines p on p.id = s.pipeline_id left join users u on u.id = s.user_id')
 
@@ -88,6 +97,12 @@ export const jobsOfPipeline = (
     'Job',
     [sql`s.pipeline_id = ${pipelineId}`, ...anyOf(statuses), ...(includeRetried ? [] : [raw('not s.retried')])],
     'desc',
+  )
+
+/** One status of a project. */
+export const findStatus = (db: Db, projectId: number, id: number): Promise<StatusRow | undefined> =>
+  db.row<StatusRow>(
+    sql`select ${columns} from commit_statuses s ${joined} where s.project_id = ${projectId} and s.id = ${id}`,
   )
 
 /** Whose status is meant. */

@@ -7,9 +7,9 @@ import { isReadByGit, isSafePath } from '../../git/safe-path.ts'
 import type { TreeEdit } from '../../git/tree-edit.ts'
 import { invalid } from '../../kernel/failure.ts'
 
-/** One change to a file. Parameters that an action has no use for are ignored. */
+/** One change to a file, or to a submodule (`point`). Parameters that an action has no use for are ignored. */
 export type FileAction = {
-  readonly action: 'create' | 'update' | 'delete' | 'move' | 'chmod'
+  readonly action: 'create' | 'update' | 'delete' | 'move' | 'chmod' | 'point'
   readonly file_path: string
   /** Where a moved file was. */
   readonly previous_path?: string
@@ -17,6 +17,8 @@ export type FileAction = {
   readonly encoding?: 'text' | 'base64'
   readonly last_commit_id?: string
   readonly execute_filemode?: boolean
+  /** Where a submodule is to point. */
+  readonly commit?: Oid
 }
 
 /** The path of the file as it was before the action. */
@@ -77,6 +79,11 @@ async function applyAction(tree: TreeEdit, action: FileAction, put: Put, stored:
   const before = pathBefore(action)
   requirePath(before)
   const found = await tree.find(before)
+  if (action.action === 'point') {
+    if (found?.mode !== submodule) throw invalid('Invalid submodule path')
+    if (found.oid === action.commit) throw invalid(`The submodule ${path} is already at ${found.oid}`)
+    return tree.put(path, { mode: submodule, oid: action.commit! })
+  }
   if (found?.oid === undefined) throw missing()
   switch (action.action) {
     case 'delete':

@@ -48,6 +48,15 @@ describe('switches of features', () => {
     expect((await world.root.get('/features')).json).not.toContainEqual(off)
   })
 
+  test('are for all where a client names everybody as nothing, as the Go library does', async ({ world }) => {
+    const name = unique('feature')
+    const input = { value: true, key: '', feature_group: '', user: '', group: '', project: '' }
+    expect(await world.root.post(`/features/${name}`, input)).toMatchObject({
+      status: 201,
+      json: { state: 'on', gates: [gate('boolean', true)] },
+    })
+  })
+
   test('refuse values that are none, and people nobody knows', async ({ world }) => {
     expect(await world.root.post('/features/x', {})).toMatchObject({ status: 400, json: { error: 'value is missing' } })
     for (const value of ['perhaps', 101, '-1'])

@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import { endpoint, listed } from '../../api/endpoint.ts'
 import { entity } from '../../api/entity.ts'
-import { Filled, OneOf, Optional, Params } from '../../api/params/types.ts'
+import { Filled, OneOf, Optional, Params, Text } from '../../api/params/types.ts'
 import { instance } from '../instance/subject.ts'
 import { shownGates, stateOf } from './gates.ts'
 import { allFeatures, type FeatureRow } from './queries.ts'
@@ -30,7 +30,8 @@ const Feature = entity({
 })
 
 const named = { name: Filled({ maxLength: 255, pattern: '^[A-Za-z0-9_.:-]+$', description: 'Name of the feature' }) }
-const who = (description: string) => Optional(Filled({ maxLength: 1024, description }))
+/** Compat: the Go library sends what nobody said as an empty text. */
+const who = (description: string) => Optional(Text({ maxLength: 1024, description }))
 
 /** Switches that clients keep here. The product itself asks about `limit_projects_in_groups_api` for all. */
 export const featureRoutes = [
@@ -53,9 +54,9 @@ export const featureRoutes = [
     params: Params({
       ...named,
       value: Filled({ description: 'true, false, or the percentage for whom it is on' }),
-      key: OneOf(['percentage_of_actors', 'percentage_of_time'], {
+      key: OneOf(['percentage_of_actors', 'percentage_of_time', ''], {
         default: 'percentage_of_time',
-        description: 'Of what `value` is a percentage',
+        description: 'Of what `value` is a percentage; of time, if empty',
       }),
       feature_group: who('Name of a kind of people'),
       user: who('Username'),
@@ -63,7 +64,8 @@ export const featureRoutes = [
       project: who('Full path of a project'),
     }),
     returns: Feature,
-    handle: ({ params: { name, ...input }, ctx }) => switchFeature(ctx, name, input),
+    handle: ({ params: { name, key, ...input }, ctx }) =>
+      switchFeature(ctx, name, { ...input, key: key || 'percentage_of_time' }),
   }),
 
   endpoint({

@@ -67,10 +67,10 @@ async function targetsOf(ctx: Ctx, { feature_group, user, group, project }: Feat
   }
   return {
     actors: await Promise.all([
-      ...(user === undefined ? [] : [actor('User', findUserByName(ctx.db, user))]),
-      ...(group === undefined ? [] : [actor('Group', loadGroup(group, ctx))]),
-      ...(project === undefined ? [] : [actor('Project', loadProject(project, ctx))]),
+      ...(user ? [actor('User', findUserByName(ctx.db, user))] : []),
+      ...(group ? [actor('Group', loadGroup(group, ctx))] : []),
+      ...(project ? [actor('Project', loadProject(project, ctx))] : []),
     ]),
-    groups: feature_group === undefined ? [] : [feature_group],
+    groups: feature_group ? [feature_group] : [],
   }
 }

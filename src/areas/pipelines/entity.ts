@@ -7,7 +7,7 @@ import { UserReferenceSchema, userReference } from '../users/entity.ts'
 import type { PipelineDetailRow, PipelineRow } from './queries.ts'
 import type { Status } from './status.ts'
 
-type Named = { readonly full_path: string }
+type Named = { readonly id: number; readonly full_path: string }
 
 /** A pipeline and its project; those of a page are of one project. */
 type Shown<Row extends PipelineRow> = { readonly pipeline: Row; readonly project: Named }
@@ -16,9 +16,12 @@ const pipelineUrl = (site: Site, { full_path }: Named, id: number) => `${site.ur
 
 const reference = {
   id: Type.Integer(),
+  project_id: Type.Integer(),
   sha: Type.String(),
   ref: Type.String({ description: 'Branch or tag' }),
   status: Type.String(),
+  created_at: timestamp(),
+  updated_at: timestamp('When it became what it is'),
   web_url: Type.String(),
 }
 
@@ -26,27 +29,30 @@ const reference = {
 export const PipelineReferenceSchema = Type.Object(reference)
 
 export const pipelineReference = (
-  { id, sha, ref, status }: Pick<PipelineRow, 'id' | 'sha' | 'ref' | 'status'>,
+  pipeline: Pick<PipelineRow, 'id' | 'sha' | 'ref' | 'status' | 'created_at' | 'updated_at'>,
   project: Named,
   site: Site,
-) => ({ id, sha: sha as string, ref, status: status as string, web_url: pipelineUrl(site, project, id) })
+) => ({
+  id: pipeline.id,
+  project_id: project.id,
+  sha: pipeline.sha as string,
+  ref: pipeline.ref,
+  status: pipeline.status as string,
+  created_at: pipeline.created_at,
+  updated_at: pipeline.updated_at,
+  web_url: pipelineUrl(site, project, pipeline.id),
+})
 
 const listed = {
   ...reference,
   iid: Type.Integer({ description: 'Counts from 1 in each project' }),
-  project_id: Type.Integer(),
   source: Type.String({ description: 'external: made by statuses that were reported' }),
-  created_at: timestamp(),
-  updated_at: timestamp('When it became what it is'),
 }
 
 const listedOf = ({ pipeline, project }: Shown<PipelineRow>, site: Site) => ({
   ...pipelineReference(pipeline, project, site),
   iid: pipeline.iid,
-  project_id: pipeline.project_id,
   source: pipeline.source,
-  created_at: pipeline.created_at,
-  updated_at: pipeline.updated_at,
 })
 
 /** A pipeline in a list. */

@@ -185,7 +185,20 @@ describe('jobs', () => {
       pipeline: { id, sha: second, ref: 'main', status: 'running' },
     })
     expect(running).toMatchObject({ duration: expect.any(Number), queued_duration: expect.any(Number) })
+    expect(await world.root.get(`/projects/${project.id}/jobs/${b.id}`)).toMatchObject({ status: 200, json: b })
+    const { project: another } = await reported(world)
+    for (const path of [`/projects/${another.id}/jobs/${b.id}`, `/projects/${project.id}/jobs/0`])
+      expect(await world.root.get(path)).toMatchObject({ status: 404, json: { message: '404 Not found' } })
   })
+})
+
+test('no job starts another pipeline: glab asks', async ({ world }) => {
+  const { project, second } = await reported(world)
+  const id = await report(world, project, second, { name: 'a', state: 'failed', ref: 'main' })
+  const bridges = (pipeline: number) => world.root.get(`/projects/${project.id}/pipelines/${pipeline}/bridges`)
+  expect(await bridges(id)).toMatchObject({ status: 200, json: [] })
+  expect((await bridges(id)).headers['x-total']).toBe('0')
+  expect(await bridges(0)).toMatchObject({ status: 404, json: { message: '404 Not found' } })
 })
 
 describe('who reads pipelines and jobs', () => {

@@ -27,7 +27,9 @@ export async function createProjectWithContent(
   input: ProjectInput & Beginning & { namespace_id?: number },
   ownerId: number,
 ): Promise<ProjectRecordRow> {
-  const { initialize_with_readme, default_branch, import_url, ...attributes } = input
+  const { initialize_with_readme, default_branch: wished, import_url, ...attributes } = input
+  // Compat: glab sends what nobody said as an empty text.
+  const default_branch = wished || undefined
   if (default_branch !== undefined && branchRef(default_branch) === undefined)
     throw invalidFields({ default_branch: ['is invalid'] })
   const source = sources.find((name) => input[name] !== undefined)

@@ -229,6 +229,13 @@ describe('POST /projects', () => {
     expect(await ann.put(`/projects/${project.id}`, whole)).toMatchObject({ status: 200, json: whole })
   })
 
+  test('an empty default branch is none, as the command line client of GitLab sends it', async ({ world }) => {
+    const sent = { name: unique('glab'), description: '', default_branch: '', tag_list: [] }
+    expect((await world.root.post('/projects', sent)).json).toMatchObject({ default_branch: null, empty_repo: true })
+    const begun = await world.root.post('/projects', { ...sent, name: unique('glab'), initialize_with_readme: true })
+    expect(begun).toMatchObject({ status: 201, json: { default_branch: 'master' } })
+  })
+
   test('name or path is enough', async ({ world }) => {
     const ann = await world.user()
     expect((await ann.post('/projects', { path: 'Only.Path' })).json).toMatchObject({

@@ -35,6 +35,12 @@ describe('impersonation tokens', () => {
     await expect.poll(async () => (await as('/user')).status, { timeout: 1000 }).toBe(401)
   })
 
+  test('end on the day of a date-time, which is what the Go library sends', async ({ world }) => {
+    const day = new Date(Date.now() + 5 * 86_400_000).toISOString().slice(0, 10)
+    const made = await make(world, await world.user(), { expires_at: `${day}T23:30:00.5+02:00` })
+    expect(made).toMatchObject({ status: 201, json: { expires_at: day } })
+  })
+
   test('are listed by whether they may be used', async ({ world }) => {
     const ann = await world.user()
     const [one, two] = [

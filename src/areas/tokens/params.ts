@@ -4,7 +4,7 @@ import type { Limits } from './service.ts'
 /** What one says of a token that one makes. */
 export const newTokenParams = {
   name: Text({ description: 'What it is for' }),
-  expires_at: Optional(DateOnly({ description: 'First day on which it is no longer valid (UTC)' })),
+  expires_at: Optional(DateOnly({ dateTime: true, description: 'First day on which it is no longer valid (UTC)' })),
   scopes: CommaList(Text(), { description: 'What it may be used for' }),
 }
 
@@ -25,6 +25,9 @@ export const limitsOf = (params: { project_ids?: number[]; group_ids?: number[] 
 
 export const rotationParams = {
   expires_at: Optional(
-    DateOnly({ description: 'First day on which the new one is no longer valid; in a week, if absent' }),
+    DateOnly({
+      dateTime: true,
+      description: 'First day on which the new one is no longer valid; in a week, if absent',
+    }),
   ),
 }
