@@ -46,8 +46,8 @@ const layer = ([folder, mayImport]: readonly [string, string]): Boundary => {
 const floor = [
   'instance',
   'access-index',
-  'namespaces',
   'avatars',
+  'namespaces',
   'mails',
   'users|tokens',
   'repositories',

@@ -60,6 +60,32 @@ describe('pictures', () => {
     }
   })
 
+  test("of a person is that of his own space, in its record and in his projects'", async ({ world }) => {
+    const made = (await world.root.send('POST', '/users', { body: form(person()) })).json
+    const ann = await world.as(made)
+    const { id } = (await ann.post('/projects', { name: unique('pictured'), visibility: 'public' })).json
+    const shown = { kind: 'user', avatar_url: made.avatar_url, web_url: made.web_url }
+    expect((await ann.get('/namespaces')).json).toEqual([expect.objectContaining(shown)])
+    expect((await ann.get(`/namespaces/${ann.username}`)).json).toMatchObject(shown)
+    expect((await world.anonymous.get(`/projects/${id}`)).json.namespace).toMatchObject(shown)
+    expect((await world.root.get(`/users/${ann.id}/projects`)).json).toMatchObject([{ namespace: shown }])
+  })
+
+  test('of a person without one of his own is that of the avatar service, unless that is off', async ({ world }) => {
+    const ann = await world.user()
+    const { id } = (await ann.post('/projects', { name: unique('pictured'), visibility: 'public' })).json
+    const pictures = async () => [
+      (await ann.get('/namespaces')).json[0].avatar_url,
+      (await ann.get(`/projects/${id}`)).json.namespace.avatar_url,
+      (await world.anonymous.get(`/projects/${id}`)).json.namespace.avatar_url,
+    ]
+    const md5 = createHash('md5').update(`${ann.username}@example.com`).digest('hex')
+    const service = `https://www.gravatar.com/avatar/${md5}?s=80&d=identicon`
+    expect(await pictures()).toEqual([service, service, service])
+    await world.settings({ avatar_service_enabled: false })
+    expect(await pictures()).toEqual([null, null, null])
+  })
+
   test.for([
     ['a page that calls itself a picture', '<script>alert(1)</script>', 'x.png', /file format is not supported/],
     ['a format nobody asked for', '<svg xmlns="http://www.w3.org/2000/svg"/>', 'x.svg', /file format is not supported/],

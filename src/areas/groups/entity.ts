@@ -5,6 +5,7 @@ import { allows } from '../../access/policy.ts'
 import type { Ctx } from '../../api/ctx.ts'
 import { entity } from '../../api/entity.ts'
 import { dateOnly, nullable, timestamp } from '../../api/schema.ts'
+import { pictureUrl } from '../avatars/addresses.ts'
 import { namespaceUrl } from '../namespaces/entity.ts'
 import { Project, ProjectSimple } from '../projects/entity.ts'
 import type { GroupRecordRow, GroupRow } from './queries.ts'
@@ -68,7 +69,7 @@ const present = (row: GroupRecordRow, { site }: Ctx) => ({
   mentions_disabled: row.mentions_disabled,
   // Null inherits, and nothing above switches it off.
   lfs_enabled: row.lfs_enabled ?? true,
-  avatar_url: row.avatar === null ? null : `${site.url}/uploads/-/system/group/avatar/${row.id}/${row.avatar}`,
+  avatar_url: pictureUrl(site, 'group', row.id, row.avatar),
   web_url: namespaceUrl(site, 'group', row.full_path),
   request_access_enabled: row.request_access_enabled,
   file_template_project_id: row.file_template_project_id,

@@ -18,7 +18,7 @@ describe('GET /namespaces', () => {
       kind: 'user',
       full_path: ann.username,
       parent_id: null,
-      avatar_url: null,
+      avatar_url: expect.stringContaining('gravatar.com'),
       web_url: `${world.origin}/${ann.username}`,
     })
     // The count is for those who manage the group.

@@ -4,6 +4,7 @@ import type { List } from '../../api/page.ts'
 import type { Db, Tx } from '../../db/db.ts'
 import { containing, raw, type Sql, sql } from '../../db/sql.ts'
 import { groupLevel } from '../access-index/queries.ts'
+import type { Pictured } from '../avatars/addresses.ts'
 
 /** Takes a path for a namespace or project. False when something else has it; redirects give way. */
 export async function claimRoute(
@@ -40,7 +41,12 @@ export type NamespaceRow = {
 }
 
 /** With the caller's level, for rules and for the count that only those who manage it see. */
-export type NamespaceWithLevel = NamespaceRow & { level: number | null; members_count: number | null }
+export type NamespaceWithLevel = NamespaceRow & {
+  level: number | null
+  members_count: number | null
+  /** Of a person's own space. */
+  owner: Pictured | null
+}
 
 const columns = raw(
   'n.id, n.kind, n.parent_id, n.owner_id, n.name, n.path, n.full_path, n.visibility, n.avatar, n.traversal_ids, n.share_with_group_lock, n.project_creation_level',
@@ -53,8 +59,12 @@ const membersCount = (
 ): Sql => sql`case when n.kind = 'group' and (${actor.admin} or ${level(actor)} >= 40) then
     (select count(distinct a.user_id) from group_access a where a.group_id = n.id and a.expires_on > current_date) end`
 
+const owner = raw(
+  `(select json_build_object('id', u.id, 'avatar', u.avatar, 'email', u.email) from users u where u.id = n.owner_id)`,
+)
+
 const select = (actor: Actor): Sql =>
-  sql`select ${columns}, ${level(actor)} as level, ${membersCount(actor)} as members_count from namespaces n`
+  sql`select ${columns}, ${level(actor)} as level, ${membersCount(actor)} as members_count, ${owner} as owner from namespaces n`
 
 /** Those in which the caller has some level, all for administrators. */
 export const namespacesOf = (actor: Actor, filters: { search?: string; owned_only: boolean }): List => ({

@@ -51,7 +51,7 @@ describe('POST /projects', () => {
         kind: 'user',
         full_path: ann.username,
         parent_id: null,
-        avatar_url: null,
+        avatar_url: expect.stringContaining('gravatar.com'),
         web_url: `${world.origin}/${ann.username}`,
       },
       _links: {

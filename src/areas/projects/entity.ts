@@ -7,7 +7,8 @@ import { type Entity, entity } from '../../api/entity.ts'
 import { kept } from '../../api/kept.ts'
 import { dateOnly, nullable, timestamp } from '../../api/schema.ts'
 import { httpUrlToRepo, type Site, sshUrlToRepo } from '../../api/site.ts'
-import { namespaceUrl } from '../namespaces/entity.ts'
+import { pictureUrl } from '../avatars/addresses.ts'
+import { namespacePicture, namespaceUrl } from '../namespaces/entity.ts'
 import { UserReferenceSchema, userReference } from '../users/entity.ts'
 import { licenseOf } from './licenses.ts'
 import {
@@ -42,9 +43,6 @@ const basic = {
   star_count: Type.Integer(),
 }
 
-const avatarUrl = (site: Site, id: number, avatar: string | null) =>
-  avatar === null ? null : `${site.url}/uploads/-/system/project/avatar/${id}/${avatar}`
-
 const blobUrl = (site: Site, fullPath: string, branch: string | null, path: string | null) =>
   branch === null || path === null ? null : `${site.url}/${fullPath}/-/blob/${branch}/${path}`
 
@@ -65,7 +63,7 @@ const basicOf = (row: ProjectRecordRow | ForkSource, { site }: Ctx, readsCode: b
   created_at: row.created_at,
   last_activity_at: row.last_activity_at,
   forks_count: row.forks_count,
-  avatar_url: avatarUrl(site, row.id, row.avatar),
+  avatar_url: pictureUrl(site, 'project', row.id, row.avatar),
   star_count: row.star_count,
 })
 
@@ -87,18 +85,15 @@ const namespace = Type.Object({
   web_url: Type.String(),
 })
 
-const namespaceOf = (row: ProjectRecordRow, { site }: Ctx) => ({
+const namespaceOf = (row: ProjectRecordRow, ctx: Ctx) => ({
   id: row.namespace_id,
   name: row.namespace_name,
   path: row.namespace_path,
   kind: row.namespace_kind,
   full_path: row.namespace_full_path,
   parent_id: row.namespace_parent_id,
-  avatar_url:
-    row.namespace_avatar === null
-      ? null
-      : `${site.url}/uploads/-/system/${row.namespace_kind}/avatar/${row.namespace_id}/${row.namespace_avatar}`,
-  web_url: namespaceUrl(site, row.namespace_kind, row.namespace_full_path),
+  avatar_url: namespacePicture({ id: row.namespace_id, avatar: row.namespace_avatar, owner: row.owner }, ctx),
+  web_url: namespaceUrl(ctx.site, row.namespace_kind, row.namespace_full_path),
 })
 
 /** One project as nobody known sees it. */
@@ -340,9 +335,7 @@ export const Project = entity({
 
 /** Who looks at a record, as far as it shows and the stamp does not tell. */
 const viewerOf = ({ actor, settings, site }: Ctx): string =>
-  actor === null
-    ? `nobody ${site.cloneUrl}`
-    : `${actor.admin ? 'admin' : actor.external ? 'external' : 'user'} ${settings.avatar_service_enabled} ${site.cloneUrl}`
+  `${actor === null ? 'nobody' : actor.admin ? 'admin' : actor.external ? 'external' : 'user'} ${settings.avatar_service_enabled} ${site.cloneUrl}`
 
 /** The records of `entity` as kept texts. With `inheritedMembership` a group's level counts for all below it. */
 const keptAs = <Row extends ProjectRecordRow>(e: Entity<Row>, options: RecordOptions = {}) =>

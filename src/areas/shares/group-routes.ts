@@ -4,6 +4,7 @@ import { entity } from '../../api/entity.ts'
 import { fetchPage } from '../../api/page.ts'
 import { Flag, List, OneOf, Optional, Params, Text, Whole } from '../../api/params/types.ts'
 import { nullable } from '../../api/schema.ts'
+import { pictureUrl } from '../avatars/addresses.ts'
 import { namespaceUrl } from '../namespaces/entity.ts'
 import { project } from '../projects/subject.ts'
 import { groupsOfProject, type ProjectGroupRow } from './group-queries.ts'
@@ -22,7 +23,7 @@ const ProjectGroup = entity({
     id: row.id,
     web_url: namespaceUrl(site, 'group', row.full_path),
     name: row.name,
-    avatar_url: row.avatar === null ? null : `${site.url}/uploads/-/system/group/avatar/${row.id}/${row.avatar}`,
+    avatar_url: pictureUrl(site, 'group', row.id, row.avatar),
     full_name: row.full_name,
     full_path: row.full_path,
   }),

@@ -1,6 +1,7 @@
 import { Type } from 'typebox'
 import { entity } from '../../api/entity.ts'
 import { nullable } from '../../api/schema.ts'
+import { pictureUrl } from '../avatars/addresses.ts'
 import type { TopicRow } from './queries.ts'
 
 export const Topic = entity({
@@ -21,6 +22,6 @@ export const Topic = entity({
     title: row.title,
     description: row.description,
     total_projects_count: row.projects,
-    avatar_url: row.avatar === null ? null : `${site.url}/uploads/-/system/topic/avatar/${row.id}/${row.avatar}`,
+    avatar_url: pictureUrl(site, 'topic', row.id, row.avatar),
   }),
 })

@@ -5,9 +5,9 @@ import { fetchPage } from '../../api/page.ts'
 import { DateOnly, Filled, Optional, Params, Whole } from '../../api/params/types.ts'
 import { dateOnly, nullable } from '../../api/schema.ts'
 import { forbidden } from '../../kernel/failure.ts'
+import { avatarUrl, gravatarUrl } from '../avatars/addresses.ts'
 import { instance } from '../instance/subject.ts'
 import { type ActivityRow, activitiesSince, findByPublicEmail } from './activity-queries.ts'
-import { avatarUrl, gravatarUrl } from './entity.ts'
 
 const UserActivity = entity({
   name: 'UserActivity',

@@ -1,24 +1,10 @@
-import { createHash } from 'node:crypto'
 import { Type } from 'typebox'
 import type { Ctx } from '../../api/ctx.ts'
 import { entity } from '../../api/entity.ts'
 import { kept } from '../../api/kept.ts'
 import { dateOnly, nullable, timestamp } from '../../api/schema.ts'
+import { avatarUrl } from '../avatars/addresses.ts'
 import { type CustomAttribute, findReferences, type UserReferenceRow, type UserRow, type UserStamp } from './queries.ts'
-
-/** The picture that the avatar service has for an address, twice as wide as `points` for dense screens. */
-export function gravatarUrl(email: string, { settings }: Ctx, points = 40): string | null {
-  if (!settings.avatar_service_enabled) return null
-  // The avatar services of the world name pictures by the MD5 of the address.
-  const md5 = createHash('md5').update(email.trim().toLowerCase()).digest('hex')
-  return `https://www.gravatar.com/avatar/${md5}?s=${points * 2}&d=identicon`
-}
-
-/** A picture of his own, else the avatar service's by e-mail address, else null. */
-export function avatarUrl(user: Pick<UserReferenceRow, 'id' | 'avatar' | 'email'>, ctx: Ctx): string | null {
-  if (user.avatar !== null) return `${ctx.site.url}/uploads/-/system/user/avatar/${user.id}/${user.avatar}`
-  return gravatarUrl(user.email, ctx)
-}
 
 const reference = {
   id: Type.Integer(),
