@@ -4,7 +4,8 @@ import type { Direction, List } from '../../api/page.ts'
 import { fuzzy } from '../../db/fuzzy.ts'
 import { and, raw, type Sql, sql } from '../../db/sql.ts'
 import { groupWithinLimits, within } from '../access-index/queries.ts'
-import { aroundHisProjects, type GroupOptions, hisGroups, openGroups, recordColumns, visibleGroups } from './queries.ts'
+import { aroundHisProjects, hisGroups, openGroups, visibleGroups } from '../namespaces/visible-groups-queries.ts'
+import { type GroupOptions, recordColumns } from './queries.ts'
 
 export type GroupFilters = {
   skip_groups?: number[]

@@ -1,10 +1,11 @@
-import type { Actor, Caller } from '../../access/actor.ts'
-import { levels, visibilities } from '../../access/levels.ts'
+import type { Caller } from '../../access/actor.ts'
+import { levels } from '../../access/levels.ts'
 import type { Db, Tx } from '../../db/db.ts'
-import { empty, raw, type Sql, sql } from '../../db/sql.ts'
+import { empty, literal, raw, type Sql, sql } from '../../db/sql.ts'
 import type { DateOnly, Timestamp } from '../../db/types.ts'
 import { forCaller } from '../access-index/caller-queries.ts'
 import { groupLevel, groupWithinLimits, within } from '../access-index/queries.ts'
+import { aroundHisProjects, visibleGroups } from '../namespaces/visible-groups-queries.ts'
 import type { ProjectStatistics } from '../projects/record-queries.ts'
 
 export type GroupShareRow = {
@@ -57,22 +58,13 @@ export type GroupRow = GroupRecordRow & {
   reads_project_inside: boolean
   /** Only with a token that is limited. */
   within_limits?: boolean
-  /** The groups it is shared with, in the order of that; of a group that was looked for by itself. */
+  /** The groups it is shared with as far as the caller sees them, in the order of that; of a group that was looked for by itself. */
   shared_with_groups?: readonly GroupShareRow[]
 }
 
 const columns = raw(
   'g.id, g.parent_id, g.traversal_ids, g.name, g.path, g.full_path, g.full_name, g.description, g.visibility, g.avatar, g.share_with_group_lock, g.membership_lock, g.require_two_factor_authentication, g.two_factor_grace_period, g.project_creation_level, g.subgroup_creation_level, g.auto_devops_enabled, g.emails_disabled, g.mentions_disabled, g.lfs_enabled, g.request_access_enabled, g.file_template_project_id, g.shared_runners_minutes_limit, g.extra_shared_runners_minutes_limit, g.runners_token, g.created_at, g.updated_at, g.marked_for_deletion_on',
 )
-
-/** Groups around projects that a membership lets the caller into, be it of the project or of a group between. */
-export const aroundHisProjects = (userId: number): Sql => sql`g.id in (
-  select unnest(n.traversal_ids) from project_access a join projects p on p.id = a.project_id and not p.deleting
-    join namespaces n on n.id = p.namespace_id where a.user_id = ${userId} and a.expires_on > current_date
-  union
-  select unnest(n.traversal_ids) from group_access a join namespaces n on n.id = a.group_id
-    where a.user_id = ${userId} and a.expires_on > current_date
-    and exists (select from projects p where p.namespace_id = n.id and not p.deleting))`
 
 /** Rules never ask for an administrator's. */
 const callerColumns = (caller: Caller): Sql =>
@@ -97,11 +89,19 @@ const attributesColumn = raw(
   `, coalesce((select json_agg(json_build_object('key', a.key, 'value', a.value) order by a.id) from custom_attributes a where a.namespace_id = g.id), '[]') as custom_attributes`,
 )
 
-const sharesColumn =
-  raw(`, coalesce((select json_agg(json_build_object('group_id', s.id, 'group_name', s.name, 'group_full_path', s.full_path,
-    'group_access_level', l.group_access, 'expires_at', l.expires_at) order by l.id)
-  from group_group_links l join namespaces s on s.id = l.shared_with_group_id
-  where l.shared_group_id = g.id and not s.deleting and (l.expires_at is null or l.expires_at > current_date)), '[]') as shared_with_groups`)
+/** Owners decide about them and see all; others see those groups that they may know about anyway. */
+const sharesColumn = (caller: Caller): Sql => {
+  const seen =
+    caller === null || caller.admin
+      ? visibleGroups(caller)
+      : sql`(his.level >= ${literal(levels.owner)} or ${visibleGroups(caller)})`
+  // The alias `g` is the other group in here, so that the twin of read_group applies to it.
+  return sql`, coalesce((select json_agg(json_build_object('group_id', g.id, 'group_name', g.name, 'group_full_path', g.full_path,
+      'group_access_level', l.group_access, 'expires_at', l.expires_at) order by l.id)
+    from (select g.id as shared_group_id) as shared join group_group_links l using (shared_group_id)
+    join namespaces g on g.id = l.shared_with_group_id
+    where not g.deleting and (l.expires_at is null or l.expires_at > current_date) and ${seen}), '[]') as shared_with_groups`
+}
 
 export type GroupOptions = { statistics?: boolean; customAttributes?: boolean }
 
@@ -111,7 +111,7 @@ export const recordColumns = (options: GroupOptions): Sql =>
 
 /** `select … from namespaces g …` for GroupRow. */
 const select = (caller: Caller, options: GroupOptions = {}): Sql =>
-  sql`select ${recordColumns(options)}, ${callerColumns(caller)}${sharesColumn} ${tables(caller)}`
+  sql`select ${recordColumns(options)}, ${callerColumns(caller)}${sharesColumn(caller)} ${tables(caller)}`
 
 /** By number or, in any case, full path. Groups that are being removed are not found. One statement. */
 export const findGroup = (
@@ -132,20 +132,6 @@ const named = (selected: Sql, name: { number: number } | { path: string }): Sql 
     : sql`${selected} join routes r on r.namespace_id = g.id where r.path_key = lower(${name.path}) and g.kind = 'group' and not g.deleting`
 
 const found = forCaller((caller, name) => named(select(caller), name))
-
-/** Groups the caller may know about: SQL twin of `groupPolicy.read_group`. */
-export function visibleGroups(caller: Caller): Sql {
-  if (caller === null) return sql`g.visibility = ${visibilities.public}`
-  if (caller.admin) return raw('true')
-  const visible = sql`(${openGroups(caller)} or ${hisGroups(caller.id, levels.guest)} or ${aroundHisProjects(caller.id)})`
-  return caller.limits ? sql`(${visible} and ${groupWithinLimits(caller, raw('g.id'))})` : visible
-}
-
-export const openGroups = ({ admin, external }: Actor): Sql =>
-  admin ? raw('true') : sql`g.visibility >= ${external ? visibilities.public : visibilities.internal}`
-
-export const hisGroups = (userId: number, level: number): Sql =>
-  sql`g.id in (select group_id from group_access where user_id = ${userId} and level >= ${level} and expires_on > current_date)`
 
 /** Locks the group against other edits until the transaction ends. */
 export const lockGroup = (tx: Tx, id: number): Promise<GroupRow | undefined> =>

@@ -1,8 +1,10 @@
 import type { Caller } from '../../access/actor.ts'
+import { levels } from '../../access/levels.ts'
 import type { Db } from '../../db/db.ts'
-import { empty, raw, type Sql, sql, wireTime } from '../../db/sql.ts'
+import { empty, literal, raw, type Sql, sql, wireTime } from '../../db/sql.ts'
 import type { DateOnly, Timestamp } from '../../db/types.ts'
 import { forCaller } from '../access-index/caller-queries.ts'
+import { visibleGroups } from '../namespaces/visible-groups-queries.ts'
 import { type UserReferenceRow, userReferenceJson } from '../users/queries.ts'
 import { columns, levelOf, limitsColumn, named, type ProjectRow, readableCode, visibleProject } from './queries.ts'
 import type { ProjectSettings } from './settings.ts'
@@ -10,7 +12,8 @@ import type { ProjectSettings } from './settings.ts'
 /**
  * Which version of a project's record is meant, and how the caller stands to it. `stamp` changes with every row that the
  * record shows something of, and with the caller's level and memberships: a row of a table is told from its other versions
- * by its transaction and place. Whom the project is shared with is in its own row's version (0008_shares_touch_projects.sql).
+ * by its transaction and place. Whom the project is shared with is in its own row's version (0024_shared_projects.sql), and which
+ * of them the caller sees is asked of shared projects alone.
  */
 export type ProjectStamp = { id: number; stamp: string }
 
@@ -115,7 +118,25 @@ const membershipJson = raw(
   `json_build_object('access_level', m.access_level, 'notification_level', m.notification_level)`,
 )
 
-/** What an administrator sees does not depend on his level. */
+/**
+ * `shown` of the groups a project is shared with. Maintainers decide about them and see all; others see those groups that
+ * they may know about anyway.
+ */
+const shares = (caller: Caller, level: Sql, shown: Sql): Sql => {
+  const seen =
+    caller === null || caller.admin
+      ? visibleGroups(caller)
+      : sql`(${level} >= ${literal(levels.maintainer)} or ${visibleGroups(caller)})`
+  return sql`(select ${shown} from project_group_links l join namespaces g on g.id = l.group_id
+    where l.project_id = p.id and (l.expires_at is null or l.expires_at > current_date) and ${seen})`
+}
+
+const shareJson =
+  raw(`coalesce(json_agg(json_build_object('group_id', g.id, 'group_name', g.name, 'group_full_path', g.full_path,
+    'group_access_level', l.group_access, 'expires_at', l.expires_at) order by l.id), '[]')`)
+const shareIds = raw(`'s' || coalesce(string_agg(l.id::text, ',' order by l.id), '')`)
+
+/** What an administrator sees does not depend on his level, nor on whom he knows; nobody known is shown no shares. */
 const stampOf = (
   caller: Caller,
   { inheritedMembership: inherited }: RecordOptions,
@@ -124,7 +145,7 @@ const stampOf = (
   concat_ws(' ', ${versionOf('p')}, ${versionOf('n')},
     case when n.kind = 'user' then (select concat_ws(' ', 'o', ${versionOf('u')}) from users u where u.id = n.owner_id) end,
     case when p.forked_from_project_id is not null then ${forkSource(caller, sql`concat_ws(' ', 'f', ${versionOf('p')}, ${versionOf('n')}, ${readableCode(caller)})`)} end,
-    ${caller === null || caller.admin ? empty : sql`${level},`}
+    ${caller === null || caller.admin ? empty : sql`${level}, case when p.is_shared then ${shares(caller, level, shareIds)} end,`}
     'p' || ${membership(caller, 'project', inherited, membershipVersion)},
     'g' || ${membership(caller, 'group', inherited, membershipVersion)})`
 
@@ -148,10 +169,7 @@ export const recordSelect = (caller: Caller, options: RecordOptions): Sql => sql
       (select (${userReferenceJson('u')})::jsonb || jsonb_build_object('created_at', ${wireTime(raw('u.created_at'))}) from users u where u.id = n.owner_id)
     end as owner,
     p.default_branch is not null as has_repository,
-    coalesce((select json_agg(json_build_object('group_id', g.id, 'group_name', g.name, 'group_full_path', g.full_path,
-        'group_access_level', l.group_access, 'expires_at', l.expires_at) order by l.id)
-      from project_group_links l join namespaces g on g.id = l.group_id where l.project_id = p.id
-        and (l.expires_at is null or l.expires_at > current_date)), '[]') as shared_with_groups,
+    case when p.is_shared then ${shares(caller, levelOf(caller), shareJson)} else '[]' end as shared_with_groups,
     case when p.forked_from_project_id is not null then ${forkSource(caller, forkSourceJson(caller))} end as forked_from
     ${options.statistics ? raw(`, (select to_json(s) from project_statistics s where s.project_id = p.id) as statistics`) : empty}
     ${

@@ -2,7 +2,7 @@ import type { Caller } from '../../access/actor.ts'
 import type { Db } from '../../db/db.ts'
 import { raw, type Sql, sql } from '../../db/sql.ts'
 import { within } from '../access-index/queries.ts'
-import { visibleGroups } from '../groups/queries.ts'
+import { visibleGroups } from '../namespaces/visible-groups-queries.ts'
 import { columns, levelOf, limitsColumn, type ProjectRow, readableCode, visibleProjects } from '../projects/queries.ts'
 
 /** True for people (`u`) with a membership in a group, or in one above or below it, that the caller can see. */

@@ -2,7 +2,7 @@ import type { Caller } from '../../access/actor.ts'
 import type { List } from '../../api/page.ts'
 import { fuzzy } from '../../db/fuzzy.ts'
 import { raw, type Sql, sql } from '../../db/sql.ts'
-import { visibleGroups } from '../groups/queries.ts'
+import { visibleGroups } from '../namespaces/visible-groups-queries.ts'
 
 export type ProjectGroupRow = {
   id: number
@@ -25,11 +25,12 @@ export type ProjectGroupFilters = {
 
 /**
  * The groups around a project, as far as the caller may know about them, and with `with_shared` those it is shared with:
- * these are in its record for all to see. By id.
+ * maintainers, who decide about these, see all of them. By id.
  */
 export function groupsOfProject(
   caller: Caller,
   project: { id: number; namespace_id: number },
+  maintains: boolean,
   filters: ProjectGroupFilters,
 ): List {
   const around = sql`(g.id = any(array(select unnest(n.traversal_ids) from namespaces n where n.id = ${project.namespace_id}))
@@ -38,7 +39,7 @@ export function groupsOfProject(
   if (filters.shared_min_access_level !== undefined)
     shares.push(sql`l.group_access >= ${filters.shared_min_access_level}`)
   const shared = sql`(g.id = any(array(select l.group_id from project_group_links l where ${shares.reduce((all, one) => sql`${all} and ${one}`)}))
-    and ${filters.shared_visible_only ? visibleGroups(caller) : raw('true')})`
+    and ${maintains && !filters.shared_visible_only ? raw('true') : visibleGroups(caller)})`
   return {
     type: 'Group',
     select: raw('select g.id, g.name, g.full_name, g.full_path, g.avatar from namespaces g'),

@@ -1,4 +1,6 @@
 import { Type } from 'typebox'
+import { allows } from '../../access/policy.ts'
+import { projectPolicy } from '../../access/project-policy.ts'
 import { endpoint } from '../../api/endpoint.ts'
 import { entity } from '../../api/entity.ts'
 import { fetchPage } from '../../api/page.ts'
@@ -47,7 +49,9 @@ export const projectGroupRoutes = [
     }),
     paged: true,
     returns: ProjectGroup,
-    handle: ({ subject, params, page, ctx }) =>
-      fetchPage<ProjectGroupRow>(ctx.db, groupsOfProject(ctx.actor, subject, params), page),
+    handle: ({ subject, params, page, ctx }) => {
+      const maintains = allows(projectPolicy.share_project, ctx.actor, subject.facts)
+      return fetchPage<ProjectGroupRow>(ctx.db, groupsOfProject(ctx.actor, subject, maintains, params), page)
+    },
   }),
 ]

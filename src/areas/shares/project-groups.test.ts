@@ -14,9 +14,9 @@ describe('GET /projects/:id/groups', () => {
       (await who.get(`/projects/${project.id}/groups${query}`)).json.map(({ id }: { id: number }) => id)
     expect(await ids()).toEqual([top.id, inner.id])
     expect(await ids('', world.anonymous)).toEqual([top.id, inner.id])
-    expect(await ids('?with_shared=true')).toEqual([top.id, inner.id, open.id, secret.id])
-    expect(await ids('?with_shared=true&shared_visible_only=true')).toEqual([top.id, inner.id, open.id])
-    expect(await ids('?with_shared=true&shared_min_access_level=20')).toEqual([top.id, inner.id, secret.id])
+    expect(await ids('?with_shared=true')).toEqual([top.id, inner.id, open.id])
+    expect(await ids('?with_shared=true', world.anonymous)).toEqual([top.id, inner.id, open.id])
+    expect(await ids('?with_shared=true&shared_min_access_level=20', world.root)).toEqual([top.id, inner.id, secret.id])
     expect(await ids(`?skip_groups[]=${top.id}`)).toEqual([inner.id])
     expect(await ids(`?search=${top.path}`)).toEqual([top.id])
     const [first] = (await ann.get(`/projects/${project.id}/groups`)).json
@@ -28,6 +28,25 @@ describe('GET /projects/:id/groups', () => {
       avatar_url: null,
       web_url: `${world.origin}/groups/${top.full_path}`,
     })
+  })
+
+  test('shows maintainers, who decide about them, also shares with groups that they do not see', async ({ world }) => {
+    const [boss, dev] = [await world.user(), await world.user()]
+    const project = await world.project({
+      members: [
+        [boss, 'maintainer'],
+        [dev, 'developer'],
+      ],
+    })
+    const secret = await world.group()
+    await world.root.post(`/projects/${project.id}/share`, { group_id: secret.id, group_access: 30 })
+    const ids = async (query: string, who: Client) =>
+      (await who.get(`/projects/${project.id}/groups?with_shared=true${query}`)).json.map(
+        ({ id }: { id: number }) => id,
+      )
+    expect(await ids('', boss)).toContain(secret.id)
+    expect(await ids('&shared_visible_only=true', boss)).not.toContain(secret.id)
+    expect(await ids('', dev)).not.toContain(secret.id)
   })
 
   test('is empty for a personal project, and for whoever reads the project', async ({ world }) => {
