@@ -74,8 +74,10 @@ const accessRequestRoutesOf = <T extends ProjectSubject | GroupSubject, A extend
       allow: 'read_member',
       params: Params({ user_id: userId }),
       returns: null,
-      handle: ({ subject: held, params, ctx }) =>
-        endRequest(ctx, askedOf(held), params.user_id, allows(subject.policy.admin_member, ctx.actor, held.facts)),
+      async handle({ subject: held, params, ctx }) {
+        const mayManage = allows(subject.policy.admin_member, ctx.actor, held.facts)
+        await endRequest(ctx, askedOf(held), await membershipOf(held, ctx), params.user_id, mayManage)
+      },
     }),
   ]
 }

@@ -3,12 +3,15 @@ import type { Tx } from '../../db/db.ts'
 import type { DateOnly } from '../../db/types.ts'
 import { emit } from '../../events/log.ts'
 import { Failure, invalidFields, rowNotFound } from '../../kernel/failure.ts'
+import { countHit } from '../../settings/queries.ts'
 import { lockAccess } from '../access-index/service.ts'
 import { type Holder, placeOf } from '../holders/holder.ts'
+import { tellMember } from '../members/mails.ts'
 import { findMember } from '../members/queries.ts'
 import { admitMember, groupMembership, isStorable, type Membership, projectMembership } from '../members/service.ts'
 import { isEmailAddress } from '../users/service.ts'
 import type { InvitationOutcome } from './entity.ts'
+import { mailInvitation } from './mails.ts'
 import {
   deleteInvitation,
   deleteInvitationRow,
@@ -24,6 +27,8 @@ import {
 export type Host = { readonly holder: Holder; readonly name: string; readonly membership: Membership }
 
 const mostAtOnce = 100
+/** So many mails an hour by one person go to addresses of which nobody knows whose they are. */
+const mostAnHour = 200
 const wrongLevel = { access_level: ['is not included in the list'] }
 
 /**
@@ -72,10 +77,14 @@ const inviteAddress = (
     if (userId !== undefined) {
       if (await findMember(tx, membership, userId)) return `Already a member of ${name}`
       await admitMember(tx, membership, { userId, level, expiresAt, actorId })
+      await tellMember(tx, ctx, membership, 'added', { userId, level, expiresAt })
       return undefined
     }
     const id = await insertInvitation(tx, holder, { email, level, expiresAt, createdBy: actorId })
     if (id === undefined) return `Member already invited to ${name}`
+    if ((await countHit(tx, `invitation:${actorId}`, 3600)) > mostAnHour)
+      throw new Failure('rate_limited', 'This endpoint has been requested too many times. Try again later.')
+    await mailInvitation(tx, ctx, membership, { email, level, expiresAt })
     await record(tx, 'member_invited', holder, actorId, { email, access_level: level, expires_at: expiresAt })
     return undefined
   })
@@ -117,12 +126,12 @@ export async function acceptInvitations(ctx: Ctx, userId: number): Promise<void>
     for (const invitation of await takeInvitationsFor(tx, userId)) {
       const membership = await membershipOf(tx, invitation)
       if (membership.locked) continue
-      await admitMember(tx, membership, {
-        userId,
-        level: invitation.access_level,
-        expiresAt: invitation.expires_at,
-        actorId: invitation.created_by_id,
-      }).catch(unlessBug)
+      const offer = { userId, level: invitation.access_level, expiresAt: invitation.expires_at }
+      const admitted = await admitMember(tx, membership, { ...offer, actorId: invitation.created_by_id }).then(
+        () => true,
+        unlessBug,
+      )
+      if (admitted) await tellMember(tx, ctx, membership, 'accepted', offer)
       await deleteInvitationRow(tx, invitation.id)
     }
   })
@@ -136,6 +145,7 @@ const membershipOf = async (
     ? groupMembership({ id: namespace_id, traversal_ids })
     : projectMembership(tx, { id: project_id, namespace_id })
 
-function unlessBug(error: unknown): void {
+function unlessBug(error: unknown): false {
   if (!(error instanceof Failure)) throw error
+  return false
 }

@@ -6,6 +6,7 @@ import { emit, type FeedAction } from '../../events/log.ts'
 import { conflict, Failure, forbidden, invalidFields, notFound, rowNotFound } from '../../kernel/failure.ts'
 import { groupMemberChanged, lockAccess, projectMemberChanged } from '../access-index/service.ts'
 import { findUser } from '../users/queries.ts'
+import { tellMember } from './mails.ts'
 import {
   deleteMember,
   deleteMembershipsBelow,
@@ -98,6 +99,7 @@ export async function addMember(
   await ctx.transaction(async (tx) => {
     await lockAccess(tx)
     await admitMember(tx, membership, { ...member, actorId: ctx.actor!.id })
+    await tellMember(tx, ctx, membership, 'added', member)
   })
   return (await findMember(ctx.db, membership, member.userId)) ?? reload(ctx, member)
 }

@@ -1,15 +1,8 @@
 import type { Site } from '../../api/site.ts'
 import type { Mail } from '../../mail/mailer.ts'
-import { oneLine } from '../../mail/smtp-mailer.ts'
+import { letter } from '../mails/letter.ts'
 
 type Person = { readonly name: string; readonly username: string }
-
-/** Paragraphs, after a greeting. Names are text that somebody chose: on a line of their own, and one line only. */
-const letter = (site: Site, to: string, person: Person, subject: string, ...paragraphs: readonly string[]): Mail => ({
-  to,
-  subject: `${subject} (${site.host})`,
-  body: `Hello ${oneLine(person.name)},\n\n${paragraphs.join('\n\n')}\n\n--\nSent by ${site.url} to ${to}.\n`,
-})
 
 const unasked = 'If you did not ask for this, you need not do anything.'
 
@@ -19,7 +12,7 @@ export const confirmationMail = (site: Site, to: string, person: Person, token: 
   letter(
     site,
     to,
-    person,
+    person.name,
     'Confirm your e-mail address',
     `Please confirm that ${to} is your address, for your account @${person.username}, by this link (good for ${hours(lifetimeHours)}):`,
     `${site.url}/-/users/confirmation?token=${token}`,
@@ -30,7 +23,7 @@ export const passwordMail = (site: Site, to: string, person: Person, token: stri
   letter(
     site,
     to,
-    person,
+    person.name,
     'Choose a new password',
     `By this link (good for ${hours(lifetimeHours)}) you choose a new password for your account @${person.username}:`,
     `${site.url}/-/users/password/edit?token=${token}`,
@@ -41,7 +34,7 @@ export const welcomeMail = (site: Site, to: string, person: Person, token: strin
   letter(
     site,
     to,
-    person,
+    person.name,
     'Your new account',
     `An account was made for you at ${site.url}. Your user name is ${person.username}.`,
     `By this link (good for ${hours(lifetimeHours)}) you choose your password:`,
