@@ -1,5 +1,6 @@
 import type { Db, Tx } from '../../db/db.ts'
 import { literal, raw, sql } from '../../db/sql.ts'
+import type { UserRow } from '../users/queries.ts'
 import type { Contribution } from './contributions.ts'
 
 /** Groups that would be nobody's without him: he alone, of those who may act, owns them himself. The outermost first. */
@@ -18,8 +19,8 @@ export async function soleOwnedGroups(db: Db, userId: number): Promise<number[]>
 export const lockAccount = (
   tx: Tx,
   id: number,
-): Promise<{ username: string; name: string; kind: string } | undefined> =>
-  tx.row(sql`select username, name, kind from users where id = ${id} for update`)
+): Promise<Pick<UserRow, 'username' | 'name' | 'kind' | 'admin' | 'state'> | undefined> =>
+  tx.row(sql`select username, name, kind, admin, state from users where id = ${id} for update`)
 
 export const blockAccount = (tx: Tx, id: number): Promise<number> =>
   tx.run(sql`update users set state = 'blocked', updated_at = now() where id = ${id}`)

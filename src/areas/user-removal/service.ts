@@ -8,6 +8,7 @@ import { lockAccess } from '../access-index/service.ts'
 import { lockGroup } from '../groups/queries.ts'
 import { removeHeld } from '../groups/removal.ts'
 import { markGroupDeleting } from '../groups/removal-queries.ts'
+import { keepAnAdministrator } from '../users/last-administrator.ts'
 import { removeUser } from './jobs.ts'
 import {
   blockAccount,
@@ -43,6 +44,7 @@ export async function deleteUser(ctx: Ctx, userId: number, hard: boolean): Promi
       actorId: ctx.actor!.id,
       payload: { user_id: userId, username: held.username, name: held.name, hard_delete: hard },
     })
+    await keepAnAdministrator(tx, held)
   })
 }
 

@@ -21,6 +21,7 @@ import {
   writePassword,
 } from './edit-queries.ts'
 import { holdEmail, isOthersEmail, ownsEmail, replaceEmail } from './email-queries.ts'
+import { keepAnAdministrator } from './last-administrator.ts'
 import { deleteLinks } from './link-queries.ts'
 import { sendLink } from './links.ts'
 import { digestPassword } from './password.ts'
@@ -115,6 +116,7 @@ export async function editUser(ctx: Ctx, user: UserRow, input: UserInput): Promi
         },
       })
       await notify(tx, 'actors')
+      if (attributes.admin === false) await keepAnAdministrator(tx, held)
       return (await findUser(tx, held.id))!
     })
     .catch(asEditConflict)

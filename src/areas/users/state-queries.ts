@@ -14,9 +14,16 @@ export const moveState = async (tx: Tx, userId: number, from: readonly State[], 
 export const lockState = (
   tx: Tx,
   userId: number,
-): Promise<{ state: State; kind: string; leaving: boolean } | undefined> =>
-  tx.row(sql`select state, kind, exists (select from namespaces n where n.owner_id = u.id and n.deleting) as leaving
+): Promise<{ state: State; kind: string; admin: boolean; leaving: boolean } | undefined> =>
+  tx.row(sql`select state, kind, admin, exists (select from namespaces n where n.owner_id = u.id and n.deleting) as leaving
     from users u where id = ${userId} for update of u`)
+
+/** Whether somebody administers the installation and can act. Those who ask take turns until their transactions end. */
+export async function hasAdministrator(tx: Tx): Promise<boolean> {
+  await tx.run(sql`select pg_advisory_xact_lock(hashtext('administrators'))`)
+  const found = await tx.row(sql`select 1 from users where admin and kind = 'human' and state = 'active' limit 1`)
+  return found !== undefined
+}
 
 /** Whether he did anything, or signed in, in the last `days`. */
 export const isRecentlyActive = async (db: Db, userId: number, days: number): Promise<boolean> =>

@@ -3,6 +3,7 @@ import type { Tx } from '../../db/db.ts'
 import { notify } from '../../db/notifications.ts'
 import { emit } from '../../events/log.ts'
 import { forbidden, notFound } from '../../kernel/failure.ts'
+import { keepAnAdministrator } from './last-administrator.ts'
 import type { UserRow } from './queries.ts'
 import { isRecentlyActive, lockState, moveState } from './state-queries.ts'
 
@@ -102,6 +103,7 @@ export async function changeState(ctx: Ctx, userId: number, name: TransitionName
     const circumstance = await unless?.(tx, userId)
     if (circumstance !== undefined) throw forbidden(circumstance)
     await moveState(tx, userId, [held.state], to)
+    if (to !== 'active') await keepAnAdministrator(tx, held)
     await emit(tx, { kind: event, actorId: ctx.actor!.id, payload: { user_id: userId, from: held.state } })
     await notify(tx, 'actors')
     return true
