@@ -16,3 +16,17 @@ export async function contextFor(world: World, who: Client | null): Promise<Ctx>
   const caller: Caller = who && (await actorFor(world, who))
   return world.app.open(caller)
 }
+
+/** The same, with a count of the transactions and of the writes outside of them. */
+export function counting(ctx: Ctx): { ctx: Ctx; counts: { transactions: number; writes: number } } {
+  const counts = { transactions: 0, writes: 0 }
+  const run: Ctx['db']['run'] = (statement) => {
+    counts.writes++
+    return ctx.db.run(statement)
+  }
+  const transaction: Ctx['transaction'] = (work) => {
+    counts.transactions++
+    return ctx.transaction(work)
+  }
+  return { ctx: { ...ctx, transaction, db: Object.create(ctx.db, { run: { value: run } }) as Ctx['db'] }, counts }
+}

@@ -1,7 +1,7 @@
 import type { Static, TObject } from 'typebox'
 import type { Ctx } from '../api/ctx.ts'
 import type { Tx } from '../db/db.ts'
-import { sql } from '../db/sql.ts'
+import { raw, type Sql, sql } from '../db/sql.ts'
 
 /** Work that happens later, once its transaction has committed, in the jobs process. */
 export type Job<I extends TObject = TObject> = {
@@ -34,6 +34,22 @@ export const enqueue = <I extends TObject>(
   input: Static<I>,
   delayMs = 0,
 ): Promise<number> =>
-  tx.run(sql`select graphile_worker.add_job(${j.name}, payload := ${JSON.stringify(input)}::json,
-    queue_name := ${j.queue?.(input) ?? null}, run_at := now() + make_interval(secs => ${delayMs / 1000}::double precision),
-    job_key := ${j.key?.(input) ?? null}, job_key_mode := 'preserve_run_at', max_attempts := ${j.attempts})`)
+  tx.run(
+    sql`select ${addJob(j, delayMs, sql`${JSON.stringify(input)}::json`, sql`${j.queue?.(input) ?? null}`, sql`${j.key?.(input) ?? null}`)}`,
+  )
+
+/** The same for several inputs, in one statement. */
+export const enqueueEach = <I extends TObject>(
+  tx: Tx,
+  j: JobDeclaration<I>,
+  inputs: readonly Static<I>[],
+): Promise<number> => {
+  const each = inputs.map((input) => ({ input, queue: j.queue?.(input) ?? null, key: j.key?.(input) ?? null }))
+  return tx.run(sql`select ${addJob(j, 0, raw('input'), raw('queue'), raw('key'))}
+    from json_to_recordset(${JSON.stringify(each)}::json) as each (input json, queue text, key text)`)
+}
+
+const addJob = ({ name, attempts }: JobDeclaration, delayMs: number, input: Sql, queue: Sql, key: Sql): Sql =>
+  sql`graphile_worker.add_job(${name}, payload := ${input}, queue_name := ${queue},
+    run_at := now() + make_interval(secs => ${delayMs / 1000}::double precision),
+    job_key := ${key}, job_key_mode := 'preserve_run_at', max_attempts := ${attempts})`

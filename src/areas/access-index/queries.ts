@@ -1,5 +1,6 @@
 import type { Actor, Caller } from '../../access/actor.ts'
 import { levels } from '../../access/levels.ts'
+import { deleteSome } from '../../db/batches.ts'
 import type { Db, Tx } from '../../db/db.ts'
 import { empty, literal, raw, type Sql, sql } from '../../db/sql.ts'
 
@@ -161,6 +162,13 @@ export const refreshProjectAccess = (tx: Tx, projectIds: readonly number[], user
       join members m on m.namespace_id = any(s.traversal_ids) where p.id = any(${projectIds}::bigint[])`,
     ),
   )
+
+/** Levels that hold no more, at most `size` of each table; how many there were in the one with more. */
+export const deleteEndedAccess = async (db: Db, size: number): Promise<number> => {
+  const ended = raw('expires_on <= current_date')
+  const groups = await db.run(deleteSome('group_access', ended, size))
+  return Math.max(groups, await db.run(deleteSome('project_access', ended, size)))
+}
 
 /** Projects that lie directly in these namespaces and are shared with some group. */
 export async function sharedProjectsIn(db: Db, namespaceIds: readonly number[]): Promise<number[]> {

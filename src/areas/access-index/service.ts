@@ -1,5 +1,7 @@
-import type { Tx } from '../../db/db.ts'
+import { inBatches } from '../../db/batches.ts'
+import type { Db, Tx } from '../../db/db.ts'
 import {
+  deleteEndedAccess,
   deleteSharesWith,
   groupsDependingOn,
   lockAccess,
@@ -35,6 +37,12 @@ export async function namespacePlaced(tx: Tx, namespaceId: number): Promise<void
 export async function projectPlaced(tx: Tx, projectId: number): Promise<void> {
   await refreshProjectAccess(tx, [projectId])
 }
+
+/**
+ * Takes out of the index what memberships and shares gave that have ended. It gives nothing from that day on, so that nobody
+ * need wait.
+ */
+export const clearEndedAccess = (db: Db): Promise<void> => inBatches((size) => deleteEndedAccess(db, size))
 
 /**
  * A namespace is about to be removed with all below: its members lose what was shared with it at once, not when its rows

@@ -1,4 +1,5 @@
 import type { List } from '../../api/page.ts'
+import { deleteSome } from '../../db/batches.ts'
 import type { Db, Tx } from '../../db/db.ts'
 import { fuzzy } from '../../db/fuzzy.ts'
 import { raw, type Sql, sql } from '../../db/sql.ts'
@@ -154,9 +155,9 @@ export const updateMember = (
 export const deleteMember = (tx: Tx, source: MemberSource, userId: number): Promise<number> =>
   tx.run(sql`delete from members m where ${direct(source)} and m.user_id = ${userId}`)
 
-/** Deletes a membership that has ended. False when it was made anew meanwhile. */
-export const deleteEndedMember = async (tx: Tx, source: MemberSource, userId: number): Promise<boolean> =>
-  (await tx.run(sql`delete from members m where ${direct(source)} and m.user_id = ${userId} and not ${alive}`)) > 0
+/** Deletes memberships that have ended, at most `size`; how many it were. */
+export const deleteEndedMembers = (db: Db, size: number): Promise<number> =>
+  db.run(deleteSome('members', raw('expires_at <= current_date'), size))
 
 /** Direct memberships of somebody below a group go with his membership of the group. Returns which they were. */
 export async function deleteMembershipsBelow(
@@ -183,14 +184,6 @@ export const hasOtherOwner = async (db: Db, groupId: number, userId: number): Pr
     sql`select exists (select from members m join users u on u.id = m.user_id and u.kind <> 'bot' and u.state = 'active'
       where m.namespace_id = ${groupId} and m.access_level = 50 and m.user_id <> ${userId} and ${alive}) as found`,
   ))!.found
-
-/** Memberships that ended, oldest first, at most a thousand. */
-export const expiredMemberships = (
-  db: Db,
-): Promise<{ user_id: number; namespace_id: number | null; project_id: number | null }[]> =>
-  db.rows(
-    sql`select user_id, namespace_id, project_id from members where expires_at <= current_date order by id limit 1000`,
-  )
 
 /** The groups above a project and whether adding members to it is locked; `ownerId` of a personal namespace. */
 export const placeOfProject = async (

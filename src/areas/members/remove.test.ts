@@ -1,7 +1,8 @@
 import { describe, expect } from 'vitest'
-import { contextFor } from '../../../test/contexts.ts'
+import { contextFor, counting } from '../../../test/contexts.ts'
 import { test, unique } from '../../../test/world.ts'
 import { levels } from '../../access/levels.ts'
+import { sql } from '../../db/sql.ts'
 import { purgeExpiredMembers } from './jobs.ts'
 
 const day = (offset: number): string => new Date(Date.now() + offset * 86_400_000).toISOString().slice(0, 10)
@@ -160,6 +161,29 @@ describe('the job that clears ended memberships away', () => {
     await purgeExpiredMembers.run({}, await contextFor(world, null))
 
     expect(await rows()).toEqual([{ user_id: bob.id }])
-    expect(await world.rows('select from project_access where user_id = $1', [ann.id])).toEqual([])
+    for (const table of ['project_access', 'group_access'])
+      expect(
+        await world.rows(`select from ${table} where user_id = $1 and expires_on <= current_date`, [ann.id]),
+      ).toEqual([])
+  })
+
+  test('takes all of them in a few statements, waits for nobody, and may run beside itself', async ({ world }) => {
+    const ctx = await contextFor(world, null)
+    const people = await Promise.all(Array.from({ length: 6 }, () => world.user()))
+    const group = await world.group()
+    for (const { id } of people)
+      await world.root.post(`/groups/${group.id}/members`, { user_id: id, access_level: 30, expires_at: day(-1) })
+    const left = () => world.rows('select user_id from members where namespace_id = $1 and user_id <> 1', [group.id])
+
+    const held = people[0]!.id
+    await ctx.transaction(async (tx) => {
+      await tx.run(sql`select from members where namespace_id = ${group.id} and user_id = ${held} for update`)
+      const counted = counting(ctx)
+      await purgeExpiredMembers.run({}, counted.ctx)
+      expect(counted.counts).toEqual({ transactions: 0, writes: 3 })
+      expect(await left()).toEqual([{ user_id: held }])
+    })
+    await Promise.all([1, 2].map(() => purgeExpiredMembers.run({}, ctx)))
+    expect(await left()).toEqual([])
   })
 })

@@ -1,8 +1,12 @@
 import { Type } from 'typebox'
+import { inBatches } from '../../db/batches.ts'
 import { job } from '../../jobs/job.ts'
 import { lockAccess } from '../access-index/service.ts'
-import { closeAccount } from '../user-removal/service.ts'
+import { closeAccounts } from '../user-removal/service.ts'
 import { findIdleBots } from './queries.ts'
+
+/** Closing one account takes more than a row. */
+const batchSize = 200
 
 /** Removes bots whose tokens have ended, or whose project or group is gone. They can do nothing from that day on. */
 export const removeIdleBots = job({
@@ -12,15 +16,16 @@ export const removeIdleBots = job({
   attempts: 3,
   every: { cron: '40 0 * * *', input: {} },
   async run(_input, ctx) {
-    // Each is blocked by that, so that none is found twice.
-    for (;;) {
-      const idle = await findIdleBots(ctx.db)
-      if (idle.length === 0) return
-      for (const userId of idle)
-        await ctx.transaction(async (tx) => {
+    await inBatches(
+      (size) =>
+        ctx.transaction(async (tx) => {
           await lockAccess(tx)
-          await closeAccount(tx, userId, false)
-        })
-    }
+          // Each is blocked by that, so that none is found twice.
+          const idle = await findIdleBots(tx, size)
+          await closeAccounts(tx, idle, false)
+          return idle.length
+        }),
+      batchSize,
+    )
   },
 })

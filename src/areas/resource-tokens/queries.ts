@@ -48,12 +48,12 @@ export const assignBot = (tx: Tx, userId: number, holder: TokenHolder): Promise<
   )
 }
 
-/** Bots whose project or group is gone, or of whose tokens none may be used any more: at most a thousand. */
-export const findIdleBots = async (db: Db): Promise<number[]> => {
+/** Bots whose project or group is gone, or of whose tokens none may be used any more: at most `limit`. */
+export const findIdleBots = async (db: Db, limit: number): Promise<number[]> => {
   const rows = await db.rows<{ id: number }>(sql`
     select u.id from users u left join resource_bots b on b.user_id = u.id
     where u.kind = 'bot' and u.state = 'active' and (b.user_id is null or not exists (select from access_tokens t
       where t.user_id = u.id and not t.revoked and (t.expires_at is null or t.expires_at > current_date)))
-    order by u.id limit 1000`)
+    order by u.id limit ${limit}`)
   return rows.map(({ id }) => id)
 }

@@ -1,5 +1,5 @@
 import { describe, expect } from 'vitest'
-import { contextFor } from '../../../test/contexts.ts'
+import { contextFor, counting } from '../../../test/contexts.ts'
 import { Client, git, temporaryFolder, test, type World } from '../../../test/world.ts'
 import { removeUser } from '../user-removal/jobs.ts'
 import { removeIdleBots } from './jobs.ts'
@@ -180,7 +180,15 @@ test('bots whose tokens ended, or whose project is gone, are removed at night; o
     await made(place),
   ]
   await world.rows('delete from resource_bots where user_id = $1', [orphan.user_id])
-  await removeIdleBots.run({}, await contextFor(world, null))
+  const ctx = await contextFor(world, null)
+  const counted = counting(ctx)
+  await removeIdleBots.run({}, counted.ctx)
+  expect(counted.counts.transactions).toBe(1)
+  await removeIdleBots.run({}, ctx)
+  for (const { user_id } of [ended, orphan])
+    expect(
+      await world.rows('select from graphile_worker.jobs where key = $1', [`remove_user:${user_id}`]),
+    ).toHaveLength(1)
   const state = async ({ user_id }: Made) => (await world.root.get(`/users/${user_id}`)).json.state
   expect([await state(ended), await state(orphan), await state(alive)]).toEqual(['blocked', 'blocked', 'active'])
   expect((await clientOf(world, alive).get('/user')).status).toBe(200)

@@ -11,7 +11,7 @@ import { placeOf } from '../holders/holder.ts'
 import { admitMember, isStorable, type Membership } from '../members/service.ts'
 import { insertUserNamespace } from '../namespaces/queries.ts'
 import { createToken, rotateToken } from '../tokens/service.ts'
-import { closeAccount } from '../user-removal/service.ts'
+import { closeAccounts } from '../user-removal/service.ts'
 import { assignBot, findResourceToken, insertBot, type ResourceTokenRow, type TokenHolder } from './queries.ts'
 
 /** Where a token belongs, with the caller's level there. */
@@ -81,7 +81,7 @@ export async function endResourceToken(ctx: Ctx, { holder }: Place, id: number):
     await lockAccess(tx)
     const row = await findResourceToken(tx, holder, id)
     if (!row) throw rowNotFound()
-    await closeAccount(tx, row.user_id, false)
+    await closeAccounts(tx, [row.user_id], false)
     await record(tx, ctx, holder, 'resource_access_token_revoked', id)
   })
 }

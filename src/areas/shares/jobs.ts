@@ -1,7 +1,8 @@
 import { Type } from 'typebox'
+import { inBatches } from '../../db/batches.ts'
 import { job } from '../../jobs/job.ts'
-import { lockAccess, namespacePlaced, projectPlaced } from '../access-index/service.ts'
-import { deleteEndedGroupShare, deleteEndedProjectShare, endedGroupShares, endedProjectShares } from './queries.ts'
+import { clearEndedAccess, lockAccess } from '../access-index/service.ts'
+import { deleteEndedGroupShares, deleteEndedProjectShares } from './queries.ts'
 
 /** Clears away shares that ended. They give no access from their day on; this takes them out of the records, too. */
 export const purgeEndedShares = job({
@@ -11,15 +12,14 @@ export const purgeEndedShares = job({
   attempts: 3,
   every: { cron: '10 0 * * *', input: {} },
   async run(_input, ctx) {
-    for (const { id, project_id } of await endedProjectShares(ctx.db))
-      await ctx.transaction(async (tx) => {
-        await lockAccess(tx)
-        if (await deleteEndedProjectShare(tx, id)) await projectPlaced(tx, project_id)
-      })
-    for (const { id, shared_group_id } of await endedGroupShares(ctx.db))
-      await ctx.transaction(async (tx) => {
-        await lockAccess(tx)
-        if (await deleteEndedGroupShare(tx, id)) await namespacePlaced(tx, shared_group_id)
-      })
+    for (const deleteEnded of [deleteEndedProjectShares, deleteEndedGroupShares])
+      await inBatches((size) =>
+        ctx.transaction(async (tx) => {
+          // In turn with who shares anew: he holds the project's row, which the share's end writes (0024_shares_and_endings.sql).
+          await lockAccess(tx)
+          return deleteEnded(tx, size)
+        }),
+      )
+    await clearEndedAccess(ctx.db)
   },
 })

@@ -1,3 +1,4 @@
+import { deleteSome } from '../../db/batches.ts'
 import type { Db, Tx } from '../../db/db.ts'
 import { raw, sql } from '../../db/sql.ts'
 import type { DateOnly, Timestamp } from '../../db/types.ts'
@@ -81,18 +82,10 @@ export const groupSharedAt = async (
     )
   )?.created_at
 
-/** Shares of projects that ended, the oldest first. */
-export const endedProjectShares = (db: Db): Promise<{ id: number; project_id: number }[]> =>
-  db.rows(sql`select id, project_id from project_group_links where ${ended} order by id`)
+/** Deletes shares of projects that have ended, at most `size`; how many it were. The access lock is held. */
+export const deleteEndedProjectShares = (tx: Tx, size: number): Promise<number> =>
+  tx.run(deleteSome('project_group_links', ended, size))
 
 /** The same of groups. */
-export const endedGroupShares = (db: Db): Promise<{ id: number; shared_group_id: number }[]> =>
-  db.rows(sql`select id, shared_group_id from group_group_links where ${ended} order by id`)
-
-/** False when it was made anew meanwhile. */
-export const deleteEndedProjectShare = async (tx: Tx, id: number): Promise<boolean> =>
-  (await tx.run(sql`delete from project_group_links where id = ${id} and ${ended}`)) > 0
-
-/** The same of groups. */
-export const deleteEndedGroupShare = async (tx: Tx, id: number): Promise<boolean> =>
-  (await tx.run(sql`delete from group_group_links where id = ${id} and ${ended}`)) > 0
+export const deleteEndedGroupShares = (tx: Tx, size: number): Promise<number> =>
+  tx.run(deleteSome('group_group_links', ended, size))

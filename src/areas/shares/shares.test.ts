@@ -1,5 +1,5 @@
 import { describe, expect } from 'vitest'
-import { contextFor } from '../../../test/contexts.ts'
+import { contextFor, counting } from '../../../test/contexts.ts'
 import { test } from '../../../test/world.ts'
 import { levels } from '../../access/levels.ts'
 import { purgeEndedShares } from './jobs.ts'
@@ -208,7 +208,10 @@ describe('a share that has ended', () => {
       await world.root.post(`${path}/share`, { group_id: partners.id, group_access: 30, expires_at: yesterday })
     await world.root.post(`/projects/${lasting.id}/share`, { group_id: partners.id, group_access: 30 })
 
-    await purgeEndedShares.run({}, await contextFor(world, null))
+    const ctx = await contextFor(world, null)
+    const counted = counting(ctx)
+    await Promise.all([purgeEndedShares.run({}, counted.ctx), purgeEndedShares.run({}, ctx)])
+    expect(counted.counts.transactions).toBe(2)
 
     expect(await world.rows('select project_id from project_group_links where group_id = $1', [partners.id])).toEqual([
       { project_id: lasting.id },

@@ -1,13 +1,11 @@
 import { Type } from 'typebox'
 import type { Ctx } from '../../api/ctx.ts'
+import { inBatches } from '../../db/batches.ts'
 import { job } from '../../jobs/job.ts'
 import { removeGroup } from '../groups/jobs.ts'
 import { contributions } from './contributions.ts'
 import { ensurePlaceholder } from './placeholder.ts'
 import { deleteAccount, deleteStarsOf, lockAccount, personalNamespace, settleSome } from './queries.ts'
-
-/** So many rows change at once: none of them is locked for long. */
-const batch = 1000
 
 async function settleContributions(ctx: Ctx, userId: number, hard: boolean): Promise<void> {
   const placeholder = hard ? undefined : await ctx.transaction(ensurePlaceholder)
@@ -15,7 +13,7 @@ async function settleContributions(ctx: Ctx, userId: number, hard: boolean): Pro
     // What is said of nobody then, the deletion of the account does.
     if (hard && contribution.hard === 'of nobody') continue
     const to = placeholder === undefined ? 'delete' : { placeholder }
-    while ((await settleSome(ctx.db, contribution, userId, to, batch)) === batch);
+    await inBatches((size) => settleSome(ctx.db, contribution, userId, to, size))
   }
 }
 

@@ -22,22 +22,28 @@ export const lockAccount = (
 ): Promise<Pick<UserRow, 'username' | 'name' | 'kind' | 'admin' | 'state'> | undefined> =>
   tx.row(sql`select username, name, kind, admin, state from users where id = ${id} for update`)
 
-export const blockAccount = (tx: Tx, id: number): Promise<number> =>
-  tx.run(sql`update users set state = 'blocked', updated_at = now() where id = ${id}`)
+export const blockAccounts = (tx: Tx, ids: readonly number[]): Promise<number> =>
+  tx.run(sql`update users set state = 'blocked', updated_at = now() where id = any(${ids}::bigint[])`)
 
 /** All that opens a door. */
-export async function deleteCredentials(tx: Tx, userId: number): Promise<void> {
-  await tx.run(sql`delete from access_tokens where user_id = ${userId}`)
-  await tx.run(sql`delete from ssh_keys where user_id = ${userId}`)
-  await tx.run(sql`delete from gpg_keys where user_id = ${userId}`)
-  await tx.run(sql`delete from mail_links where user_id = ${userId}`)
+export async function deleteCredentials(tx: Tx, userIds: readonly number[]): Promise<void> {
+  for (const table of ['access_tokens', 'ssh_keys', 'gpg_keys', 'mail_links']) await deleteOf(tx, table, userIds)
 }
 
 /** Memberships with what they give: the index of access is by person, so all of it goes. The access lock is held. */
-export async function deleteMemberships(tx: Tx, userId: number): Promise<void> {
-  await tx.run(sql`delete from members where user_id = ${userId}`)
-  await tx.run(sql`delete from group_access where user_id = ${userId}`)
-  await tx.run(sql`delete from project_access where user_id = ${userId}`)
+export async function deleteMemberships(tx: Tx, userIds: readonly number[]): Promise<void> {
+  for (const table of ['members', 'group_access', 'project_access']) await deleteOf(tx, table, userIds)
+}
+
+const deleteOf = (tx: Tx, table: string, userIds: readonly number[]): Promise<number> =>
+  tx.run(sql`delete from ${raw(table)} where user_id = any(${userIds}::bigint[])`)
+
+/** Their own spaces, and the projects there, are found by nobody any more. */
+export async function markSpacesDeleting(tx: Tx, userIds: readonly number[]): Promise<void> {
+  const own = sql`owner_id = any(${userIds}::bigint[])`
+  // Namespaces first: whoever is just making a project in one holds its row, and is waited for; nobody starts after that.
+  await tx.run(sql`update namespaces set deleting = true where ${own}`)
+  await tx.run(sql`update projects p set deleting = true from namespaces n where n.id = p.namespace_id and ${own}`)
 }
 
 export const personalNamespace = (

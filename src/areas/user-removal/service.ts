@@ -2,20 +2,19 @@ import type { Ctx } from '../../api/ctx.ts'
 import type { Tx } from '../../db/db.ts'
 import { notify } from '../../db/notifications.ts'
 import { emit } from '../../events/log.ts'
-import { enqueue } from '../../jobs/job.ts'
+import { enqueueEach } from '../../jobs/job.ts'
 import { conflict, forbidden, notFound } from '../../kernel/failure.ts'
 import { lockAccess } from '../access-index/service.ts'
 import { lockGroup } from '../groups/queries.ts'
 import { removeHeld } from '../groups/removal.ts'
-import { markGroupDeleting } from '../groups/removal-queries.ts'
 import { keepAnAdministrator } from '../users/last-administrator.ts'
 import { removeUser } from './jobs.ts'
 import {
-  blockAccount,
+  blockAccounts,
   deleteCredentials,
   deleteMemberships,
   lockAccount,
-  personalNamespace,
+  markSpacesDeleting,
   soleOwnedGroups,
 } from './queries.ts'
 
@@ -38,7 +37,7 @@ export async function deleteUser(ctx: Ctx, userId: number, hard: boolean): Promi
       const group = await lockGroup(tx, id)
       if (group) await removeHeld(tx, group, ctx.actor!.id)
     }
-    await closeAccount(tx, userId, hard)
+    await closeAccounts(tx, [userId], hard)
     await emit(tx, {
       kind: 'user_deleted',
       actorId: ctx.actor!.id,
@@ -48,13 +47,17 @@ export async function deleteUser(ctx: Ctx, userId: number, hard: boolean): Promi
   })
 }
 
-/** From this commit on an account opens no door and is member of nothing; a job does the rest. The access lock is held. */
-export async function closeAccount(tx: Tx, userId: number, hard: boolean): Promise<void> {
-  await deleteMemberships(tx, userId)
-  await deleteCredentials(tx, userId)
-  await blockAccount(tx, userId)
-  const space = await personalNamespace(tx, userId)
-  if (space) await markGroupDeleting(tx, space.traversal_ids)
-  await enqueue(tx, removeUser, { userId, hard })
+/** From this commit on accounts open no door and are member of nothing; a job does the rest of each. The access lock is held. */
+export async function closeAccounts(tx: Tx, userIds: readonly number[], hard: boolean): Promise<void> {
+  if (userIds.length === 0) return
+  await deleteMemberships(tx, userIds)
+  await deleteCredentials(tx, userIds)
+  await blockAccounts(tx, userIds)
+  await markSpacesDeleting(tx, userIds)
+  await enqueueEach(
+    tx,
+    removeUser,
+    userIds.map((userId) => ({ userId, hard })),
+  )
   await notify(tx, 'actors')
 }

@@ -12,3 +12,9 @@ begin
   where id in (old.project_id, new.project_id);
   return null;
 end $$;
+
+-- What has ended is cleared away each night, found by its day.
+create index project_group_links_expiry on project_group_links (expires_at) where expires_at is not null;
+create index group_group_links_expiry on group_group_links (expires_at) where expires_at is not null;
+create index group_access_expiry on group_access (expires_on) where expires_on < 'infinity';
+create index project_access_expiry on project_access (expires_on) where expires_on < 'infinity';
