@@ -1,28 +1,19 @@
-import type { TObject } from 'typebox'
 import { levels } from '../../access/levels.ts'
 import { allows } from '../../access/policy.ts'
-import type { Ctx } from '../../api/ctx.ts'
-import { type Endpoint, endpoint, type Subject } from '../../api/endpoint.ts'
+import { endpoint } from '../../api/endpoint.ts'
 import { fetchPage } from '../../api/page.ts'
 import { Params, Whole } from '../../api/params/types.ts'
-import { type GroupSubject, group } from '../groups/subject.ts'
+import { ofProjectsAndGroups, type ProjectOrGroup } from '../holders/project-or-group.ts'
 import { Member } from '../members/entity.ts'
-import { groupMembership, type Membership, projectMembership } from '../members/service.ts'
-import { type ProjectSubject, project } from '../projects/subject.ts'
 import { AccessRequester } from './entity.ts'
 import { type AccessRequestRow, accessRequestsOf } from './queries.ts'
 import { type Asked, approveRequest, endRequest, requestAccess } from './service.ts'
 
 const userId = Whole({ maximum: Number.MAX_SAFE_INTEGER, description: 'Id of the user who asks' })
 
-/** The same calls for projects and groups. */
-const accessRequestRoutesOf = <T extends ProjectSubject | GroupSubject, A extends string>(
-  of: 'project' | 'group',
-  subject: Subject<T, A | 'request_access' | 'admin_member' | 'read_member', TObject>,
-  membershipOf: (subject: T, ctx: Ctx) => Promise<Membership>,
-): readonly Endpoint[] => {
-  const path = `/${of}s/:id/access_requests` as const
-  const askedOf = ({ id, facts }: T): Asked => ({ holder: { of, id }, level: facts.level })
+export const accessRequestRoutes = ofProjectsAndGroups(({ of, base, subject, holderOf, membershipOf }) => {
+  const path = `${base}/access_requests` as const
+  const askedOf = (held: ProjectOrGroup): Asked => ({ holder: holderOf(held), level: held.facts.level })
   return [
     endpoint({
       method: 'GET',
@@ -80,9 +71,4 @@ const accessRequestRoutesOf = <T extends ProjectSubject | GroupSubject, A extend
       },
     }),
   ]
-}
-
-export const accessRequestRoutes = [
-  ...accessRequestRoutesOf('project', project, (held, ctx) => projectMembership(ctx.db, held)),
-  ...accessRequestRoutesOf('group', group, async (held) => groupMembership(held)),
-]
+})

@@ -1,11 +1,9 @@
-import type { TObject } from 'typebox'
-import { type Endpoint, endpoint, type Subject } from '../../api/endpoint.ts'
+import { endpoint } from '../../api/endpoint.ts'
 import { fetchPage } from '../../api/page.ts'
 import { Id, Nullable, Optional, Params, Text } from '../../api/params/types.ts'
 import { rowNotFound } from '../../kernel/failure.ts'
-import { type GroupSubject, group } from '../groups/subject.ts'
-import { type ProjectSubject, project } from '../projects/subject.ts'
-import { Badge, BadgePreview, type Shown } from './entity.ts'
+import { ofProjectsAndGroups, type ProjectOrGroup } from '../holders/project-or-group.ts'
+import { Badge, BadgePreview } from './entity.ts'
 import { type BadgeRow, badgesOf, findBadge } from './queries.ts'
 import { checkUrls, createBadge, editBadge, removeBadge } from './service.ts'
 
@@ -14,14 +12,9 @@ const linkUrl = Text({ description: 'Address that it leads to; may hold placehol
 const imageUrl = Text({ description: 'Address of the picture; may hold placeholders' })
 const name = Optional(Nullable(Text({ description: 'Name' })))
 
-/** The same calls for projects and groups. */
-const badgeRoutesOf = <T extends ProjectSubject | GroupSubject, A extends string>(
-  of: 'project' | 'group',
-  subject: Subject<T, A | 'read_badge' | 'admin_badge', TObject>,
-): readonly Endpoint[] => {
-  const path = `/${of}s/:id/badges` as const
-  const holderOf = ({ id }: T): Shown => ({ of, id })
-  const seen = (badge: BadgeRow, held: T) => ({ ...badge, shown: holderOf(held) })
+export const badgeRoutes = ofProjectsAndGroups(({ of, base, subject, holderOf }) => {
+  const path = `${base}/badges` as const
+  const seen = (badge: BadgeRow, held: ProjectOrGroup) => ({ ...badge, shown: holderOf(held) })
   return [
     endpoint({
       method: 'GET',
@@ -102,6 +95,4 @@ const badgeRoutesOf = <T extends ProjectSubject | GroupSubject, A extends string
       handle: ({ subject: held, params, ctx }) => removeBadge(ctx, holderOf(held), params.badge_id),
     }),
   ]
-}
-
-export const badgeRoutes = [...badgeRoutesOf('project', project), ...badgeRoutesOf('group', group)]
+})

@@ -1,12 +1,9 @@
-import type { TObject } from 'typebox'
-import { type Endpoint, endpoint, type Subject } from '../../api/endpoint.ts'
+import { endpoint } from '../../api/endpoint.ts'
 import { fetchPage } from '../../api/page.ts'
 import { CommaList, Flag, Id, Nullable, OneOf, Optional, Params, Text, Timestamp } from '../../api/params/types.ts'
 import { rowNotFound } from '../../kernel/failure.ts'
-import { type GroupSubject, group } from '../groups/subject.ts'
-import type { Holder } from '../holders/holder.ts'
+import { ofProjectsAndGroups } from '../holders/project-or-group.ts'
 import { instance } from '../instance/subject.ts'
-import { type ProjectSubject, project } from '../projects/subject.ts'
 import { DeployToken, NewDeployToken } from './entity.ts'
 import { type DeployTokenRow, deployTokensOf, findDeployToken } from './queries.ts'
 import { deployTokenScopes } from './scopes.ts'
@@ -15,13 +12,8 @@ import { createDeployToken, endDeployToken } from './service.ts'
 const active = Optional(Flag({ description: 'Only those that may be used, or only the others' }))
 const tokenId = Id({ description: 'Id of the token' })
 
-/** The same calls for projects and groups. */
-const deployTokenRoutesOf = <T extends ProjectSubject | GroupSubject, A extends string>(
-  of: 'project' | 'group',
-  subject: Subject<T, A | 'read_deploy_token' | 'admin_deploy_token', TObject>,
-): readonly Endpoint[] => {
-  const path = `/${of}s/:id/deploy_tokens` as const
-  const holderOf = ({ id }: T): Holder => ({ of, id })
+const heldTokenRoutes = ofProjectsAndGroups(({ of, base, subject, holderOf }) => {
+  const path = `${base}/deploy_tokens` as const
   return [
     endpoint({
       method: 'GET',
@@ -86,7 +78,7 @@ const deployTokenRoutesOf = <T extends ProjectSubject | GroupSubject, A extends 
       handle: ({ subject: held, params, ctx }) => endDeployToken(ctx, holderOf(held), params.token_id),
     }),
   ]
-}
+})
 
 export const deployTokenRoutes = [
   endpoint({
@@ -101,6 +93,5 @@ export const deployTokenRoutes = [
     handle: ({ params, page, ctx }) =>
       fetchPage<DeployTokenRow>(ctx.db, deployTokensOf(undefined, params.active), page),
   }),
-  ...deployTokenRoutesOf('project', project),
-  ...deployTokenRoutesOf('group', group),
+  ...heldTokenRoutes,
 ]

@@ -1,11 +1,8 @@
-import type { TObject } from 'typebox'
 import type { Ctx } from '../../api/ctx.ts'
-import { type Endpoint, endpoint, type Subject } from '../../api/endpoint.ts'
+import { endpoint } from '../../api/endpoint.ts'
 import { fetchPage } from '../../api/page.ts'
 import { CommaList, DateOnly, Nullable, OneOf, Optional, Params, Text } from '../../api/params/types.ts'
-import { type GroupSubject, group } from '../groups/subject.ts'
-import { groupMembership, type Membership, projectMembership } from '../members/service.ts'
-import { type ProjectSubject, project } from '../projects/subject.ts'
+import { ofProjectsAndGroups, type ProjectOrGroup } from '../holders/project-or-group.ts'
 import { Invitation, InvitationResult } from './entity.ts'
 import { type InvitationRow, invitationsOf } from './queries.ts'
 import { changeInvitation, type Host, invite, withdrawInvitation } from './service.ts'
@@ -14,15 +11,10 @@ const level = OneOf([10, 20, 30, 40, 50], { description: '10 to 40, in groups al
 const expiry = Optional(Nullable(DateOnly({ dateTime: true, description: 'First day without access' })))
 const email = Text({ description: 'The address that was invited' })
 
-/** The same calls for projects and groups. */
-const invitationRoutesOf = <T extends ProjectSubject | GroupSubject, A extends string>(
-  of: 'project' | 'group',
-  subject: Subject<T, A | 'admin_member', TObject>,
-  membershipOf: (subject: T, ctx: Ctx) => Promise<Membership>,
-): readonly Endpoint[] => {
-  const path = `/${of}s/:id/invitations` as const
-  const hostOf = async (held: T, ctx: Ctx): Promise<Host> => ({
-    holder: { of, id: held.id },
+export const invitationRoutes = ofProjectsAndGroups(({ of, base, subject, holderOf, membershipOf }) => {
+  const path = `${base}/invitations` as const
+  const hostOf = async (held: ProjectOrGroup, ctx: Ctx): Promise<Host> => ({
+    holder: holderOf(held),
     name: held.name,
     membership: await membershipOf(held, ctx),
   })
@@ -37,7 +29,7 @@ const invitationRoutesOf = <T extends ProjectSubject | GroupSubject, A extends s
       paged: true,
       returns: Invitation,
       handle: ({ subject: held, params, page, ctx }) =>
-        fetchPage<InvitationRow>(ctx.db, invitationsOf({ of, id: held.id }, params.query), page),
+        fetchPage<InvitationRow>(ctx.db, invitationsOf(holderOf(held), params.query), page),
     }),
 
     endpoint({
@@ -88,9 +80,4 @@ const invitationRoutesOf = <T extends ProjectSubject | GroupSubject, A extends s
       handle: async ({ subject: held, params, ctx }) => withdrawInvitation(ctx, await hostOf(held, ctx), params.email),
     }),
   ]
-}
-
-export const invitationRoutes = [
-  ...invitationRoutesOf('project', project, (held, ctx) => projectMembership(ctx.db, held)),
-  ...invitationRoutesOf('group', group, async (held) => groupMembership(held)),
-]
+})

@@ -1,10 +1,8 @@
-import type { TObject } from 'typebox'
-import { type Endpoint, endpoint, type Subject } from '../../api/endpoint.ts'
+import { endpoint } from '../../api/endpoint.ts'
 import { Flag, OneOf, Optional, Params, Text } from '../../api/params/types.ts'
-import { type GroupSubject, group } from '../groups/subject.ts'
-import { type Holder, instanceHolder } from '../holders/holder.ts'
+import { instanceHolder } from '../holders/holder.ts'
+import { ofProjectsAndGroups } from '../holders/project-or-group.ts'
 import { instance } from '../instance/subject.ts'
-import { type ProjectSubject, project } from '../projects/subject.ts'
 import { GlobalNotificationSetting, NotificationSetting } from './entity.ts'
 import { eventNames, type NotificationEvent, notificationLevels } from './levels.ts'
 import { changeSetting, getGlobalSetting, getSetting } from './service.ts'
@@ -16,13 +14,8 @@ const events = Object.fromEntries(eventNames.map((name) => [name, event()])) as 
 >
 const globalLevels = ['disabled', 'participating', 'watch', 'mention', 'custom'] as const
 
-/** The same calls for projects and groups. */
-const settingRoutesOf = <T extends ProjectSubject | GroupSubject, A extends string>(
-  of: 'project' | 'group',
-  subject: Subject<T, A | 'set_notifications', TObject>,
-): readonly Endpoint[] => {
-  const path = `/${of}s/:id/notification_settings` as const
-  const holderOf = ({ id }: T): Holder => ({ of, id })
+const heldSettingRoutes = ofProjectsAndGroups(({ of, base, subject, holderOf }) => {
+  const path = `${base}/notification_settings` as const
   return [
     endpoint({
       method: 'GET',
@@ -49,7 +42,7 @@ const settingRoutesOf = <T extends ProjectSubject | GroupSubject, A extends stri
         changeSetting(ctx, holderOf(held), { ...(level !== undefined && { level }), ...chosenAmong(rest) }),
     }),
   ]
-}
+})
 
 const chosenAmong = (params: { readonly [E in NotificationEvent]?: boolean }) =>
   Object.fromEntries(eventNames.flatMap((name) => (params[name] === undefined ? [] : [[name, params[name]]])))
@@ -87,6 +80,5 @@ export const notificationSettingRoutes = [
     },
   }),
 
-  ...settingRoutesOf('project', project),
-  ...settingRoutesOf('group', group),
+  ...heldSettingRoutes,
 ]

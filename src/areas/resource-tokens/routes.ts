@@ -1,13 +1,10 @@
-import type { TObject } from 'typebox'
 import { levels } from '../../access/levels.ts'
 import type { Ctx } from '../../api/ctx.ts'
-import { type Endpoint, endpoint, type Subject } from '../../api/endpoint.ts'
+import { endpoint } from '../../api/endpoint.ts'
 import { fetchPage } from '../../api/page.ts'
 import { Id, OneOf, Optional, Params } from '../../api/params/types.ts'
 import { notFound } from '../../kernel/failure.ts'
-import { type GroupSubject, group } from '../groups/subject.ts'
-import { groupMembership, projectMembership } from '../members/service.ts'
-import { type ProjectSubject, project } from '../projects/subject.ts'
+import { ofProjectsAndGroups, type ProjectOrGroup } from '../holders/project-or-group.ts'
 import { newTokenParams, rotationParams } from '../tokens/params.ts'
 import { refuseReuse, tokenExpiry, tokenScopes } from '../tokens/service.ts'
 import { NewResourceAccessToken, ResourceAccessToken } from './entity.ts'
@@ -16,14 +13,17 @@ import { createResourceToken, endResourceToken, getResourceToken, type Place, ro
 
 const tokenId = Id({ description: 'Id of the token' })
 
-/** The same calls for projects and groups. */
-const resourceTokenRoutesOf = <T extends ProjectSubject | GroupSubject, A extends string>(
-  of: 'project' | 'group',
-  subject: Subject<T, A | 'admin_access_token' | 'rotate_own_token', TObject>,
-  accessLevels: readonly number[],
-  placeOf: (held: T, ctx: Ctx) => Promise<Place>,
-): readonly Endpoint[] => {
-  const path = `/${of}s/:id/access_tokens` as const
+const { guest, reporter, developer, maintainer, owner } = levels
+const projectLevels = [guest, reporter, developer, maintainer]
+
+export const resourceTokenRoutes = ofProjectsAndGroups(({ of, base, subject, holderOf, membershipOf }) => {
+  const path = `${base}/access_tokens` as const
+  const accessLevels = of === 'project' ? projectLevels : [...projectLevels, owner]
+  const placeOf = async (held: ProjectOrGroup, ctx: Ctx): Promise<Place> => ({
+    holder: holderOf(held),
+    membership: await membershipOf(held, ctx),
+    level: held.facts.level,
+  })
   return [
     endpoint({
       method: 'GET',
@@ -35,7 +35,7 @@ const resourceTokenRoutesOf = <T extends ProjectSubject | GroupSubject, A extend
       paged: true,
       returns: ResourceAccessToken,
       handle: async ({ subject: held, params, page, ctx }) =>
-        fetchPage<ResourceTokenRow>(ctx.db, resourceTokensOf({ of, id: held.id }, params.state), page),
+        fetchPage<ResourceTokenRow>(ctx.db, resourceTokensOf(holderOf(held), params.state), page),
     }),
 
     endpoint({
@@ -46,7 +46,7 @@ const resourceTokenRoutesOf = <T extends ProjectSubject | GroupSubject, A extend
       allow: 'admin_access_token',
       params: Params({
         ...newTokenParams,
-        access_level: OneOf(accessLevels, { default: levels.maintainer, description: 'Role of its bot' }),
+        access_level: OneOf(accessLevels, { default: maintainer, description: 'Role of its bot' }),
       }),
       returns: NewResourceAccessToken,
       handle: async ({ subject: held, params, ctx }) =>
@@ -115,19 +115,4 @@ const resourceTokenRoutesOf = <T extends ProjectSubject | GroupSubject, A extend
         endResourceToken(ctx, await placeOf(held, ctx), params.token_id),
     }),
   ]
-}
-
-const { guest, reporter, developer, maintainer, owner } = levels
-
-export const resourceTokenRoutes = [
-  ...resourceTokenRoutesOf('project', project, [guest, reporter, developer, maintainer], async (held, ctx) => ({
-    holder: { of: 'project', id: held.id },
-    membership: await projectMembership(ctx.db, held),
-    level: held.facts.level,
-  })),
-  ...resourceTokenRoutesOf('group', group, [guest, reporter, developer, maintainer, owner], async (held) => ({
-    holder: { of: 'group', id: held.id },
-    membership: groupMembership(held),
-    level: held.facts.level,
-  })),
-]
+})
