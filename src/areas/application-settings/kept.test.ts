@@ -3,7 +3,7 @@ import { test, unique, type World } from '../../../test/world.ts'
 
 /*
  * Settings of what the product does not have: kept, checked and told, and nothing follows. Whoever builds what one is about
- * finds its row here, and says instead in effects.test.ts what it does.
+ * finds its row here, and says instead in effects/ what it does.
  */
 
 /** A setting, what it is changed to, what is refused, and what somebody sees, whatever it says. */

@@ -1,6 +1,8 @@
+import { createHash } from 'node:crypto'
 import type { Client, TestGroup, World } from '../../../test/world.ts'
 import type { Level, Visibility } from '../../access/levels.ts'
 import { sql } from '../../db/sql.ts'
+import type { Oid } from '../../git/oid.ts'
 import { TestRepository } from '../../git/testing.ts'
 import { openForWriting } from '../repositories/open.ts'
 
@@ -41,6 +43,42 @@ export async function openAndClosed(world: World): Promise<{
   })
   for (const project of [open, closed]) project.repository.commit({ a: 'a\n' })
   return { open, closed, stranger, guest, reporter }
+}
+
+/** A number below `below` that follows from the words. */
+export const pick = (words: string, below: number): number =>
+  createHash('sha256').update(words).digest().readUInt32BE() % below
+
+/** The lines of what git says. */
+export const linesOf = (text: string): string[] => text.split('\n').filter((line) => line !== '')
+
+/** Content that git takes for no rename of any other. */
+const unlike = (words: string) =>
+  [...Array(5).keys()].map((line) => createHash('sha256').update(`${words} ${line}`).digest('hex')).join('\n')
+
+/** A history with merges, the same each time: commits one minute apart, two lines that meet now and then. */
+export function history(repository: TestRepository, seed: string, size: number): Oid[] {
+  const made: Oid[] = []
+  const tips: Record<string, Oid | undefined> = {}
+  for (let at = 0; at < size; at++) {
+    const branch = ['main', 'side'][pick(`${seed} branch ${at}`, 2)]!
+    const other = branch === 'main' ? 'side' : 'main'
+    const merges = tips[branch] && tips[other] && pick(`${seed} merge ${at}`, 4) === 0
+    const parents = merges
+      ? [tips[branch]!, tips[other]!]
+      : tips[branch]
+        ? [tips[branch]!]
+        : made.length > 0
+          ? [made[pick(`${seed} from ${at}`, made.length)]!]
+          : []
+    const file = `dir${pick(`${seed} dir ${at}`, 2)}/file${pick(`${seed} file ${at}`, 3)}`
+    tips[branch] = repository.commit(
+      { [file]: unlike(`${seed} ${at}`) },
+      { branch, parents, message: `Change ${at}\n`, seconds: 1_700_000_000 + 60 * at },
+    )
+    made.push(tips[branch])
+  }
+  return made
 }
 
 /** Refs that name nothing, most of which mean something to git or to a shell. */
