@@ -1,5 +1,12 @@
-/** A message of plain text to one address. */
-export type Mail = { readonly to: string; readonly subject: string; readonly body: string }
+/** A message to one address. */
+export type Mail = {
+  readonly to: string
+  readonly subject: string
+  /** Plain text. */
+  readonly body: string
+  /** The same for those who read HTML. */
+  readonly html?: string
+}
 
 /** Whoever takes mails out of our hands. */
 export interface Mailer {

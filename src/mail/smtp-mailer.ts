@@ -17,7 +17,7 @@ export class SmtpMailer implements Mailer {
     this.#host = host
   }
 
-  async send({ to, subject, body }: Mail, id: number): Promise<void> {
+  async send({ to, subject, body, html }: Mail, id: number): Promise<void> {
     // Loaded with the first mail: only the process that runs jobs sends any.
     const { createTransport } = await import('nodemailer')
     const transport = createTransport({
@@ -35,6 +35,7 @@ export class SmtpMailer implements Mailer {
       to: { name: '', address: to },
       subject: oneLine(subject),
       text: body,
+      ...(html !== undefined && { html }),
       messageId: `<mail-${id}@${this.#host}>`,
       headers: { 'Auto-Submitted': 'auto-generated' },
     })

@@ -2,6 +2,7 @@ import { Type } from 'typebox'
 import type { Ctx } from '../../api/ctx.ts'
 import { job } from '../../jobs/job.ts'
 import type { Mail } from '../../mail/mailer.ts'
+import { htmlOf } from './html.ts'
 import { deleteMail, deleteStaleMails, findFrame, findMail } from './queries.ts'
 
 /** Sends a mail. The text is in a row rather than in the job, whose input is logged: mails hold secrets. */
@@ -13,7 +14,9 @@ export const deliverMail = job({
   async run({ mailId }, ctx) {
     const mail = await findMail(ctx.db, mailId)
     if (!mail) return
-    await ctx.mailer.send(framed(mail, await findFrame(ctx.db), ctx), mailId)
+    const { body } = framed(mail, await findFrame(ctx.db), ctx)
+    const html = ctx.settings.html_emails_enabled ? { html: htmlOf(body, ctx.site) } : {}
+    await ctx.mailer.send({ ...mail, body, ...html }, mailId)
     await deleteMail(ctx.db, mailId)
   },
 })

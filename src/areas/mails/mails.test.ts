@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { World } from '../../../test/world.ts'
 import type { Mail } from '../../mail/mailer.ts'
+import { htmlOf } from './html.ts'
 import { deliverMail, purgeStaleMails } from './jobs.ts'
 import { sendMail } from './service.ts'
 
@@ -22,7 +23,7 @@ test('a mail goes out once its transaction has committed, and is then forgotten'
   const jobs = await world.rows('select payload from graphile_worker._private_jobs')
   expect(jobs.map(({ payload }) => payload)).toEqual([{ mailId: row.id }])
   await world.app.runJobs()
-  await expect.poll(() => taken, { timeout: 10_000 }).toEqual([[mail, row.id]])
+  await expect.poll(() => taken, { timeout: 10_000 }).toEqual([[{ ...mail, html: '<p>a secret</p>\n' }, row.id]])
   await expect.poll(() => world.rows('select id from mails')).toEqual([])
   await deliverMail.run({ mailId: row.id }, ctx)
   expect(taken).toHaveLength(1)
@@ -67,4 +68,22 @@ test('it is framed by the messages of the installation, if that is wanted', asyn
   expect(await send()).toBe('Of the forge.\n\na secret\n\nIn confidence.\nNot for others.\n')
   await change({ header_message: ' ' })
   expect(await send()).toBe('a secret\n\nIn confidence.\nNot for others.\n')
+})
+
+test('as HTML, a mail is its text, and links to nothing but our own addresses', () => {
+  const site = { url: 'https://git.example', apiUrl: 'https://git.example/api/v4', host: 'git.example', sshPort: 22 }
+  const text = [
+    'Hello <script>alert(1)</script> & "co",',
+    'https://git.example/-/users/confirmation?token=a"b\nhttps://git.example.evil/x\nhttps://evil.example/ https://git.example/',
+    '--\nSent by us.',
+  ].join('\n\n')
+  expect(htmlOf(text, site)).toBe(
+    `<p>Hello &lt;script&gt;alert(1)&lt;/script&gt; &amp; &quot;co&quot;,</p>
+<p><a href="https://git.example/-/users/confirmation?token=a&quot;b">https://git.example/-/users/confirmation?token=a&quot;b</a><br>
+https://git.example.evil/x<br>
+https://evil.example/ https://git.example/</p>
+<p>--<br>
+Sent by us.</p>
+`,
+  )
 })

@@ -1,4 +1,5 @@
 import { createRequire } from 'node:module'
+import { escaped } from '../../kernel/html.ts'
 
 const load = createRequire(import.meta.url)
 /** The list is large, and read with the first name that somebody looks up. */
@@ -35,16 +36,6 @@ const signOf = (name: string): string | undefined =>
 
 export const isEmoji = (name: string): boolean => signOf(name) !== undefined
 
-const escapes: Readonly<Record<string, string>> = {
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-  '"': '&quot;',
-  "'": '&#39;',
-}
-
 /** Text as HTML that shows it, with `:coffee:` as the sign it names. */
 export const renderEmoji = (text: string): string =>
-  text
-    .replace(/[&<>"']/g, (character) => escapes[character]!)
-    .replace(/:([\w+-]+):/g, (code, name: string) => signOf(name) ?? code)
+  escaped(text).replace(/:([\w+-]+):/g, (code, name: string) => signOf(name) ?? code)

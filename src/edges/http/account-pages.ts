@@ -2,6 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Ctx } from '../../api/ctx.ts'
 import { askForPassword, choosePassword, confirmByLink, isLink } from '../../areas/users/links.ts'
 import { Failure } from '../../kernel/failure.ts'
+import { escaped } from '../../kernel/html.ts'
 import { type Exchange, sendText } from './answer.ts'
 import { readBytes } from './body/read-bytes.ts'
 import type { Doors } from './doors.ts'
@@ -10,15 +11,6 @@ import { answerFor } from './failures.ts'
 import { refusedByLimits } from './rate-limit.ts'
 import { logAnswer } from './request-log.ts'
 import type { Door } from './server.ts'
-
-const escapes: Readonly<Record<string, string>> = {
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-  '"': '&quot;',
-  "'": '&#39;',
-}
-const escaped = (text: string): string => text.replace(/[&<>"']/g, (character) => escapes[character]!)
 
 /** A page has a secret in its address: no one else may see that, keep it, or stand around it. */
 const headers = {

@@ -2,7 +2,6 @@ import { emailAddress, webAddress } from '../rules.ts'
 import { countOrNone, flag, text } from '../schema.ts'
 
 const pages = { without: 'pages' }
-const mails = { without: 'mails about what happens (those of accounts are plain text)' }
 const long = { longest: 65_536 }
 
 /** What pages and mails say. */
@@ -26,7 +25,9 @@ export const display = {
     rules: [emailAddress],
     without: 'reports of abuse',
   }),
-  html_emails_enabled: flag(true, 'Mails are HTML, too', mails),
-  email_author_in_body: flag(false, 'Mails name their author in the text', mails),
+  html_emails_enabled: flag(true, 'Mails are HTML, too'),
+  email_author_in_body: flag(false, 'Mails name their author in the text', {
+    without: 'mails about what people write: those about members name who acted, whatever is set',
+  }),
   email_additional_text: text('Stands at the end of every mail', { ...long, tier: 'premium' }),
 }
