@@ -9,6 +9,8 @@ export type Actor = {
   readonly username: string
   readonly name: string
   readonly email: string
+  /** What his commits say instead, if he chose something (areas/users/commit-email.ts). */
+  readonly commitEmail?: string
   readonly admin: boolean
   /** Sees only what memberships give: internal things are hidden. */
   readonly external: boolean

@@ -5,6 +5,7 @@ import { timestamp } from '../../api/schema.ts'
 import type { StoredSettings } from '../../settings/queries.ts'
 import type { SettingSchema } from '../../settings/schema.ts'
 import { declared, withDefaults } from '../../settings/settings.ts'
+import { privateEmailHost } from '../users/commit-email.ts'
 import { openSettings } from './sealing.ts'
 
 /** The values alone: bounds are rules for those who write, and what was stored before a rule came is told all the same. */
@@ -63,7 +64,7 @@ export const ApplicationSettings = entity({
       password_authentication_enabled: web,
       signin_enabled: web,
       allow_local_requests_from_hooks_and_services: settings.allow_local_requests_from_web_hooks_and_services,
-      commit_email_hostname: settings.commit_email_hostname ?? `users.noreply.${ownHost(ctx)}`,
+      commit_email_hostname: privateEmailHost(ctx),
       search_engine_url: settings.search_engine_url ?? 'http://localhost:9200',
       elasticsearch_url: settings.search_engine_url ?? 'http://localhost:9200',
       asset_proxy_whitelist: proxied.length > 0 ? proxied : [ownHost(ctx)],

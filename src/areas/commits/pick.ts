@@ -5,8 +5,8 @@ import { commitObject, type NewSignature, treeObject, writeObjects } from '../..
 import { emptyTreeOid, type Oid } from '../../git/oid.ts'
 import type { Repository } from '../../git/repository.ts'
 import { Failure } from '../../kernel/failure.ts'
+import { callerSignature } from '../users/commit-email.ts'
 import type { MadeCommit } from './move-branch.ts'
-import { callerSignature } from './write-service.ts'
 
 /** A change that is made once more, or undone. */
 export type Pick = {

@@ -1,6 +1,6 @@
 import type { Ctx } from '../../api/ctx.ts'
 import { type Commit, parseCommit, rememberCommit } from '../../git/commits.ts'
-import { commitObject, type NewSignature } from '../../git/objects.ts'
+import { commitObject } from '../../git/objects.ts'
 import { emptyTreeOid, type Oid } from '../../git/oid.ts'
 import { storeObjects } from '../../git/pack.ts'
 import { branchRef } from '../../git/ref-name.ts'
@@ -9,6 +9,7 @@ import { TreeEdit } from '../../git/tree-edit.ts'
 import { invalid } from '../../kernel/failure.ts'
 import type { ProjectSubject } from '../projects/subject.ts'
 import { openForWriting, openRepository } from '../repositories/open.ts'
+import { callerSignature } from '../users/commit-email.ts'
 import { type RefusalKind, requireBranchAccess } from './branch-access.ts'
 import { applyActions, type FileAction, touchedPaths } from './file-actions.ts'
 import { NewLargeFiles } from './large-files.ts'
@@ -89,13 +90,6 @@ async function makeCommit(
     },
   }
 }
-
-/** The caller, now. */
-export const callerSignature = ({ actor }: Ctx): NewSignature => ({
-  name: actor!.name,
-  email: actor!.email,
-  at: new Date(),
-})
 
 /** Whether the same is at each of the paths in two commits, of which there may be none. */
 async function isSameAt(

@@ -12,7 +12,7 @@ import type { ProjectSettings } from './settings.ts'
 /**
  * Which version of a project's record is meant, and how the caller stands to it. `stamp` changes with every row that the
  * record shows something of, and with the caller's level and memberships: a row of a table is told from its other versions
- * by its transaction and place. Whom the project is shared with is in its own row's version (0024_shares_and_endings.sql), and which
+ * by its transaction and place. Whom the project is shared with is in its own row's version (0024_shares_endings_and_commit_addresses.sql), and which
  * of them the caller sees is asked of shared projects alone.
  */
 export type ProjectStamp = { id: number; stamp: string }

@@ -3,6 +3,7 @@ import { writeCommit, writeObject, writeTree } from '../../git/objects.ts'
 import { branchRef } from '../../git/ref-name.ts'
 import { invalidFields } from '../../kernel/failure.ts'
 import { initialBranch, openForWriting } from '../repositories/open.ts'
+import { callerSignature } from '../users/commit-email.ts'
 import { moveRefs } from './move-refs.ts'
 
 /** The commit that a new project may begin with: a README that names and describes it. */
@@ -17,7 +18,7 @@ export async function commitReadme(
   const text = `# ${project.name}\n\n${project.description ?? ''}`
   const blob = await writeObject(repo, 'blob', Buffer.from(text))
   const tree = await writeTree(repo, [{ mode: '100644', name: 'README.md', oid: blob }])
-  const who = { name: ctx.actor!.name, email: ctx.actor!.email, at: new Date() }
+  const who = callerSignature(ctx)
   const to = await writeCommit(repo, { tree, parents: [], author: who, committer: who, message: 'Initial commit' })
   await moveRefs(ctx, project.id, repo, [{ name, from: null, to }])
 }

@@ -15,7 +15,7 @@ export const purgeEndedShares = job({
     for (const deleteEnded of [deleteEndedProjectShares, deleteEndedGroupShares])
       await inBatches((size) =>
         ctx.transaction(async (tx) => {
-          // In turn with who shares anew: he holds the project's row, which the share's end writes (0024_shares_and_endings.sql).
+          // In turn with who shares anew: he holds the project's row, which the share's end writes (0024_shares_endings_and_commit_addresses.sql).
           await lockAccess(tx)
           return deleteEnded(tx, size)
         }),

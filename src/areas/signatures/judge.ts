@@ -31,10 +31,14 @@ const unread = (type: SignatureFormat, status: VerificationStatus = 'unverified'
 })
 
 /**
- * Holds the signature of a commit against the keys there are. `undefined` without one. Several signatures, which say nothing
+ * Holds the signature of a commit against the keys there are; `privateHost` is where private addresses of commits are. `undefined` without one. Several signatures, which say nothing
  * about one another, verify nothing; nor do X.509 signatures, for want of authorities to trust.
  */
-export async function judge(db: Db, { payload, signatures }: SignedCommit): Promise<Grounds | undefined> {
+export async function judge(
+  db: Db,
+  { payload, signatures }: SignedCommit,
+  privateHost: string,
+): Promise<Grounds | undefined> {
   const [armored, ...others] = signatures
   const type = armored === undefined ? undefined : formatOf(armored)
   if (armored === undefined || !type) return undefined
@@ -44,12 +48,12 @@ export async function judge(db: Db, { payload, signatures }: SignedCommit): Prom
   if (type === 'PGP') {
     const signature = await parsePgpSignature(armored)
     if (!signature) return plain
-    const signers = await findPgpSigners(db, signature.keyId)
+    const signers = await findPgpSigners(db, signature.keyId, privateHost)
     return { judgement: await judgePgp(signature, signers, payload, committer.email), basis: JSON.stringify(signers) }
   }
   const signature = parseSshSignature(armored)
   if (!signature) return plain
-  const signer = await findSshSigner(db, signature.fingerprint, new Date(committer.seconds * 1000))
+  const signer = await findSshSigner(db, signature.fingerprint, new Date(committer.seconds * 1000), privateHost)
   return { judgement: judgeSsh(signature, signer, payload, committer.email), basis: JSON.stringify(signer ?? null) }
 }
 

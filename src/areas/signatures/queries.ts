@@ -1,5 +1,5 @@
 import type { Db } from '../../db/db.ts'
-import { literal, raw, sql } from '../../db/sql.ts'
+import { literal, type Sql, sql } from '../../db/sql.ts'
 import type { Oid } from '../../git/oid.ts'
 import type { Identity } from '../gpg-keys/public-key.ts'
 import type { SignatureFormat } from './format.ts'
@@ -49,11 +49,12 @@ export const saveJudgement = (db: Db, projectId: number, oid: Oid, j: Judgement)
 export const deleteJudgement = (db: Db, projectId: number, oid: string): Promise<number> =>
   db.run(sql`delete from commit_signatures where project_id = ${projectId} and oid = ${oid}`)
 
-/** Confirmed addresses of a key's owner, in lower case. */
-const addresses = raw(`array(
+/** Confirmed addresses of a key's owner, and his private one of commits, in lower case. */
+const addressesWith = (privateHost: string): Sql => sql`array(
   select a.address from email_addresses a join users u on u.id = a.user_id left join emails e on e.id = a.email_id
   where a.user_id = k.user_id and case when a.email_id is null then u.confirmed_at else e.confirmed_at end is not null
-  order by a.address) as addresses`)
+  union all select lower(u.id || '-' || u.username || '@' || ${privateHost}::text) from users u where u.id = k.user_id
+  order by 1) as addresses`
 
 export type PgpSignerRow = {
   id: number
@@ -69,9 +70,9 @@ export type PgpSignerRow = {
 const mostSigners = 5
 
 /** Keys whose own id, or a subkey's, is this one. */
-export const findPgpSigners = (db: Db, keyId: string): Promise<PgpSignerRow[]> =>
+export const findPgpSigners = (db: Db, keyId: string, privateHost: string): Promise<PgpSignerRow[]> =>
   db.rows<PgpSignerRow>(sql`
-    select k.id, k.key, k.key_id, k.identities, ${addresses},
+    select k.id, k.key, k.key_id, k.identities, ${addressesWith(privateHost)},
       (select s.id from gpg_subkeys s where s.gpg_key_id = k.id and s.key_id = ${keyId} order by s.id limit 1) as subkey_id
     from gpg_keys k
     where k.id in (select id from gpg_keys where key_id = ${keyId} union select gpg_key_id from gpg_subkeys where key_id = ${keyId})
@@ -80,9 +81,14 @@ export const findPgpSigners = (db: Db, keyId: string): Promise<PgpSignerRow[]> =
 export type SshSignerRow = { id: number; key: string; expired: boolean; addresses: string[] }
 
 /** A person's key; a deploy key is nobody's. `at` is when it signed, by its own account. */
-export const findSshSigner = (db: Db, fingerprint: string, at: Date): Promise<SshSignerRow | undefined> =>
+export const findSshSigner = (
+  db: Db,
+  fingerprint: string,
+  at: Date,
+  privateHost: string,
+): Promise<SshSignerRow | undefined> =>
   db.row<SshSignerRow>(sql`
-    select k.id, k.key, coalesce(k.expires_at <= ${at}, false) as expired, ${addresses} from ssh_keys k
+    select k.id, k.key, coalesce(k.expires_at <= ${at}, false) as expired, ${addressesWith(privateHost)} from ssh_keys k
     where k.fingerprint_sha256 = ${fingerprint} and k.user_id is not null`)
 
 export type DueRow = { project_id: number; repository_storage: string; oid: Oid }

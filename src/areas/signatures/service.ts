@@ -8,6 +8,7 @@ import { findCommitId } from '../commits/revision.ts'
 import type { ProjectSubject } from '../projects/subject.ts'
 import { openRepository } from '../repositories/open.ts'
 import { findKey, type SshKeyRow } from '../ssh-keys/queries.ts'
+import { privateEmailHost } from '../users/commit-email.ts'
 import { isSigned } from './format.ts'
 import { judge } from './judge.ts'
 import { deleteJudgement, findJudgement, type Judgement, saveJudgement, signaturesOfUser } from './queries.ts'
@@ -37,14 +38,14 @@ const mostAttempts = 3
  */
 async function judgeCommit(ctx: Ctx, projectId: number, repo: Repository, oid: Oid): Promise<Judgement | undefined> {
   const signed = await readSignedCommit(repo, oid)
-  let grounds = signed && (await judge(ctx.db, signed))
+  let grounds = signed && (await judge(ctx.db, signed, privateEmailHost(ctx)))
   if (!signed || !grounds) {
     await deleteJudgement(ctx.db, projectId, oid)
     return undefined
   }
   for (let attempt = 1; attempt <= mostAttempts; attempt++) {
     await saveJudgement(ctx.db, projectId, oid, grounds.judgement)
-    const again: typeof grounds | undefined = await judge(ctx.db, signed)
+    const again: typeof grounds | undefined = await judge(ctx.db, signed, privateEmailHost(ctx))
     if (!again || again.basis === grounds.basis) break
     grounds = again
   }

@@ -34,6 +34,22 @@ describe.skipIf(!hasSshKeygen)('SSH signatures (skipped where there is no ssh-ke
     })
   })
 
+  test('are verified when the committer has the private address of commits of the owner of the key', async ({
+    world,
+  }) => {
+    using ring = new Keyring()
+    const [{ ann, project }, bob] = [await begin(world), await world.user()]
+    const { path, text } = ring.sshKey('ed25519', 256)
+    await ann.post('/user/keys', { title: 'laptop', key: text })
+    const status = async ({ id, username }: { id: number; username: string }) => {
+      const email = `${id}-${username.toUpperCase()}@users.noreply.127.0.0.1`
+      return (await signature(ann, project, signedCommit(project, ring, { key: path, email, format: 'ssh' })))
+        .verification_status
+    }
+    expect(await status(ann)).toBe('verified')
+    expect(await status(bob)).not.toBe('verified')
+  })
+
   test('are of an unknown key until somebody adds it, and stand when it is removed', async ({ world }) => {
     using ring = new Keyring()
     const { ann, email, project } = await begin(world)

@@ -13,6 +13,7 @@ import { searchNames } from '../branches/ref-search.ts'
 import type { ProjectSubject } from '../projects/subject.ts'
 import { moveRefs } from '../pushes/move-refs.ts'
 import { openRepository } from '../repositories/open.ts'
+import { callerSignature } from '../users/commit-email.ts'
 import type { TagRow } from './entity.ts'
 import { deleteRelease, insertRelease, type ReleaseRow, updateRelease } from './queries.ts'
 
@@ -87,7 +88,7 @@ export async function createTag(ctx: Ctx, project: ProjectSubject, input: NewTag
           name,
           target: commit,
           targetType: 'commit',
-          tagger: { name: actor.name, email: actor.email, at: new Date() },
+          tagger: callerSignature(ctx),
           message,
         })
   const outcome = await moveRefs(ctx, project.id, repo, [{ name: ref, from: null, to }], { refusal: invalid })

@@ -137,5 +137,6 @@ export const actorOf = (row: CredentialRow): Actor => ({
   projectsLimit: row.projects_limit,
   scopes: undefined,
   tokenId: undefined,
+  ...(row.commit_email !== null && { commitEmail: row.commit_email }),
   ...(row.kind === 'bot' && { bot: true }),
 })

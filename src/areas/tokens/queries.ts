@@ -119,6 +119,7 @@ export type CredentialRow = {
   username: string
   name: string
   email: string
+  commit_email: string | null
   state: string
   kind: string
   admin: boolean
@@ -129,7 +130,7 @@ export type CredentialRow = {
   unconfirmed: boolean
 }
 
-export const accountColumns = sql`u.id as user_id, u.username, u.name, u.email, u.state, u.kind, u.admin, u.external, u.can_create_group, u.projects_limit,
+export const accountColumns = sql`u.id as user_id, u.username, u.name, u.email, u.commit_email, u.state, u.kind, u.admin, u.external, u.can_create_group, u.projects_limit,
   u.confirmed_at is null and ${settingFlag('send_user_confirmation_email')} as unconfirmed`
 
 export type TokenCredentialRow = CredentialRow & {

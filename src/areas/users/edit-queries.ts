@@ -14,6 +14,7 @@ export const userAttributeNames = [
   'bio',
   'location',
   'public_email',
+  'commit_email',
   'skype',
   'linkedin',
   'twitter',

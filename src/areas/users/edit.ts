@@ -11,6 +11,7 @@ import { acceptAvatar } from '../avatars/service.ts'
 import { complaintsOf } from '../namespaces/names.ts'
 import { renamePersonalNamespace } from '../namespaces/rename-queries.ts'
 import { addressConfirmed } from './address-confirmed.ts'
+import { privateChoice } from './commit-email.ts'
 import {
   deleteIdentity,
   isGroup,
@@ -49,6 +50,8 @@ const texts = ['public_email', 'skype', 'linkedin', 'twitter', 'website_url', 'j
 function attributesOf(input: UserInput, held: UserRow, projectsLimit: number): Partial<UserAttributes> {
   const given = { ...input } as Partial<UserAttributes>
   for (const name of texts) if (input[name] === null) given[name] = ''
+  // Nothing is the address of the account, whatever that will be.
+  if (input.commit_email === '') given.commit_email = null
   if (input.private_profile === null) given.private_profile = false
   const external = given.external ?? held.external
   // External people create neither, whatever was asked for; who is external no longer has what new people have.
@@ -97,6 +100,9 @@ export async function editUser(ctx: Ctx, user: UserRow, input: UserInput): Promi
       if (input.email !== undefined && input.email !== held.email) await changeEmail(tx, ctx, held, input)
       if (attributes.public_email && !(await ownsEmail(tx, held.id, attributes.public_email)))
         throw invalidFields({ public_email: ['is not an email you own'] })
+      const chosen = attributes.commit_email
+      if (chosen && chosen !== privateChoice && !(await ownsEmail(tx, held.id, chosen)))
+        throw invalidFields({ commit_email: ['must be an email you have verified'] })
       if (passwordDigest !== undefined) {
         await deleteLinks(tx, held.id, 'password')
         const expires = held.id !== ctx.actor?.id && !input.reset_password

@@ -32,11 +32,13 @@ export const insertEmail = async (tx: Tx, userId: number, email: string, confirm
   (await tx.row<EmailRow>(sql`insert into emails as e (user_id, email, confirmed_at)
     values (${userId}, ${email}, case when ${confirmed} then now() end) returning ${columns}`))!
 
-/** False when it is not there. An address that is gone is not shown to all any longer. */
+/** False when it is not there. An address that is gone is not shown any longer. */
 export const deleteEmailOf = async (tx: Tx, userId: number, id: number): Promise<boolean> =>
   (await tx.run(sql`
     with gone as (delete from emails where id = ${id} and user_id = ${userId} returning email),
-    hidden as (update users u set public_email = '' from gone where u.id = ${userId} and lower(u.public_email) = lower(gone.email))
+    hidden as (update users u set public_email = case when lower(u.public_email) = lower(gone.email) then '' else u.public_email end,
+        commit_email = case when lower(u.commit_email) = lower(gone.email) then null else u.commit_email end
+      from gone where u.id = ${userId} and lower(gone.email) in (lower(u.public_email), lower(u.commit_email)))
     select from gone`)) > 0
 
 /** Whether somebody may show this address as his: it is, and he confirmed it. */
@@ -56,6 +58,7 @@ export async function replaceEmail(tx: Tx, userId: number, email: string): Promi
   await tx.run(sql`delete from emails where user_id = ${userId} and lower(email) = lower(${email})`)
   await tx.run(sql`
     update users set public_email = case when lower(public_email) = lower(email) then '' else public_email end,
+      commit_email = case when lower(commit_email) = lower(email) then null else commit_email end,
       email = ${email}, unconfirmed_email = null, confirmed_at = coalesce(confirmed_at, now()), updated_at = now()
     where id = ${userId}`)
 }

@@ -4,6 +4,7 @@ import { entity } from '../../api/entity.ts'
 import { kept } from '../../api/kept.ts'
 import { dateOnly, nullable, timestamp } from '../../api/schema.ts'
 import { avatarUrl } from '../avatars/addresses.ts'
+import { commitEmail } from './commit-email.ts'
 import { type CustomAttribute, findReferences, type UserReferenceRow, type UserRow, type UserStamp } from './queries.ts'
 
 const reference = {
@@ -82,6 +83,7 @@ const account = {
   confirmed_at: nullable(timestamp()),
   last_activity_on: nullable(dateOnly()),
   email: Type.String(),
+  commit_email: Type.String({ description: 'What commits say that are made here' }),
   theme_id: Type.Integer(),
   color_scheme_id: Type.Integer(),
   projects_limit: Type.Integer(),
@@ -108,6 +110,7 @@ const accountOf = (user: UserRow, ctx: Ctx) => ({
   confirmed_at: user.confirmed_at,
   last_activity_on: user.last_activity_on,
   email: user.email,
+  commit_email: commitEmail(user, user.commit_email, ctx),
   theme_id: user.theme_id,
   color_scheme_id: user.color_scheme_id,
   projects_limit: user.projects_limit,

@@ -25,6 +25,8 @@ export type UserRow = UserReferenceRow & {
   bio: string | null
   location: string | null
   public_email: string
+  /** As he chose: see commit-email.ts. */
+  commit_email: string | null
   skype: string
   linkedin: string
   twitter: string
@@ -60,7 +62,7 @@ export const userReferenceJson = (alias: string): Sql =>
 const withTwoFactor = raw('exists (select from two_factors f where f.user_id = u.id and f.confirmed_at is not null)')
 
 const columns = sql`${userReference}, u.kind, u.admin, u.external, u.can_create_group, u.private_profile, u.projects_limit,
-  u.bio, u.location, u.public_email, u.skype, u.linkedin, u.twitter, u.website_url, u.organization, u.job_title, u.theme_id,
+  u.bio, u.location, u.public_email, u.commit_email, u.skype, u.linkedin, u.twitter, u.website_url, u.organization, u.job_title, u.theme_id,
   u.color_scheme_id, u.note, u.shared_runners_minutes_limit, u.extra_shared_runners_minutes_limit, u.created_at, u.updated_at,
   u.confirmed_at, u.last_sign_in_at, u.current_sign_in_at, u.last_sign_in_ip, u.current_sign_in_ip, u.last_activity_on,
   ${withTwoFactor} as two_factor_enabled,

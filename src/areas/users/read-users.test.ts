@@ -23,6 +23,7 @@ const account = [
   'color_scheme_id',
   'confirmed_at',
   'current_sign_in_at',
+  'commit_email',
   'email',
   'external',
   'extra_shared_runners_minutes_limit',

@@ -225,6 +225,13 @@ export const userRoutes = [
         can_create_group: Optional(Flag({ description: 'May create top-level groups' })),
         external: Optional(Flag({ description: 'External' })),
         private_profile: Optional(Nullable(Flag({ description: 'Hides what he does' }))),
+        commit_email: Optional(
+          Nullable(
+            Text({
+              description: 'What his commits say: an address of his, or `_private` for one that receives nothing',
+            }),
+          ),
+        ),
         theme_id: Optional(Whole({ description: 'Colours of the pages' })),
         color_scheme_id: Optional(Whole({ description: 'Colours of code' })),
       },

@@ -62,6 +62,5 @@ export const accounts = {
   }),
   commit_email_hostname: text('Host of the private addresses of commits; by default `users.noreply.` and our own', {
     rules: [withoutAt],
-    without: 'private addresses of commits',
   }),
 }

@@ -39,6 +39,17 @@ showEffects(
       'object',
     ],
     [
+      'commit_email_hostname',
+      { commit_email_hostname: 'hidden.example' },
+      async (world) => {
+        const { id } = await world.user()
+        const { commit_email } = (await world.root.put(`/users/${id}`, { commit_email: '_private' })).json
+        return commit_email.split('@')[1]
+      },
+      'users.noreply.127.0.0.1',
+      'hidden.example',
+    ],
+    [
       'D2-SETTINGS-PASSWORD-AUTH password_authentication_enabled_for_git',
       { password_authentication_enabled_for_git: false },
       async (world) => {

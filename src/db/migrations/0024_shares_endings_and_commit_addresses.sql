@@ -18,3 +18,7 @@ create index project_group_links_expiry on project_group_links (expires_at) wher
 create index group_group_links_expiry on group_group_links (expires_at) where expires_at is not null;
 create index group_access_expiry on group_access (expires_on) where expires_on < 'infinity';
 create index project_access_expiry on project_access (expires_on) where expires_on < 'infinity';
+
+-- What commits that are made here say: null for the address of the account, `_private` for one that names him and receives
+-- nothing, else an address of his own.
+alter table users add column commit_email text;
