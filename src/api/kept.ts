@@ -10,6 +10,8 @@ export type Kept<Stamp, Row extends Stamp> = {
   readonly entity: Entity<Row>
   /** Two rows with the same key look the same. Everything that `present` looks at follows from it. */
   readonly key: (stamp: Stamp, ctx: Ctx) => string
+  /** Adds to stamps what `key` needs and lists do not ask of every row. One statement at most. */
+  readonly complete?: (stamps: readonly Stamp[], ctx: Ctx) => Promise<readonly Stamp[]>
   /** The whole rows, with the stamps of this very moment; those that have gone meanwhile are missing. */
   readonly load: (ids: readonly number[], ctx: Ctx) => Promise<readonly Row[]>
 }
@@ -17,12 +19,13 @@ export type Kept<Stamp, Row extends Stamp> = {
 export const kept = <Stamp extends { readonly id: number }, Row extends Stamp>(k: Kept<Stamp, Row>): Kept<Stamp, Row> =>
   k
 
-/** The texts of a page, in its order. No statement when all are known, else one. */
+/** The texts of a page, in its order. No statement, besides that of `complete`, when all are known, else one. */
 export async function textsOf<Stamp extends { readonly id: number }, Row extends Stamp>(
-  { entity, key, load }: Kept<Stamp, Row>,
-  stamps: readonly Stamp[],
+  { entity, key, complete, load }: Kept<Stamp, Row>,
+  listed: readonly Stamp[],
   ctx: Ctx,
 ): Promise<RecordText[]> {
+  const stamps = complete ? await complete(listed, ctx) : listed
   const keyOf = (stamp: Stamp) => `${entity.name} ${stamp.id} ${key(stamp, ctx)}`
   const texts = stamps.map((stamp) => ctx.texts.get(keyOf(stamp)))
   const unknown = stamps.filter((_, index) => texts[index] === undefined).map(({ id }) => id)

@@ -12,6 +12,7 @@ import { namespacePicture, namespaceUrl } from '../namespaces/entity.ts'
 import { UserReferenceSchema, userReference } from '../users/entity.ts'
 import { licenseOf } from './licenses.ts'
 import {
+  completeStamps,
   type ForkSource,
   listProjectRecords,
   type ProjectRecordRow,
@@ -338,12 +339,15 @@ const viewerOf = ({ actor, settings, site }: Ctx): string =>
   `${actor === null ? 'nobody' : actor.admin ? 'admin' : actor.external ? 'external' : 'user'} ${settings.avatar_service_enabled} ${site.cloneUrl}`
 
 /** The records of `entity` as kept texts. With `inheritedMembership` a group's level counts for all below it. */
-const keptAs = <Row extends ProjectRecordRow>(e: Entity<Row>, options: RecordOptions = {}) =>
-  kept<ProjectStamp, ProjectRecordRow>({
+const keptAs = <Row extends ProjectRecordRow>(e: Entity<Row>, options: RecordOptions = {}) => {
+  const showsShares = 'shared_with_groups' in e.schema.properties
+  return kept<ProjectStamp, ProjectRecordRow>({
     entity: e as unknown as Entity<ProjectRecordRow>,
-    key: ({ stamp }, ctx) => `${stamp} ${viewerOf(ctx)}`,
+    key: ({ stamp, seen_shares }, ctx) => `${stamp} ${showsShares ? (seen_shares ?? '') : ''} ${viewerOf(ctx)}`,
+    ...(showsShares && { complete: (stamps, ctx) => completeStamps(ctx.db, ctx.actor, stamps) }),
     load: (ids, ctx) => listProjectRecords(ctx.db, ctx.actor, ids, options),
   })
+}
 
 export const keptProjects = keptAs(Project)
 export const keptSimpleProjects = keptAs(ProjectSimple)

@@ -1,4 +1,4 @@
-import type { Caller } from '../../access/actor.ts'
+import type { Actor, Caller } from '../../access/actor.ts'
 import { levels } from '../../access/levels.ts'
 import type { Db } from '../../db/db.ts'
 import { empty, literal, raw, type Sql, sql, wireTime } from '../../db/sql.ts'
@@ -12,10 +12,10 @@ import type { ProjectSettings } from './settings.ts'
 /**
  * Which version of a project's record is meant, and how the caller stands to it. `stamp` changes with every row that the
  * record shows something of, and with the caller's level and memberships: a row of a table is told from its other versions
- * by its transaction and place. Whom the project is shared with is in its own row's version (0024_shares_endings_and_commit_addresses.sql), and which
- * of them the caller sees is asked of shared projects alone.
+ * by its transaction and place. Whom the project is shared with is in its own row's version (0024_shares_endings_and_commit_addresses.sql). Which
+ * of them somebody sees who does not see all is asked of shared projects alone (`completeStamps`): the stamps of these say so.
  */
-export type ProjectStamp = { id: number; stamp: string }
+export type ProjectStamp = { id: number; stamp: string; seen_shares?: string | null }
 
 type Membership = { access_level: number; notification_level: number }
 
@@ -134,9 +134,24 @@ const shares = (caller: Caller, level: Sql, shown: Sql): Sql => {
 const shareJson =
   raw(`coalesce(json_agg(json_build_object('group_id', g.id, 'group_name', g.name, 'group_full_path', g.full_path,
     'group_access_level', l.group_access, 'expires_at', l.expires_at) order by l.id), '[]')`)
-const shareIds = raw(`'s' || coalesce(string_agg(l.id::text, ',' order by l.id), '')`)
+const shareIds = raw(`coalesce(string_agg(l.id::text, ',' order by l.id), '')`)
 
-/** What an administrator sees does not depend on his level, nor on whom he knows; nobody known is shown no shares. */
+/** How stamps of shared projects end, for those who may see some of the shares and not others. */
+const sharedMark = 'shared'
+const seesSome = (caller: Caller): caller is Actor => caller !== null && !caller.admin
+
+/** Stamps with the shares that the caller sees. No statement when no project is shared, else one. */
+export async function completeStamps(db: Db, caller: Caller, stamps: readonly ProjectStamp[]): Promise<ProjectStamp[]> {
+  const ids = stamps.filter(({ stamp }) => stamp.endsWith(` ${sharedMark}`)).map(({ id }) => id)
+  if (ids.length === 0) return [...stamps]
+  const rows = await db.kept.rows<{ id: number; seen_shares: string }>(
+    sql`select p.id, ${shares(caller, levelOf(caller), shareIds)} as seen_shares ${tables} where p.id = any(${ids}::bigint[])`,
+  )
+  const seen = new Map(rows.map(({ id, seen_shares }) => [id, seen_shares]))
+  return stamps.map((stamp) => ({ ...stamp, seen_shares: seen.get(stamp.id) ?? null }))
+}
+
+/** What an administrator sees does not depend on his level. */
 const stampOf = (
   caller: Caller,
   { inheritedMembership: inherited }: RecordOptions,
@@ -145,9 +160,9 @@ const stampOf = (
   concat_ws(' ', ${versionOf('p')}, ${versionOf('n')},
     case when n.kind = 'user' then (select concat_ws(' ', 'o', ${versionOf('u')}) from users u where u.id = n.owner_id) end,
     case when p.forked_from_project_id is not null then ${forkSource(caller, sql`concat_ws(' ', 'f', ${versionOf('p')}, ${versionOf('n')}, ${readableCode(caller)})`)} end,
-    ${caller === null || caller.admin ? empty : sql`${level}, case when p.is_shared then ${shares(caller, level, shareIds)} end,`}
+    ${caller === null || caller.admin ? empty : sql`${level},`}
     'p' || ${membership(caller, 'project', inherited, membershipVersion)},
-    'g' || ${membership(caller, 'group', inherited, membershipVersion)})`
+    'g' || ${membership(caller, 'group', inherited, membershipVersion)}${seesSome(caller) ? raw(`, case when p.is_shared then '${sharedMark}' end`) : empty})`
 
 const tables = raw('from projects p join namespaces n on n.id = p.namespace_id')
 
@@ -158,6 +173,7 @@ export const stampSelect = (caller: Caller, options: RecordOptions): Sql =>
 /** `select … from projects p …` for full records, a page or one: one statement whatever the number. */
 export const recordSelect = (caller: Caller, options: RecordOptions): Sql => sql`
   select ${columns}, ${levelOf(caller)} as level, ${stampOf(caller, options)} as stamp,
+    ${seesSome(caller) ? sql`case when p.is_shared then ${shares(caller, levelOf(caller), shareIds)} end` : raw('null')} as seen_shares,
     ${membership(caller, 'project', options.inheritedMembership, membershipJson)} as project_member,
     ${membership(caller, 'group', options.inheritedMembership, membershipJson)} as group_member, p.description, p.creator_id, p.topics, p.avatar, p.star_count, p.forks_count,
     p.open_issues_count, p.import_error, p.runners_token, p.settings, p.readme_path, p.license_path, p.license_key,
