@@ -1,7 +1,7 @@
 import type { Ctx } from '../../api/ctx.ts'
 import { type Commit, parseCommit, rememberCommit } from '../../git/commits.ts'
 import { commitObject } from '../../git/objects.ts'
-import { emptyTreeOid, type Oid } from '../../git/oid.ts'
+import { emptyTreeOid } from '../../git/oid.ts'
 import { storeObjects } from '../../git/pack.ts'
 import { branchRef } from '../../git/ref-name.ts'
 import type { Repository } from '../../git/repository.ts'
