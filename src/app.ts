@@ -91,7 +91,7 @@ export async function createApp(config: Config, services: Services, overrides: O
   await mkdir(uploadsDir(config), { recursive: true })
   const secrets = openSecrets(join(config.dataDir, 'secrets.keys'))
 
-  const contextOf = (now: Settings, caller: Caller, remoteAddress: string | undefined): Ctx => ({
+  const contextOf = (now: Settings, caller: Caller, remoteAddress?: string, gone?: AbortSignal): Ctx => ({
     actor: caller,
     db,
     transaction: (work) => db.transaction((tx) => work({ ...tx, origin: originOf(caller, remoteAddress) })),
@@ -106,9 +106,10 @@ export async function createApp(config: Config, services: Services, overrides: O
     secrets,
     log,
     remoteAddress,
+    gone,
   })
-  const open = async (caller: Caller, remoteAddress?: string): Promise<Ctx> =>
-    contextOf(await settings.get(), caller, remoteAddress)
+  const open = async (caller: Caller, remoteAddress?: string, gone?: AbortSignal): Promise<Ctx> =>
+    contextOf(await settings.get(), caller, remoteAddress, gone)
 
   const doors: Doors = {
     db,

@@ -49,7 +49,7 @@ export function changesBetweenTrees(repo: Repository, from: Oid, to: Oid): Promi
   return remember(
     repo,
     `changes ${from} ${to}`,
-    async () => {
+    async (repo) => {
       const helper = await repo.helper('diff-tree', 'diff-tree', {
         flags: ['--stdin', '-r', '--raw', '--numstat', '-z', '-M'],
       })

@@ -2,7 +2,7 @@ import { objectContent } from './cat-file.ts'
 import { parseObjectText } from './object-text.ts'
 import type { NewObject } from './objects.ts'
 import type { Oid } from './oid.ts'
-import { remember } from './remember.ts'
+import { keep, remember } from './remember.ts'
 import type { Repository } from './repository.ts'
 import { parseSignature, type Signature } from './signature.ts'
 
@@ -33,7 +33,7 @@ export function readCommit(repo: Repository, oid: Oid): Promise<Commit | undefin
   return remember(
     repo,
     `commit ${oid}`,
-    async () => {
+    async (repo) => {
       const found = await objectContent(await repo.objects(), `${oid}^{commit}`, maxCommitBytes)
       return found?.content && parseCommit(found.oid, found.content)
     },
@@ -44,12 +44,7 @@ export function readCommit(repo: Repository, oid: Oid): Promise<Commit | undefin
 /** The commit of an object that was just made, remembered so that the next reader need not ask. */
 export function rememberCommit(repo: Repository, { oid, content }: NewObject): Commit {
   const commit = parseCommit(oid, content)
-  void remember(
-    repo,
-    `commit ${oid}`,
-    async () => commit,
-    () => 400 + content.length * 2,
-  )
+  keep(repo, `commit ${oid}`, commit, 400 + content.length * 2)
   return commit
 }
 

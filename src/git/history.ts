@@ -89,7 +89,7 @@ export async function countCommits(
   { atMost }: { atMost?: number } = {},
 ): Promise<number> {
   if (isEmpty(filters)) return 0
-  const count = async () => {
+  const count = async (repo: Repository) => {
     const here = filters.follow ? undefined : readHere(filters, 0)
     const tips = here && [...here.from, ...(here.excluding ?? [])]
     const known =
@@ -102,7 +102,7 @@ export async function countCommits(
     })
     return { count: Number(stdout.toString('latin1')) }
   }
-  if (filters.from === 'all') return (await count()).count
+  if (filters.from === 'all') return (await count(repo)).count
   return (await remember(repo, `count ${atMost} ${JSON.stringify(filters)}`, count, () => 50)).count
 }
 
@@ -114,7 +114,7 @@ export async function lastCommitOfPath(repo: Repository, commit: Oid, path: stri
   const found = await remember(
     repo,
     `last ${commit}:${path}`,
-    async () => {
+    async (repo) => {
       const [oid] = await listCommitIds(repo, { from: [commit], ...(path !== '' && { path }) }, { limit: 1 })
       return { oid }
     },

@@ -41,10 +41,16 @@ const rememberedBytes = 8 * 1024 * 1024
  */
 export async function patchesBetweenTrees(repo: Repository, from: Oid, to: Oid, limits: PatchLimits): Promise<Patches> {
   const key = `patches ${from} ${to} ${Object.values(limits).join(' ')}`
-  const known = repo.git.cache.get(repo.cacheKey + key)
-  if (known) return known as Patches
-  const patches = from === to ? { files: [], overflow: false } : await read(repo, from, to, limits)
-  return sizeOf(patches) > rememberedBytes ? patches : remember(repo, key, async () => patches, sizeOf)
+  if (from === to) return { files: [], overflow: false }
+  return remember(
+    repo,
+    key,
+    (repo) => read(repo, from, to, limits),
+    (patches) => {
+      const size = sizeOf(patches)
+      return size > rememberedBytes ? undefined : size
+    },
+  )
 }
 
 const sizeOf = ({ files }: Patches): number => files.reduce((size, { text }) => size + 500 + 2 * text.length, 0)

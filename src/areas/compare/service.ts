@@ -35,7 +35,7 @@ async function commitsBetween(repo: Repository, from: Oid, to: Oid): Promise<{ c
   const ids = await remember(
     repo,
     `between ${from} ${to}`,
-    () => listCommitIds(repo, { from: [to], excluding: [from] }, { limit: maxCommits + 1 }),
+    (repo) => listCommitIds(repo, { from: [to], excluding: [from] }, { limit: maxCommits + 1 }),
     (oids) => 80 * oids.length,
   )
   const commits: Commit[] = []

@@ -23,8 +23,11 @@ export class Dag {
   readonly #freshNodes: ReadonlyMap<Oid, number>
   readonly #freshParents: readonly (readonly number[])[]
   readonly #freshGenerations: readonly number[]
+  /** When whoever asks has left. */
+  readonly gone: AbortSignal | undefined
 
-  constructor(graph: CommitGraph, fresh: readonly Commit[]) {
+  constructor(graph: CommitGraph, fresh: readonly Commit[], gone: AbortSignal | undefined) {
+    this.gone = gone
     this.#graph = graph
     this.#fresh = fresh
     this.#freshNodes = new Map(fresh.map(({ oid }, index) => [oid, graph.count + index]))
@@ -114,7 +117,7 @@ export async function inDag<Found>(
     const graph = await openGraph(repo)
     if (graph === 'git') return undefined
     const fresh = await freshCommits(repo, graph, tips)
-    return fresh && (await work(new Dag(graph, fresh)))
+    return fresh && (await work(new Dag(graph, fresh, repo.gone)))
   } catch (error) {
     if (error instanceof BrokenGraph) distrustGraph(repo)
     else if (!(error instanceof LeaveToGit)) throw error
@@ -150,8 +153,11 @@ async function freshCommits(
 /** Nodes that are seen between two chances for others. */
 const stride = 8192
 
-/** Whether a long loop, whose steps count from 1, should `await nextTurn()` now. */
+/** Whether a long loop, whose steps count from 1, should `await nextTurn(dag)` now. */
 export const isTurnOver = (steps: number): boolean => steps % stride === 0
 
-/** Lets others have their turn. */
-export const nextTurn = (): Promise<void> => setImmediate()
+/** Lets others have their turn. Throws when nobody waits for this walk any more. */
+export async function nextTurn({ gone }: Dag): Promise<void> {
+  await setImmediate()
+  gone?.throwIfAborted()
+}

@@ -49,7 +49,7 @@ export async function followFile(
         break
       }
     }
-    await nextTurn()
+    await nextTurn(dag)
   }
   return found
 }

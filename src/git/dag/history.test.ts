@@ -118,6 +118,7 @@ const always = (check: (real: Real) => Promise<void>, numRuns = 25) =>
         if (!isGits(subcommand, command, real.gitDir)) throw new Error(`git ${subcommand} was asked`)
         return run(subcommand, command)
       }
+      repo.until = () => repo
       await check({ repo, commits, tip: commits.at(-1)!, git: (...args) => lines(gitIn(real.gitDir, args)) })
     }),
     { numRuns },

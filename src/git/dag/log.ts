@@ -36,7 +36,7 @@ export async function log(repo: Repository, dag: Dag, filters: LogFilters, limit
   const walk = new Walk(dag, tips)
   let steps = 0
   for (let node = walk.next(); node !== undefined && found.length < limit; node = walk.next()) {
-    if (isTurnOver(++steps)) await nextTurn()
+    if (isTurnOver(++steps)) await nextTurn(dag)
     const seconds = dag.seconds(node)
     // As git: what is too old ends its line, what is too young is only not shown.
     if (seconds < since) continue
@@ -103,7 +103,7 @@ async function hasMoreChanges(dag: Dag, reader: PathReader, tip: number, times: 
   let steps = 0
   for (let node = tip; node >= 0 && changes <= times; node = dag.firstParent(node)) {
     if (reader.maybeChanged(node)) changes++
-    if (isTurnOver(++steps)) await nextTurn()
+    if (isTurnOver(++steps)) await nextTurn(dag)
   }
   return changes > times
 }

@@ -87,6 +87,7 @@ export class PathReader {
   }
 
   #start(tree: Oid): Promise<string | undefined> {
+    this.#dag.gone?.throwIfAborted()
     if (--this.budget.left < 0) throw new LeaveToGit('too much to read')
     const reading = this.#read(tree)
     this.#known.set(tree, reading)
