@@ -21,6 +21,7 @@ import { avatarDoor } from './edges/http/avatar-door.ts'
 import { docsPage } from './edges/http/docs-page.ts'
 import type { Doors } from './edges/http/doors.ts'
 import { homeDoor } from './edges/http/home-door.ts'
+import type { HttpLimits } from './edges/http/limits.ts'
 import { ownMetrics } from './edges/http/metrics.ts'
 import { oauthDoor } from './edges/http/oauth-door.ts'
 import { openApiDoor } from './edges/http/openapi/door.ts'
@@ -44,6 +45,7 @@ import { SettingsStore } from './settings/store.ts'
 
 /** Parts that tests replace. */
 export type Overrides = Pick<Doors, 'onAnswer'> & {
+  readonly httpLimits?: HttpLimits
   readonly sshLimits?: Partial<SshLimits>
   readonly mailer?: Mailer
 }
@@ -122,7 +124,7 @@ export async function createApp(config: Config, services: Services, overrides: O
     open,
     ...overrides,
   }
-  const http = createHttpServer(endpoints, doors, [
+  const others = [
     systemDoor({ db, settings, runner, dataDir: config.dataDir, metrics: services.metrics ?? ownMetrics }),
     openApiDoor({ areas, plan: config.plan, version: apiVersion, siteUrl: site.url }),
     homeDoor(settings),
@@ -132,7 +134,8 @@ export async function createApp(config: Config, services: Services, overrides: O
     oauthDoor(doors),
     accountPages(doors),
     wildcardDoor(site.url, [gitClaim(doors), largeFileClaim(doors), uploadClaim(doors)]),
-  ])
+  ]
+  const http = createHttpServer(endpoints, doors, others, overrides.httpLimits)
   stack.defer(() => http.close())
 
   let ssh: SshServer | undefined
