@@ -125,7 +125,12 @@ export async function createApp(config: Config, services: Services, overrides: O
     ...overrides,
   }
   const others = [
-    systemDoor({ db, settings, runner, dataDir: config.dataDir, metrics: services.metrics ?? ownMetrics }),
+    systemDoor(doors, {
+      runner,
+      dataDir: config.dataDir,
+      metrics: services.metrics ?? ownMetrics,
+      metricsFrom: config.metricsFrom,
+    }),
     openApiDoor({ areas, plan: config.plan, version: apiVersion, siteUrl: site.url }),
     homeDoor(settings),
     docsPage(site.url),
