@@ -59,6 +59,19 @@ export function changesBetweenTrees(repo: Repository, from: Oid, to: Oid): Promi
   )
 }
 
+/**
+ * As `changesBetweenTrees`, without a look into the files but for renames, so that no line is counted. Asked of a
+ * long-lived `diff-tree --stdin`, and not remembered.
+ */
+export async function changedFiles(
+  repo: Repository,
+  from: Oid,
+  to: Oid,
+): Promise<{ readonly files: readonly ChangedFile[]; readonly truncated: boolean }> {
+  const helper = await repo.helper('diff-tree --raw', 'diff-tree', { flags: ['--stdin', '-r', '--raw', '-z', '-M'] })
+  return helper.ask(new ChangesQuestion(from, to))
+}
+
 /** What a commit changed against its first parent, or against nothing. `undefined` when there is no such commit. */
 export async function commitChanges(repo: Repository, oid: Oid): Promise<Changes | undefined> {
   const commit = await readCommit(repo, oid)

@@ -57,7 +57,10 @@ async function changes(repo: Repository, from: Oid, to: Oid, { straight, fileByt
   const oldTree = old?.tree ?? emptyTreeOid
   const newTree = now?.tree ?? emptyTreeOid
   if (oldTree === newTree) return { files: [], overflow: false }
-  return patiently(patchesBetweenTrees(repo, oldTree, newTree, { ...limits, fileBytes }), differencePatienceMs)
+  return patiently(
+    patchesBetweenTrees(repo, oldTree, newTree, { ...limits, fileBytes }, { wide: true }),
+    differencePatienceMs,
+  )
 }
 
 /** The difference, or none of it when it takes longer than that. */
