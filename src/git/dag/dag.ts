@@ -73,6 +73,26 @@ export class Dag {
   maybeChanged = (node: number, paths: ChangedPaths): boolean =>
     this.#isFresh(node) || this.#graph.maybeChanged(node, paths)
 
+  /**
+   * Sets to 1, by node, what `maybeChanged` says no of. All at once is several times faster than one by one: filters lie
+   * side by side.
+   */
+  markUnchanged(paths: ChangedPaths, marks: Uint8Array): void {
+    for (const layer of this.#graph.layers)
+      for (let at = 0; at < layer.count; at++) if (!layer.maybeChanged(at, paths)) marks[layer.base + at] = 1
+  }
+
+  /** What `make` finds by walking all history of `tips`, kept for as long as the graph is. Four bytes a commit. */
+  async order(tips: readonly number[], make: () => Promise<Uint32Array>): Promise<Uint32Array> {
+    const { orders } = this.#graph
+    const key = tips.map(this.oid).join()
+    const known = orders.get(key)
+    if (known) return known
+    const order = await make()
+    orders.set(key, order)
+    return order
+  }
+
   #isFresh(node: number): boolean {
     return node >= this.#graph.count
   }

@@ -16,6 +16,9 @@ export const maxAhead = 64
 
 const maxStepsBack = 1000
 
+/** Others have to wait for it. */
+const mostAsked = 500_000
+
 const [unchanged, changed] = [1, 2]
 
 /** How a path is in the commits of a history. What is asked in one turn takes one round trip. */
@@ -54,6 +57,11 @@ export class PathReader {
     const maybe = this.#dag.maybeChanged(node, this.#hashes)
     this.#changes[node] = maybe ? changed : unchanged
     return maybe
+  }
+
+  /** Asks all filters at once, where most of them will be asked. */
+  askFilters(): void {
+    if (this.#hashes && this.#dag.size <= mostAsked) this.#dag.markUnchanged(this.#hashes, this.#changes)
   }
 
   async isSame(one: number, other: number): Promise<boolean> {
