@@ -15,11 +15,14 @@ export type Figures = {
 export const percentile = (sorted: readonly number[], share: number): number =>
   sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN
 
-export const median = (values: readonly number[]): number =>
+/** As `percentile`, of values in any order. */
+export const percentileOf = (values: readonly number[], share: number): number =>
   percentile(
     [...values].sort((a, b) => a - b),
-    0.5,
+    share,
   )
+
+export const median = (values: readonly number[]): number => percentileOf(values, 0.5)
 
 /** The figures of some rounds together. */
 export function figuresOf(rounds: readonly Measured[]): Figures {

@@ -8,9 +8,11 @@ import { benchFolder, ensureData } from './data.ts'
 import { type EndpointBench, endpointsFor, isRead } from './endpoints.ts'
 import { startFloor } from './floor.ts'
 import { makeGitRequests } from './git-requests.ts'
+import { oneByOne } from './one-by-one.ts'
 import { gitReference, mixedReference, referenceOf } from './reference.ts'
 import {
   cloneLines,
+  oneByOneLines,
   referenceHead,
   referenceRow,
   sshLines,
@@ -34,6 +36,7 @@ const help = `npm run bench -- [options]
   --reference        the reference load instead: constant rates
   --clone            clones over HTTP, over SSH and from git daemon instead
   --ssh              pushes, refusals and those who stall over SSH instead
+  --one              reads of history and commits, one after the other, instead
   --start            start times and memory instead
   --commits N        transactions committed a second beside it (0)
   --processes N      HTTP workers, and floor workers (2)
@@ -47,6 +50,7 @@ const { values } = parseArgs({
     reference: { type: 'boolean' },
     clone: { type: 'boolean' },
     ssh: { type: 'boolean' },
+    one: { type: 'boolean' },
     start: { type: 'boolean' },
     commits: { type: 'string', default: '0' },
     processes: { type: 'string', default: '2' },
@@ -63,6 +67,7 @@ else {
   const note = (line: string) => console.error(line)
 
   if (values.ssh) print(...sshLines(await sshTimes(processes)))
+  else if (values.one) print(...oneByOneLines(await oneByOne(note)))
   else if (values.start) print(...startLines(await startTimes(processes, 5)))
   else {
     const dataDir = await ensureData(sizeName, note)

@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { join } from 'node:path'
+import { callApi } from './api.ts'
 import { median } from './figures.ts'
 import { git, gitEnv } from './repository.ts'
 import type { Service } from './service.ts'
@@ -60,16 +61,7 @@ async function pushToNew(
   urlOf: (path: string) => string,
   env: NodeJS.ProcessEnv = gitEnv,
 ): Promise<number> {
-  const call = async (method: string, path: string, body?: object): Promise<any> => {
-    const answer = await fetch(`http://127.0.0.1:${port}/api/v4${path}`, {
-      method,
-      headers: { 'private-token': rootToken, 'content-type': 'application/json' },
-      ...(body && { body: JSON.stringify(body) }),
-    })
-    if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status}`)
-    return answer.json()
-  }
-  const project = await call('POST', '/projects', { name: `push-${Date.now()}` })
+  const project = await callApi(port, 'POST', '/projects', { name: `push-${Date.now()}` })
   const began = performance.now()
   const child = spawn('git', ['push', '--quiet', urlOf(project.path_with_namespace), 'main'], {
     cwd: source,
@@ -79,6 +71,6 @@ async function pushToNew(
   const [code] = await once(child, 'close')
   const took = performance.now() - began
   if (code !== 0) throw new Error('the push failed')
-  await call('DELETE', `/projects/${project.id}`)
+  await callApi(port, 'DELETE', `/projects/${project.id}`)
   return took
 }

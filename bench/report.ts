@@ -1,4 +1,6 @@
 import type { CloneTimes } from './clone.ts'
+import { median, percentileOf } from './figures.ts'
+import type { OneByOne } from './one-by-one.ts'
 import type { Reference } from './reference.ts'
 import type { Latency, SshTimes } from './ssh.ts'
 import type { StartTimes } from './start-times.ts'
@@ -63,6 +65,22 @@ export const referenceRow = ({ name, perSecond, figures, targetP90 }: Reference)
     targetP90 ?? '–',
     verdict(targetP90 === undefined ? undefined : figures.p90 <= targetP90 && figures.errors === 0),
   )
+
+export const oneByOneLines = (all: readonly OneByOne[]): string[] => [
+  row('Asked, one after the other', 'Bytes', 'the first time: p50 ms', 'p90 ms', 'again: p50 ms', 'Target', 'Reached'),
+  '|---|---|---|---|---|---|---|',
+  ...all.map(({ name, bytes, first, again, targetMs, warm }) =>
+    row(
+      name,
+      bytes,
+      ms(median(first)),
+      ms(percentileOf(first, 0.9)),
+      again ? ms(median(again)) : '',
+      targetMs === undefined ? '' : `< ${targetMs}${warm ? ', again' : ''}`,
+      verdict(targetMs === undefined ? undefined : median((warm && again) || first) < targetMs),
+    ),
+  ),
+]
 
 export const cloneLines = ({ serviceMs, sshMs, daemonMs, rounds }: CloneTimes): string[] => [
   row('Clone of 20,000 commits', `median of ${rounds} rounds in turns`, 'Target', 'Reached'),

@@ -1,7 +1,7 @@
 import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { newKeyPair } from '../src/edges/git-ssh/key-pair.ts'
-import { rootToken } from './world.ts'
+import { callApi } from './api.ts'
 
 /** Options of OpenSSH: this key and no other, nothing of the person's own, nobody to ask. */
 export const sshOptions = (port: number, key: string): string[] => [
@@ -27,10 +27,5 @@ export function newKey(folder: string, name: string): string {
 
 /** Gives a key to the first administrator. */
 export async function addKey(port: number, key: string): Promise<void> {
-  const added = await fetch(`http://127.0.0.1:${port}/api/v4/user/keys`, {
-    method: 'POST',
-    headers: { 'private-token': rootToken, 'content-type': 'application/json' },
-    body: JSON.stringify({ title: 'bench', key: readFileSync(`${key}.pub`, 'utf8') }),
-  })
-  if (added.status !== 201) throw new Error(`the key was refused: ${await added.text()}`)
+  await callApi(port, 'POST', '/user/keys', { title: 'bench', key: readFileSync(`${key}.pub`, 'utf8') })
 }

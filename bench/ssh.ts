@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import pg from 'pg'
 import { benchFolder } from './data.ts'
-import { median, percentile } from './figures.ts'
+import { median, percentileOf } from './figures.ts'
 import { type PushTimes, pushTimes } from './push.ts'
 import { freePort, type Service, startService } from './service.ts'
 import { refused, refusedOpenSsh, type Stalled, stalling, welcomed } from './ssh-clients.ts'
@@ -106,10 +106,7 @@ async function callTime(port: number): Promise<number> {
 
 const latencyOf = (times: readonly number[]): Latency => ({
   p50: median(times),
-  p90: percentile(
-    [...times].sort((a, b) => a - b),
-    0.9,
-  ),
+  p90: percentileOf(times, 0.9),
 })
 
 async function connected(connectionString: string): Promise<pg.Client & AsyncDisposable> {

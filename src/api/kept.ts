@@ -31,7 +31,7 @@ export async function textsOf<Stamp extends { readonly id: number }, Row extends
   const records = await presentAll(entity, rows, ctx)
   const loaded = new Map<number, RecordText>()
   for (const [index, row] of rows.entries()) {
-    const text = new RecordText(records[index]!)
+    const text = RecordText.of(records[index]!)
     // Under the key of what was loaded: it may be newer than the stamp that asked for it.
     ctx.texts.set(keyOf(row), text)
     loaded.set(row.id, text)
@@ -50,7 +50,7 @@ export async function textOf<Row>(
   const known = ctx.texts.get(name)
   if (known) return known
   const [record] = await presentAll(entity, [await row()], ctx)
-  const text = new RecordText(record!)
+  const text = RecordText.of(record!)
   ctx.texts.set(name, text)
   return text
 }

@@ -6,11 +6,37 @@ export class RecordText {
   readonly bytes: Buffer
   readonly digest: string
 
-  constructor(record: object) {
-    this.bytes = Buffer.from(JSON.stringify(record))
-    this.digest = hash('md5', this.bytes, 'base64')
+  constructor(bytes: Buffer, digest = hash('md5', bytes, 'base64')) {
+    this.bytes = bytes
+    this.digest = digest
+  }
+
+  static of(record: object): RecordText {
+    return new RecordText(Buffer.from(JSON.stringify(record)))
+  }
+
+  /** A record, which must have something in it, that ends with lists of others. */
+  static withLists(record: object, lists: Readonly<Record<string, readonly RecordText[]>>): RecordText {
+    const start = Buffer.from(JSON.stringify(record).slice(0, -1))
+    const parts = Object.entries(lists).flatMap(([name, texts]) => [Buffer.from(`,"${name}":`), listBytes(texts)])
+    const digests = Object.values(lists).map((texts) => texts.map(({ digest }) => digest).join())
+    return new RecordText(
+      Buffer.concat([start, ...parts, end]),
+      hash('md5', [start.toString(), ...digests].join(' '), 'base64'),
+    )
   }
 }
+
+const [open, comma, close, end] = ['[', ',', ']', '}'].map((text) => Buffer.from(text)) as [
+  Buffer,
+  Buffer,
+  Buffer,
+  Buffer,
+]
+
+/** An array of records. */
+export const listBytes = (texts: readonly RecordText[]): Buffer =>
+  Buffer.concat([open, ...texts.flatMap(({ bytes }, index) => (index === 0 ? [bytes] : [comma, bytes])), close])
 
 const maximumBytes = 24 * 1024 * 1024
 /** What an entry costs besides its bytes, roughly. */

@@ -54,8 +54,9 @@ import { removeMarkedProjects, removeProject, resumeProjectRemovals } from './pr
 import { projectRoutes } from './projects/routes.ts'
 import { protectedBranchRoutes } from './protected-branches/routes.ts'
 import { protectedTagRoutes } from './protected-tags/routes.ts'
-import { refreshRepository } from './pushes/jobs.ts'
+import { housekeepLater, refreshRepository } from './pushes/jobs.ts'
 import { settleCutOffPushes } from './pushes/recovery.ts'
+import { removeRepositoryLeftovers } from './repositories/jobs.ts'
 import { checkDueRepositories, checkRepository } from './repository-checks/jobs.ts'
 import { removeIdleBots } from './resource-tokens/jobs.ts'
 import { resourceTokenRoutes } from './resource-tokens/routes.ts'
@@ -161,6 +162,7 @@ export const jobs: readonly Job<any>[] = [
   housekeepRepository,
   checkRepository,
   checkDueRepositories,
+  removeRepositoryLeftovers,
   importFromUrl,
   judgeSignatures,
   purgeEndedInvitations,
@@ -172,6 +174,7 @@ export const jobs: readonly Job<any>[] = [
   purgeStaleMails,
   refreshLanguages,
   refreshRepository,
+  housekeepLater,
   removeGroup,
   removeIdleBots,
   removeMarkedGroups,

@@ -1,9 +1,10 @@
 import pg from 'pg'
 import { connectionOptions } from './connection.ts'
-import type { Database, Db, Statement, Tx } from './db.ts'
+import type { Database, Tx } from './db.ts'
 import { KeptRows } from './kept-rows.ts'
+import { Line } from './line.ts'
 import { Reader } from './reader.ts'
-import { prepared } from './statement.ts'
+import { over, Transaction } from './transaction.ts'
 import { isRetryable } from './violations.ts'
 
 export type DatabaseOptions = {
@@ -15,35 +16,30 @@ export type DatabaseOptions = {
 
 const attempts = 4
 
-const over = (query: (statement: Statement) => Promise<pg.QueryResult>): Omit<Db, 'kept'> => ({
-  rows: async <Row>(statement: Statement) => (await query(statement)).rows as Row[],
-  row: async <Row>(statement: Statement) => (await query(statement)).rows[0] as Row | undefined,
-  run: async (statement) => (await query(statement)).rowCount ?? 0,
-})
-
-/** A transaction keeps nothing. */
-function transactionOver(client: pg.PoolClient): Tx {
-  const db = over((statement) => client.query(prepared(statement)))
-  return { ...db, kept: { row: db.row, rows: db.rows, expects: () => false } } as unknown as Tx
-}
-
 /** Opens the connections on first use. Statements outside a transaction go through the pipelined readers. */
 export function openDatabase(url: string, { readers = 3, writers = 10 }: DatabaseOptions = {}): Database {
   const reader = new Reader(url, readers)
-  const pool = new pg.Pool({ ...connectionOptions(url, 'writer'), max: writers, idleTimeoutMillis: 30_000 })
+  const pool = new pg.Pool({
+    ...connectionOptions(url, 'writer'),
+    ...{ pipeline: true },
+    max: writers,
+    idleTimeoutMillis: 30_000,
+  })
+  const lines = new WeakMap<pg.ClientBase, Line>()
+  pool.on('connect', (client) => void lines.set(client, new Line(client as unknown as pg.Client)))
   // An idle connection that breaks leaves the pool by itself; without a listener it would end the process.
   pool.on('error', () => {})
 
   async function once<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
     const client = await pool.connect()
     let broken = false
+    const transaction = new Transaction(lines.get(client)!)
     try {
-      await client.query('begin')
-      const result = await work(transactionOver(client))
-      await client.query('commit')
+      const result = await work(transaction.tx)
+      await transaction.commit()
       return result
     } catch (error) {
-      await client.query('rollback').catch(() => {
+      await transaction.rollback().catch(() => {
         broken = true
       })
       throw error

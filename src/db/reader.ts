@@ -1,12 +1,7 @@
 import pg from 'pg'
 import { connectionOptions } from './connection.ts'
 import type { Statement } from './db.ts'
-import { KnownStatements, read } from './read.ts'
-import { prepared } from './statement.ts'
-
-/** One pipelined connection. */
-type Line = { client: pg.Client; known: KnownStatements; waiting: number }
-type Stream = { cork(): void; uncork(): void }
+import { Line } from './line.ts'
 
 /**
  * Single statements over a few pipelined connections: many are on the wire at once, answers come in order.
@@ -34,24 +29,16 @@ export class Reader implements AsyncDisposable {
 
   async query(statement: Statement): Promise<pg.QueryResult> {
     const line = this.#turn ?? this.#begin(await this.#line())
-    line.waiting++
-    try {
-      return await read(line.client, line.known, prepared(statement))
-    } finally {
-      line.waiting--
-    }
+    return line.query(statement)
   }
 
   /** Collects what is asked until the end of this turn. */
   #begin(line: Line): Line {
     if (this.#turn) return this.#turn
-    const { stream } = (line.client as unknown as { connection: { stream: Stream } }).connection
-    stream.cork()
     this.#turn = line
-    setImmediate(() => {
+    line.collect(() => {
       this.#turn = undefined
       this.#sent++
-      stream.uncork()
     })
     return line
   }
@@ -70,7 +57,7 @@ export class Reader implements AsyncDisposable {
   async #connect(slot: number): Promise<Line> {
     if (this.#ended) throw new Error('the database connections are closed')
     const client = new pg.Client({ ...connectionOptions(this.#url, 'reader'), pipeline: true } as pg.ClientConfig)
-    const line: Line = { client, known: new KnownStatements(), waiting: 0 }
+    const line = new Line(client)
     // A broken connection leaves its slot; the next statement opens another.
     const drop = () => {
       this.#slots[slot] = undefined

@@ -1,6 +1,6 @@
-import { randomUUID } from 'node:crypto'
 import { mkdir, open, rename, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
+import { temporaryName } from './leftovers.ts'
 
 const config = `[core]
 \trepositoryformatversion = 0
@@ -14,7 +14,7 @@ const config = `[core]
  * place and renamed, so nobody sees half of it. False when something was there already, which is left alone.
  */
 export async function createBareRepository(gitDir: string, defaultBranch: string): Promise<boolean> {
-  const temporary = `${gitDir}.${randomUUID()}.new`
+  const temporary = temporaryName(gitDir, 'new')
   try {
     for (const folder of ['objects/info', 'objects/pack', 'refs/heads', 'refs/tags', 'info']) {
       await mkdir(join(temporary, folder), { recursive: true })

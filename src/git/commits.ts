@@ -1,6 +1,5 @@
 import { objectContent } from './cat-file.ts'
 import { parseObjectText } from './object-text.ts'
-import type { NewObject } from './objects.ts'
 import type { Oid } from './oid.ts'
 import { keep, remember } from './remember.ts'
 import type { Repository } from './repository.ts'
@@ -22,6 +21,9 @@ export type Commit = {
 export const titleOf = (message: string): string =>
   message.trim() === '' ? '--no commit message' : message.split(/[\r\n]/, 1)[0]!
 
+/** About as many bytes as it takes in memory. */
+const sizeOf = ({ message, signature }: Commit): number => 400 + 2 * (message.length + (signature?.length ?? 0))
+
 /** A message longer than this is no message: the commit reads as absent. */
 const maxCommitBytes = 8 * 1024 * 1024
 
@@ -37,15 +39,13 @@ export function readCommit(repo: Repository, oid: Oid): Promise<Commit | undefin
       const found = await objectContent(await repo.objects(), `${oid}^{commit}`, maxCommitBytes)
       return found?.content && parseCommit(found.oid, found.content)
     },
-    (commit) => 400 + 2 * (commit.message.length + (commit.signature?.length ?? 0)),
+    sizeOf,
   )
 }
 
-/** The commit of an object that was just made, remembered so that the next reader need not ask. */
-export function rememberCommit(repo: Repository, { oid, content }: NewObject): Commit {
-  const commit = parseCommit(oid, content)
-  keep(repo, `commit ${oid}`, commit, 400 + content.length * 2)
-  return commit
+/** Call it when a new commit has been stored: the next reader need not ask for it. */
+export function rememberCommit(repo: Repository, commit: Commit): void {
+  keep(repo, `commit ${commit.oid}`, commit, sizeOf(commit))
 }
 
 /** As `readCommit` for many in one round trip, in the order of `oids`. */

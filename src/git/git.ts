@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto'
 import { mkdir, mkdtemp, rename, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
@@ -8,6 +7,7 @@ import { createBareRepository } from './bare-repository.ts'
 import type { Cache, GitContext } from './context.ts'
 import type { KeptGraph } from './dag/commit-graph.ts'
 import { HelperPool } from './helper-pool.ts'
+import { removeLeftoversOf, temporaryName } from './leftovers.ts'
 import { syncFolder } from './objects.ts'
 import { type Patience, usualPatience } from './patience.ts'
 import { branchRef } from './ref-name.ts'
@@ -77,10 +77,13 @@ export class Git implements GitContext {
     return createBareRepository(path, defaultBranch)
   }
 
-  /** Removes the repository and what is remembered of it: renamed away first, so it is gone at once. Absent is fine. */
+  /**
+   * Removes the repository and what is remembered of it, with what a crash left of it: renamed away first, so it is gone at once.
+   * Absent is fine.
+   */
   async removeRepository(gitDir: string): Promise<void> {
     const path = resolve(gitDir)
-    const doomed = `${path}.${randomUUID()}.removed`
+    const doomed = temporaryName(path, 'removed')
     this.#open.delete(path)
     this.graphs.delete(path)
     await rename(path, doomed).catch((error: NodeJS.ErrnoException) => {
@@ -88,6 +91,7 @@ export class Git implements GitContext {
     })
     await this.helpers.close(`${path}\0`)
     await rm(doomed, { recursive: true, force: true })
+    await removeLeftoversOf(path)
   }
 
   /**

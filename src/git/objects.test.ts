@@ -5,7 +5,17 @@ import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
 import { Git } from './git.ts'
-import { type NewTreeEntry, newObject, writeCommit, writeObject, writeObjects, writeTree } from './objects.ts'
+import {
+  commitObject,
+  type NewTreeEntry,
+  newObject,
+  treeObject,
+  writeCommit,
+  writeObject,
+  writeObjects,
+  writeTree,
+} from './objects.ts'
+import { storeObjects } from './pack.ts'
 import type { Repository } from './repository.ts'
 import { Runner } from './runner/client.ts'
 
@@ -56,6 +66,27 @@ describe('objects written without git', () => {
     ])
     expect(realGit('log', '-1', '--format=%an|%ae|%at|%cn|%s', commit)).toBe(
       'Ann x|ann@example.com|1577934245|Unknown|First',
+    )
+  })
+
+  test('many are one pack, whatever their types and sizes', async () => {
+    const sizes = [0, 1, 15, 16, 2047, 2048, 300_000, ...Array.from({ length: 120 }, (_, n) => 20 + n)]
+    const blobs = sizes.map((size, n) => newObject('blob', Buffer.alloc(size, `${n} `)))
+    const tree = treeObject(
+      blobs.map(({ oid }, n) => ({ mode: '100644', name: `f${String(n).padStart(3, '0')}`, oid })),
+    )
+    const who = { name: 'Ann', email: 'ann@example.com', at: new Date() }
+    const commit = commitObject({ tree: tree.oid, parents: [], author: who, committer: who, message: 'Many\n' })
+    // One that is named twice is in it once.
+    await storeObjects(repo, [...blobs, blobs[0]!, tree, commit])
+    expect(realGit('fsck', '--strict', '--no-dangling', commit.oid)).toBe('')
+    expect(
+      realGit('ls-tree', '-l', commit.oid)
+        .split('\n')
+        .map((line) => Number(line.split(/\s+/)[3])),
+    ).toEqual(sizes)
+    expect(Number(/in-pack: (\d+)/.exec(realGit('count-objects', '-v'))![1])).toBe(
+      new Set(blobs.map(({ oid }) => oid)).size + 2,
     )
   })
 

@@ -1,5 +1,14 @@
 import { hash, randomUUID } from 'node:crypto'
-import { type FileHandle, mkdir, open, rename, rm } from 'node:fs/promises'
+import {
+  closeSync,
+  fsync as fsyncCallback,
+  mkdirSync,
+  openSync,
+  rename as renameCallback,
+  writeFile as writeFileCallback,
+  writeFileSync,
+} from 'node:fs'
+import { rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { deflate as deflateCallback, deflateSync, type ZlibOptions } from 'node:zlib'
@@ -8,6 +17,9 @@ import type { Oid } from './oid.ts'
 import { pathToBytes } from './path-bytes.ts'
 import type { Repository } from './repository.ts'
 
+const fsync = promisify(fsyncCallback)
+const rename = promisify(renameCallback)
+const writeFile = promisify(writeFileCallback)
 const deflate = promisify(deflateCallback)
 
 /** An object that may not be stored yet; its id is known before. */
@@ -27,13 +39,13 @@ const atOnce = 32
 
 const maxAttempts = 5
 
-type Place = { readonly object: NewObject; readonly path: string; readonly temporary: string }
+type Place = { readonly object: NewObject; readonly folder: string; readonly path: string; readonly temporary: string }
 
 /**
- * Stores loose objects, durably and without a process, as git does: temporary files, fsync, rename. List objects before
- * those that name them, so that none is ever there without what it needs. One that is there already is replaced by
+ * Stores loose objects, durably and without a process, as git does: temporary files, fsync, rename. The last
+ * one given comes last: name there what needs the others. One that is there already is replaced by
  * itself, and counts as new, so that no clean-up takes it. The repository must exist. Nothing refers to them until a
- * ref does.
+ * ref does. For many there is `storeObjects` (pack.ts).
  */
 export const writeObjects = (repo: Repository, objects: readonly NewObject[]): Promise<void> =>
   whileFoldersGo(() => writeOnce(repo, objects))
@@ -54,22 +66,22 @@ export async function whileFoldersGo<T>(work: () => Promise<T>): Promise<T> {
 
 async function writeOnce(repo: Repository, objects: readonly NewObject[]): Promise<void> {
   const places = [...new Map(objects.map((object) => [object.oid, placeOf(repo, object)])).values()]
-  const folders = new Map<string, FileHandle>()
+  const changed = new Set<string>()
   try {
-    for (const made of await inBatches([...new Set(places.map(({ path }) => dirname(path)))], openFolder)) {
-      folders.set(made.path, made.handle)
-      if (made.isNew) folders.set(repo.objectDir, folders.get(repo.objectDir) ?? (await open(repo.objectDir, 'r')))
+    for (const { folder } of places) {
+      if (mkdirSync(folder, { recursive: true }) !== undefined) changed.add(repo.objectDir)
+      changed.add(folder)
     }
     await inBatches(places, writeTemporary)
-    for (const { temporary, path } of places) await rename(temporary, path)
-    // The names must last, too.
-    await inBatches([...folders.values()], (folder) => folder.sync())
+    // What names the others comes last.
+    await inBatches(places.slice(0, -1), putInPlace)
+    await inBatches(places.slice(-1), putInPlace)
   } catch (error) {
     await Promise.all(places.map(({ temporary }) => rm(temporary, { force: true })))
     throw error
-  } finally {
-    for (const folder of folders.values()) void folder.close()
   }
+  // The names must last, too.
+  await inBatches([...changed], syncFolder)
 }
 
 /** Stores one object. */
@@ -82,38 +94,33 @@ export async function writeObject(repo: Repository, type: ObjectType, content: B
 function placeOf(repo: Repository, object: NewObject): Place {
   const folder = join(repo.objectDir, object.oid.slice(0, 2))
   // Git knows this prefix and removes what was left behind.
-  return { object, path: join(folder, object.oid.slice(2)), temporary: join(folder, `tmp_obj_${randomUUID()}`) }
+  return { object, folder, path: join(folder, object.oid.slice(2)), temporary: join(folder, `tmp_obj_${randomUUID()}`) }
 }
 
-async function inBatches<T, R>(all: readonly T[], work: (one: T) => Promise<R>): Promise<R[]> {
-  const results: R[] = []
-  for (let at = 0; at < all.length; at += atOnce)
-    results.push(...(await Promise.all(all.slice(at, at + atOnce).map(work))))
-  return results
+async function inBatches<T>(all: readonly T[], work: (one: T) => Promise<void>): Promise<void> {
+  for (let at = 0; at < all.length; at += atOnce) await Promise.all(all.slice(at, at + atOnce).map(work))
 }
 
-async function openFolder(path: string): Promise<{ path: string; handle: FileHandle; isNew: boolean }> {
-  try {
-    return { path, handle: await open(path, 'r'), isNew: false }
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
-    await mkdir(path, { recursive: true })
-    return { path, handle: await open(path, 'r'), isNew: true }
-  }
-}
-
-/** Below this, compressing takes less than handing it to another thread. */
-const compressedHereBytes = 16 * 1024
+/** Below this, compressing and writing take less than handing them to another thread. What waits for the disk is handed over. */
+const doneHereBytes = 16 * 1024
 
 async function writeTemporary({ object, temporary }: Place): Promise<void> {
   const { type, content } = object
   const whole = Buffer.concat([headerOf(type, content), content])
   const options = compression(whole.length)
-  const compressed = whole.length < compressedHereBytes ? deflateSync(whole, options) : await deflate(whole, options)
-  await using file = await open(temporary, 'wx', 0o444)
-  await file.writeFile(compressed)
-  await file.sync()
+  const isSmall = whole.length < doneHereBytes
+  const compressed = isSmall ? deflateSync(whole, options) : await deflate(whole, options)
+  const file = openSync(temporary, 'wx', 0o444)
+  try {
+    if (isSmall) writeFileSync(file, compressed)
+    else await writeFile(file, compressed)
+    await fsync(file)
+  } finally {
+    closeSync(file)
+  }
 }
+
+const putInPlace = ({ temporary, path }: Place): Promise<void> => rename(temporary, path)
 
 /**
  * As git: objects are packed soon, so speed counts. The window is no larger than what goes through it: memory for the usual
@@ -125,8 +132,12 @@ function compression(bytes: number): ZlibOptions {
 }
 
 export async function syncFolder(path: string): Promise<void> {
-  await using folder = await open(path, 'r')
-  await folder.sync()
+  const folder = openSync(path, 'r')
+  try {
+    await fsync(folder)
+  } finally {
+    closeSync(folder)
+  }
 }
 
 export type NewTreeEntry = {

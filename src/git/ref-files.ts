@@ -65,7 +65,8 @@ function packedRefs(repo: Repository): ReadonlyMap<string, Oid> | 'ask' {
   const path = `${repo.gitDir}/packed-refs`
   const facts = statSync(path, { throwIfNoEntry: false })
   if (!facts) return existsSync(`${repo.gitDir}/reftable`) ? 'ask' : none
-  if (facts.size > maxPackedBytes) return 'ask'
+  // What is no file is damage, and git has words for it.
+  if (facts.size > maxPackedBytes || !facts.isFile()) return 'ask'
   const { cache } = repo.git
   const key = `${repo.cacheKey}packed-refs ${facts.ino} ${facts.mtimeMs} ${facts.size}`
   const known = cache.get(key) as ReadonlyMap<string, Oid> | undefined

@@ -19,7 +19,7 @@ const staleLockMs = 30 * 60_000
  * Moves refs, all or none, by compare-and-swap. Returns `stale`, having moved nothing, when some ref is not where `from`
  * says it should be. Throws `Failure('conflict')` when a new name runs into an existing one (`a` and `a/b`), and
  * `Failure('unprocessable')` when `to` is no object of the repository, or there is no repository. After `Failure('unavailable')` the refs
- * may or may not have moved. One round trip to look, one to a long-lived `update-ref`, about 1 ms with its fsync.
+ * may or may not have moved. One round trip to a long-lived `update-ref`, about 1 ms with its fsync.
  */
 export async function updateRefs(repo: Repository, updates: readonly RefUpdate[]): Promise<'moved' | 'stale'> {
   if (updates.length === 0) return 'moved'
@@ -71,8 +71,12 @@ export async function readRef(repo: Repository, name: RefName): Promise<Oid | un
   return target === 'ask' ? (await objectInfo(await repo.objects(), name))?.oid : target
 }
 
-/** As `readRef`, for several in one round trip; answers in the order of `names`. */
+/** So many small files are read faster than git is asked. */
+const fewRefs = 8
+
+/** As `readRef`, for several: many in one round trip. Answers in the order of `names`. */
 export async function readRefs(repo: Repository, names: readonly RefName[]): Promise<(Oid | undefined)[]> {
+  if (names.length <= fewRefs) return Promise.all(names.map((name) => readRef(repo, name)))
   const objects = await repo.objects()
   return Promise.all(names.map(async (name) => (await objectInfo(objects, name))?.oid))
 }

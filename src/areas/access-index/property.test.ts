@@ -57,9 +57,7 @@ const operations: Record<string, fc.Arbitrary<Operation>> = {
   createGroup: fc.tuple(index, fc.boolean()).map(([at, nested]) => async (made: Made) => {
     const parent = nested ? pick(made.groups, at) : undefined
     const path = unique('g')
-    made.groups.push(
-      (await createGroup(ctx, { name: path, path, ...(parent !== undefined && { parent_id: parent }) })).id,
-    )
+    made.groups.push(await createGroup(ctx, { name: path, path, ...(parent !== undefined && { parent_id: parent }) }))
   }),
   createProject: index.map((at) => async (made: Made) => {
     const name = unique('p')

@@ -20,6 +20,9 @@ export type Target = {
   readonly refusal: RefusalKind
 }
 
+/** A commit that is made, and how its objects are stored. */
+export type MadeCommit = { readonly commit: Commit; store(): Promise<void> }
+
 /** Writers in other processes may come first so often before we give up. */
 const attempts = 30
 
@@ -30,23 +33,23 @@ export const unusableName = (branch: string, why: string): Failure =>
   invalid(`Something went wrong when we tried to create '${branch}' for you: ${why}`)
 
 /**
- * Moves the branch to the commit that `make` stores, given where the branch is (`null`: nowhere yet). When somebody else
+ * Moves the branch to the commit that `make` makes, given where the branch is (`null`: nowhere yet). When somebody else
  * moved it meanwhile, `make` is asked again, who decides whether that still makes sense. Writers of one branch in this
  * process take turns; those in others are met by compare-and-swap.
  */
 export function moveBranch(
   ctx: Ctx,
   { project, repo, branch, ref, refusal }: Target,
-  make: (tip: Oid | null) => Promise<Commit>,
+  make: (tip: Oid | null) => Promise<MadeCommit>,
 ): Promise<Commit> {
   return inTurn(`${repo.gitDir} ${ref}`, async () => {
     for (let attempt = 1; attempt <= attempts; attempt++) {
       const tip = (await readRef(repo, ref)) ?? null
-      const commit = await make(tip)
+      const { commit, store } = await make(tip)
       try {
         const change = { name: ref, from: tip, to: commit.oid }
-        if ((await moveRefs(ctx, project.id, repo, [change], { refusal: refusalOf(refusal) })) === 'moved')
-          return commit
+        const outcome = await moveRefs(ctx, project.id, repo, [change], { refusal: refusalOf(refusal), store })
+        if (outcome === 'moved') return commit
       } catch (error) {
         // `a` cannot be while there is `a/b`.
         if (error instanceof Failure && error.kind === 'conflict') throw unusableName(branch, 'Branch name is invalid')

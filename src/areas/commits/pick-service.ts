@@ -39,6 +39,6 @@ export async function pickOnto(
     if (!onto) throw notFound('Branch')
     return applyPick(repo, pick, onto)
   }
-  if (dry_run) return make((await readRef(repo, ref)) ?? null)
+  if (dry_run) return (await make((await readRef(repo, ref)) ?? null)).commit
   return moveBranch(ctx, { project, repo, branch, ref, refusal: 'forbidden' }, make)
 }

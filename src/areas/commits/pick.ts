@@ -1,10 +1,11 @@
 import type { Ctx } from '../../api/ctx.ts'
-import { type Commit, readCommit, rememberCommit } from '../../git/commits.ts'
+import { type Commit, parseCommit, readCommit, rememberCommit } from '../../git/commits.ts'
 import { mergeTrees } from '../../git/merge-trees.ts'
 import { commitObject, type NewSignature, treeObject, writeObjects } from '../../git/objects.ts'
 import { emptyTreeOid, type Oid } from '../../git/oid.ts'
 import type { Repository } from '../../git/repository.ts'
 import { Failure } from '../../kernel/failure.ts'
+import type { MadeCommit } from './move-branch.ts'
 import { callerSignature } from './write-service.ts'
 
 /** A change that is made once more, or undone. */
@@ -63,15 +64,21 @@ export async function revertOf(ctx: Ctx, repo: Repository, commit: Commit): Prom
   }
 }
 
-/** Puts the change on top of a commit: the new one, stored. One `merge-tree` process at most. */
-export async function applyPick(repo: Repository, pick: Pick, onto: Commit): Promise<Commit> {
+/** Puts the change on top of a commit, in a new one. One `merge-tree` process at most. */
+export async function applyPick(repo: Repository, pick: Pick, onto: Commit): Promise<MadeCommit> {
   const tree = await mergeTrees(repo, { base: pick.base, ours: onto.tree, theirs: pick.theirs })
   if (tree === 'conflict') throw notApplicable(pick, 'conflict')
   if (tree === onto.tree) throw notApplicable(pick, 'empty')
-  const commit = commitObject({ ...pick, tree, parents: [onto.oid] })
-  // Git knows the empty tree without it being there, but its checks want to see it.
-  await writeObjects(repo, [...(tree === emptyTreeOid ? [treeObject([])] : []), commit])
-  return rememberCommit(repo, commit)
+  const object = commitObject({ ...pick, tree, parents: [onto.oid] })
+  const commit = parseCommit(object.oid, object.content)
+  return {
+    commit,
+    async store() {
+      // Git knows the empty tree without it being there, but its checks want to see it.
+      await writeObjects(repo, [...(tree === emptyTreeOid ? [treeObject([])] : []), object])
+      rememberCommit(repo, commit)
+    },
+  }
 }
 
 const notApplicable = ({ verbs: [infinitive, participle] }: Pick, code: 'conflict' | 'empty'): Failure =>

@@ -1,7 +1,8 @@
 import type { Ctx } from '../../api/ctx.ts'
-import { type Commit, rememberCommit } from '../../git/commits.ts'
-import { commitObject, type NewSignature, writeObjects } from '../../git/objects.ts'
+import { type Commit, parseCommit, rememberCommit } from '../../git/commits.ts'
+import { commitObject, type NewSignature } from '../../git/objects.ts'
 import { emptyTreeOid, type Oid } from '../../git/oid.ts'
+import { storeObjects } from '../../git/pack.ts'
 import { branchRef } from '../../git/ref-name.ts'
 import type { Repository } from '../../git/repository.ts'
 import { TreeEdit } from '../../git/tree-edit.ts'
@@ -11,7 +12,7 @@ import { openForWriting, openRepository } from '../repositories/open.ts'
 import { type RefusalKind, requireBranchAccess } from './branch-access.ts'
 import { applyActions, type FileAction, touchedPaths } from './file-actions.ts'
 import { NewLargeFiles } from './large-files.ts'
-import { lostRace, moveBranch, type Target } from './move-branch.ts'
+import { lostRace, type MadeCommit, moveBranch, type Target } from './move-branch.ts'
 import { requireFresh } from './stale-check.ts'
 import { findStart, refuseBranchName, type Start } from './start-point.ts'
 
@@ -31,8 +32,9 @@ export type CommitRequest = {
 
 /**
  * Makes one commit of all the actions, or none, and moves the branch to it: the one way in which the API writes files.
- * The branch may be new, and the first of its repository. Four round trips to git, no process unless an action names a
- * last commit, and what a push costs in the database.
+ * The branch may be new, and the first of its repository. A round trip to git that moves the branch, others for
+ * what is not in memory, no process unless an action names a last commit; the verdict and the intent are found and written while
+ * the objects are.
  */
 export async function createCommit(ctx: Ctx, request: CommitRequest): Promise<Commit> {
   const { project, branch, start } = request
@@ -49,23 +51,23 @@ export async function createCommit(ctx: Ctx, request: CommitRequest): Promise<Co
       throw lostRace(branch)
     first = from
     await requireFresh(repo, from, request.actions, request.stale)
-    return storeCommit(ctx, repo, from, request)
+    return makeCommit(ctx, repo, from, request)
   })
 }
 
-async function storeCommit(
+async function makeCommit(
   ctx: Ctx,
   repo: Repository,
   from: Commit | undefined,
   { project, actions, message, author }: CommitRequest,
-): Promise<Commit> {
+): Promise<MadeCommit> {
   const edit = await TreeEdit.of(repo, from?.tree)
   const largeFiles = await NewLargeFiles.of(ctx, project, repo, edit)
   const contents = await applyActions(repo, edit, actions, largeFiles?.pointerTo)
   const { tree, objects, kept } = edit.finish()
   if (tree === (from?.tree ?? emptyTreeOid)) throw invalid('Nothing would change: the commit would be empty')
   const committer = callerSignature(ctx)
-  const commit = commitObject({
+  const object = commitObject({
     tree,
     parents: from ? [from.oid] : [],
     author: {
@@ -76,10 +78,16 @@ async function storeCommit(
     committer,
     message,
   })
-  await largeFiles?.store()
-  await writeObjects(repo, [...contents.filter(({ oid }) => kept.has(oid)), ...objects, commit])
-  edit.remember()
-  return rememberCommit(repo, commit)
+  const commit = parseCommit(object.oid, object.content)
+  return {
+    commit,
+    async store() {
+      await largeFiles?.store()
+      await storeObjects(repo, [...contents.filter(({ oid }) => kept.has(oid)), ...objects, object])
+      edit.remember()
+      rememberCommit(repo, commit)
+    },
+  }
 }
 
 /** The caller, now. */

@@ -33,7 +33,7 @@ export async function receivePush(
     ...transfer,
     ...(limit > 0 && { maxInputBytes: limit * mebibyte }),
     async onVerdict({ updates, pushOptions, quarantine }) {
-      const complaint = await decide(ctx, project.id, updates, quarantine, { door })
+      const complaint = await decide(ctx, project.id, updates, async () => quarantine, { door })
       if (complaint !== undefined) return { ok: false, messages: [complaint] }
       pushId = await intend(ctx, {
         projectId: project.id,

@@ -3,11 +3,10 @@ import { groupPolicy } from '../../access/group-policy.ts'
 import { visibilityName } from '../../access/levels.ts'
 import { allows } from '../../access/policy.ts'
 import type { Ctx } from '../../api/ctx.ts'
-import { entity, presentAll } from '../../api/entity.ts'
+import { entity } from '../../api/entity.ts'
 import { dateOnly, nullable, timestamp } from '../../api/schema.ts'
 import { namespaceUrl } from '../namespaces/entity.ts'
 import { Project, ProjectSimple } from '../projects/entity.ts'
-import type { ProjectRecordRow } from '../projects/record-queries.ts'
 import type { GroupRecordRow, GroupRow } from './queries.ts'
 import { groupFacts } from './subject.ts'
 
@@ -95,18 +94,9 @@ const present = (row: GroupRecordRow, { site }: Ctx) => ({
 
 export const Group = entity({ name: 'Group', schema: Type.Object(fields), present })
 
-/** A group with projects in it and shared with it when they are asked for. */
-export type GroupDetailRow = GroupRow & {
-  projects?: readonly ProjectRecordRow[]
-  shared_projects?: readonly ProjectRecordRow[]
-}
-
-/** Nobody known is shown simple records, here as in lists. */
 const projectRecords = Type.Array(Type.Union([Project.schema, ProjectSimple.schema]))
 
-const presentProjects = (rows: readonly ProjectRecordRow[], ctx: Ctx) =>
-  ctx.actor === null ? presentAll(ProjectSimple, rows, ctx) : presentAll(Project, rows, ctx)
-
+/** As a group's own record shows it; projects are added to it (detail.ts) when they are asked for. */
 export const GroupDetail = entity({
   name: 'GroupDetail',
   schema: Type.Object({
@@ -124,15 +114,9 @@ export const GroupDetail = entity({
     projects: Type.Optional(projectRecords),
     shared_projects: Type.Optional(projectRecords),
   }),
-  gather: async ([row]: readonly GroupDetailRow[], ctx) => ({
-    projects: row?.projects && (await presentProjects(row.projects, ctx)),
-    shared_projects: row?.shared_projects && (await presentProjects(row.shared_projects, ctx)),
-  }),
-  present: (row: GroupDetailRow, ctx, { projects, shared_projects }) => ({
+  present: (row: GroupRow, ctx) => ({
     ...present(row, ctx),
     ...(allows(groupPolicy.admin_group, ctx.actor, groupFacts(row)) && { runners_token: row.runners_token }),
     shared_with_groups: [...(row.shared_with_groups ?? [])],
-    ...(projects && { projects }),
-    ...(shared_projects && { shared_projects }),
   }),
 })

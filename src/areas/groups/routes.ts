@@ -7,10 +7,11 @@ import { instance } from '../instance/subject.ts'
 import { Project, ProjectSimple } from '../projects/entity.ts'
 import { projectsPage } from '../projects/list.ts'
 import { projectFilters } from '../projects/params.ts'
+import { detailOf, getDetail } from './detail.ts'
 import { Group, GroupDetail } from './entity.ts'
 import { type GroupFilters, type GroupSet, listGroups } from './list-queries.ts'
 import type { GroupOptions, GroupRecordRow } from './queries.ts'
-import { createGroup, deleteGroup, detailOf, editGroup, getDetail, restoreGroup } from './service.ts'
+import { createGroup, deleteGroup, editGroup, restoreGroup } from './service.ts'
 import { group } from './subject.ts'
 
 const bigId = { maximum: Number.MAX_SAFE_INTEGER }
@@ -149,8 +150,8 @@ export const groupRoutes = [
     returns: GroupDetail,
     async handle({ subject, params, ctx }) {
       if (params.with_custom_attributes && ctx.actor?.admin)
-        return getDetail(ctx, subject.id, params.with_projects, true)
-      return detailOf(ctx, subject, params.with_projects)
+        return getDetail(ctx, subject.id, { withProjects: params.with_projects, customAttributes: true })
+      return params.with_projects ? detailOf(ctx, subject) : subject
     },
   }),
 
@@ -167,7 +168,7 @@ export const groupRoutes = [
       parent_id: Optional(Nullable(Whole({ ...bigId, description: 'The group above' }))),
     }),
     returns: GroupDetail,
-    handle: ({ params, ctx }) => createGroup(ctx, params),
+    handle: async ({ params, ctx }) => getDetail(ctx, await createGroup(ctx, params)),
   }),
 
   endpoint({
@@ -186,7 +187,10 @@ export const groupRoutes = [
       ...writeParams,
     }),
     returns: GroupDetail,
-    handle: ({ subject, params, ctx }) => editGroup(ctx, subject, params),
+    async handle({ subject, params, ctx }) {
+      await editGroup(ctx, subject, params)
+      return getDetail(ctx, subject.id)
+    },
   }),
 
   endpoint({
@@ -215,7 +219,7 @@ export const groupRoutes = [
     returns: GroupDetail,
     async handle({ subject, ctx }) {
       await restoreGroup(ctx, subject)
-      return getDetail(ctx, subject.id, true)
+      return getDetail(ctx, subject.id)
     },
   }),
 ]

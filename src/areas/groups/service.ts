@@ -3,7 +3,6 @@ import { type Visibility, visibilities, visibilityName } from '../../access/leve
 import { allows } from '../../access/policy.ts'
 import { projectPolicy } from '../../access/project-policy.ts'
 import type { Ctx } from '../../api/ctx.ts'
-import { fetchPage } from '../../api/page.ts'
 import type { UploadedFile } from '../../api/params/uploaded-file.ts'
 import type { Tx } from '../../db/db.ts'
 import { emit } from '../../events/log.ts'
@@ -22,8 +21,6 @@ import {
 } from '../namespaces/names.ts'
 import { claimRoute, newRunnersToken } from '../namespaces/queries.ts'
 import { renameTree, retireRoutes } from '../namespaces/rename-queries.ts'
-import { listProjects } from '../projects/list-queries.ts'
-import type { ProjectRecordRow } from '../projects/record-queries.ts'
 import { loadProject } from '../projects/subject.ts'
 import {
   type GroupAttributes,
@@ -34,7 +31,6 @@ import {
   updateGroupAttributes,
   visibilitiesInside,
 } from './edit-queries.ts'
-import type { GroupDetailRow } from './entity.ts'
 import { findGroup, type GroupRow, lockGroup } from './queries.ts'
 import { removeHeld } from './removal.ts'
 import { markGroupForDeletion, unmarkGroupForDeletion } from './removal-queries.ts'
@@ -87,11 +83,8 @@ const aboveParent = (visibility: Visibility, parent: Pick<GroupRow, 'visibility'
     ? [`${visibility} is not allowed since the parent group has a ${visibilityName(parent.visibility)} visibility.`]
     : []
 
-/** A group at the top or below another, owned by the caller. */
-export async function createGroup(
-  ctx: Ctx,
-  input: GroupInput & { name: string; path: string },
-): Promise<GroupDetailRow> {
+/** A group at the top or below another, owned by the caller. Returns its id. */
+export async function createGroup(ctx: Ctx, input: GroupInput & { name: string; path: string }): Promise<number> {
   const actor = ctx.actor!
   if (input.parent_id == null && !(actor.admin || actor.canCreateGroup)) throw forbidden()
   const parent = input.parent_id == null ? undefined : await findParent(ctx, input.parent_id)
@@ -106,7 +99,7 @@ export async function createGroup(
   if (complaints) refuse(complaints)
 
   const avatar = await acceptAvatar(ctx, input.avatar)
-  const id = await ctx.transaction(async (tx) => {
+  return ctx.transaction(async (tx) => {
     await lockAccess(tx)
     const held = parent && (await lockGroup(tx, parent.id))
     if (parent && !held) throw notFound('Group')
@@ -140,7 +133,6 @@ export async function createGroup(
     })
     return groupId
   })
-  return getDetail(ctx, id, true)
 }
 
 async function findParent(ctx: Ctx, id: number): Promise<GroupRow> {
@@ -153,42 +145,8 @@ async function findParent(ctx: Ctx, id: number): Promise<GroupRow> {
 const smaller = (visibility: Visibility, parent: GroupRow | undefined): Visibility =>
   parent && visibilities[visibility] > parent.visibility ? visibilityName(parent.visibility) : visibility
 
-/** How many projects come with a group, unless the installation lifts that. */
-const shown = 100
-const shownWithoutLimit = 10_000
-
-/** A group as its own record shows it. */
-export async function getDetail(
-  ctx: Ctx,
-  id: number,
-  withProjects: boolean,
-  customAttributes = false,
-): Promise<GroupDetailRow> {
-  const row = await findGroup(ctx.db, ctx.actor, id, { customAttributes })
-  if (!row) throw rowNotFound()
-  return detailOf(ctx, row, withProjects)
-}
-
-/** The group with, if they are wanted, the first projects in it and shared with it. */
-export async function detailOf(ctx: Ctx, row: GroupRow, withProjects: boolean): Promise<GroupDetailRow> {
-  const { id } = row
-  if (!withProjects) return row
-  const page = {
-    page: 1,
-    perPage: ctx.settings.limit_projects_in_groups_api ? shown : shownWithoutLimit,
-    keyset: false,
-  }
-  const filters = { order_by: 'created_at', sort: 'desc' } as const
-  const place = { of: 'group', groupId: id, traversalIds: row.traversal_ids, includeSubgroups: false } as const
-  const [projects, shared] = await Promise.all([
-    fetchPage<ProjectRecordRow>(ctx.db, listProjects(ctx.actor, { ...place, shared: 'without' }, filters, {}), page),
-    fetchPage<ProjectRecordRow>(ctx.db, listProjects(ctx.actor, { ...place, shared: 'only' }, filters, {}), page),
-  ])
-  return { ...row, projects: projects.rows, shared_projects: shared.rows }
-}
-
 /** Changes what is given. A new path leaves redirects behind, for the group and all inside it. */
-export async function editGroup(ctx: Ctx, group: GroupSubject, input: GroupInput): Promise<GroupDetailRow> {
+export async function editGroup(ctx: Ctx, group: GroupSubject, input: GroupInput): Promise<void> {
   const changed = Object.keys(input).filter((name) => name === 'path' || groupAttributeNames.has(name))
   const avatar = await acceptAvatar(ctx, input.avatar)
   const templates = await templateComplaints(ctx, input.file_template_project_id)
@@ -240,7 +198,6 @@ export async function editGroup(ctx: Ctx, group: GroupSubject, input: GroupInput
       },
     })
   })
-  return getDetail(ctx, group.id, true)
 }
 
 /** A project that is not there and one that the caller may not see are the same to him. */

@@ -20,7 +20,7 @@ export const protectedBranchRule = onEach(async (change, facts) => {
   if (rules.length === 0) return undefined
   if (change.to === null) return deletion(facts)
   const mayForce = rules.some(({ allow_force_push }) => allow_force_push)
-  if (change.from !== null && !mayForce && (await isForced(facts.objects, change.from, change.to)))
+  if (change.from !== null && !mayForce && (await isForced(await facts.objects(), change.from, change.to)))
     return 'You are not allowed to force push code to a protected branch on this project.'
   return change.from === null ? creation(name, change.to, facts) : update(name, facts)
 })
@@ -43,11 +43,11 @@ function deletion({ ctx, project, way }: PushFacts): string | undefined {
 
 /** Who may only merge may still begin a branch, from what is protected already and not by accident. */
 async function creation(name: string, to: Oid, facts: PushFacts): Promise<string | undefined> {
-  const { protections, objects, way } = facts
+  const { protections, way } = facts
   if (protections.grants('push', 'branch', name)) return undefined
   if (!protections.grants('merge', 'branch', name))
     return 'You are not allowed to create protected branches on this project.'
-  const holding = await listRefTips(objects, 'refs/heads/', { containing: to })
+  const holding = await listRefTips(await facts.objects(), 'refs/heads/', { containing: to })
   if (!holding.some((ref) => protections.isProtected('branch', branchName(ref.name) ?? '')))
     return 'You can only use an existing protected branch ref as the basis of a new protected branch.'
   return way.door === 'api' ? undefined : 'You can only create protected branches using the web interface and API.'

@@ -13,10 +13,11 @@ const places = ['CODEOWNERS', 'docs/CODEOWNERS', '.gitlab/CODEOWNERS']
 const maxBytes = 1024 * 1024
 
 /** Files with owners, as the branch says before the push, change by merge requests only. */
-export const codeOwnersRule = onEach(async ({ name: ref, from, to }, { protections, way, objects }) => {
+export const codeOwnersRule = onEach(async ({ name: ref, from, to }, { protections, way, ...facts }) => {
   const name = branchName(ref)
   if (name === undefined || from === null || to === null || way.merges) return undefined
   if (!protections.covering('branch', name).some((rule) => rule.code_owner_approval_required)) return undefined
+  const objects = await facts.objects()
   const [before, after] = await Promise.all([readCommit(objects, from), readCommit(objects, to)])
   const owners = before && (await readCodeOwners(objects, before.oid))
   if (!before || !after || !owners || owners.isEmpty) return undefined

@@ -2,7 +2,6 @@ import { allows } from '../../access/policy.ts'
 import { projectPolicy } from '../../access/project-policy.ts'
 import type { Ctx } from '../../api/ctx.ts'
 import { branchName, branchRef, isHiddenRef, tagName, tagRef } from '../../git/ref-name.ts'
-import type { Repository } from '../../git/repository.ts'
 import { loadProject } from '../projects/subject.ts'
 import { Protections } from '../protected-refs/protections.ts'
 import { findProtectedRefs } from '../protected-refs/queries.ts'
@@ -10,7 +9,7 @@ import { protectedBranchRule } from './branch-rules.ts'
 import type { RefChange } from './change.ts'
 import { codeOwnersRule } from './code-owners-rule.ts'
 import { largeFilesRule } from './large-files-rule.ts'
-import { onEach, type PushRule, type Way } from './rule.ts'
+import { onEach, type PushFacts, type PushRule, type Way } from './rule.ts'
 import { sizeLimitRule } from './size-limit-rule.ts'
 import { tagRule } from './tag-rules.ts'
 
@@ -55,7 +54,7 @@ export async function decide(
   ctx: Ctx,
   projectId: number,
   changes: readonly RefChange[],
-  objects: Repository,
+  objects: PushFacts['objects'],
   way: Way,
 ): Promise<string | undefined> {
   const [project, protectedRefs] = await Promise.all([

@@ -1,6 +1,6 @@
 import type { Ctx } from '../../api/ctx.ts'
 import type { FeedEntry, PushedRefs } from '../../events/log.ts'
-import { readCommit, titleOf } from '../../git/commits.ts'
+import { type Commit, readCommit, titleOf } from '../../git/commits.ts'
 import { countCommits } from '../../git/history.ts'
 import type { Oid } from '../../git/oid.ts'
 import { branchName, branchRef, tagName } from '../../git/ref-name.ts'
@@ -67,10 +67,9 @@ async function alone(
   { change: { from, to }, name, type, action }: Named,
 ): Promise<FeedEntry> {
   const commit = to === null || type === 'tag' ? undefined : await readCommit(repo, to)
-  const excluding = from ?? (name === defaultBranch ? undefined : await tipOf(repo, defaultBranch))
-  const filters = commit && { from: [commit.oid], ...(excluding && { excluding: [excluding] }) }
+  const known = from ?? (name === defaultBranch ? undefined : await tipOf(repo, defaultBranch))
   return entry({
-    commit_count: filters ? await countCommits(repo, filters, { atMost: countedCommits }) : 0,
+    commit_count: commit ? await countNew(repo, commit, known) : 0,
     action,
     ref_type: type,
     commit_from: from,
@@ -79,6 +78,12 @@ async function alone(
     commit_title: commit ? shortened(titleOf(commit.message)) : null,
     ref_count: null,
   })
+}
+
+/** How many commits came with a tip, given one from which everything was there. */
+async function countNew(repo: Repository, tip: Commit, known: Oid | undefined): Promise<number> {
+  if (tip.parents.length === 1 && tip.parents[0] === known) return 1
+  return countCommits(repo, { from: [tip.oid], ...(known && { excluding: [known] }) }, { atMost: countedCommits })
 }
 
 async function tipOf(repo: Repository, branch: string | null): Promise<Oid | undefined> {

@@ -1,4 +1,5 @@
 import type { Ctx } from '../../api/ctx.ts'
+import type { Tx } from '../../db/db.ts'
 import { emit } from '../../events/log.ts'
 import { setDefaultBranch } from '../../git/head.ts'
 import { branchName, branchRef } from '../../git/ref-name.ts'
@@ -7,6 +8,7 @@ import type { Repository } from '../../git/repository.ts'
 import { enqueue } from '../../jobs/job.ts'
 import { refreshLanguages } from '../languages/jobs.ts'
 import { lockProject } from '../projects/edit-queries.ts'
+import type { ProjectRow } from '../projects/queries.ts'
 import { protectFirstBranch } from '../protected-refs/default-branch.ts'
 import { openRepository } from '../repositories/open.ts'
 import type { RefChange } from './change.ts'
@@ -72,8 +74,7 @@ export async function settle(ctx: Ctx, pushId: number): Promise<readonly RefChan
   if (projectId === undefined) return []
   return ctx.transaction(async (tx) => {
     // Pushes of a project settle one after the other: each sees what the others have claimed.
-    const project = await lockProject(tx, projectId)
-    const push = await findPush(tx, pushId)
+    const [project, push] = await Promise.all([lockProject(tx, projectId), findPush(tx, pushId)])
     if (!project || !push) return []
     const repo = openRepository(ctx, project)
     const now = await readRefs(
@@ -89,31 +90,66 @@ export async function settle(ctx: Ctx, pushId: number): Promise<readonly RefChan
       moved.map(({ name }) => name),
     )
     if (!settled || moved.length === 0) return []
-    const first = project.default_branch === null ? firstBranch(moved) : undefined
-    if (first !== undefined) {
-      await setDefaultBranch(repo, first)
-      await protectFirstBranch(tx, project.id, first, ctx.settings.default_branch_protection)
-    }
-    await notePush(tx, project.id, first)
-    await emit(tx, {
-      kind: 'pushed',
-      projectId: project.id,
+    await writeConsequences(ctx, tx, repo, project, {
+      id: push.id,
       actorId: push.actor_id,
-      payload: {
-        push_id: push.id,
-        door: push.door,
-        options: push.options,
-        ref_count: moved.length,
-        refs: moved.slice(0, namedRefs).map(({ name, from, to }) => ({ name, from, to })),
-      },
-      feed: await feedOfPush(ctx, repo, first ?? project.default_branch, moved),
+      door: push.door,
+      options: push.options,
+      changes: moved,
     })
-    await enqueue(tx, refreshRepository, { projectId: project.id }, refreshAfterMs)
-    const main = project.default_branch ?? first
-    if (moved.some(({ name, to }) => to !== null && branchName(name) === main))
-      await enqueue(tx, refreshLanguages, { projectId: project.id }, languagesAfterMs)
     return moved
   })
+}
+
+/** As `settle`, for who has moved all refs of a push himself and need not look. Two round trips and the commit. */
+export const conclude = (ctx: Ctx, repo: Repository, push: NewPush & { id: number }): Promise<void> =>
+  ctx.transaction(async (tx) => {
+    const [project, settled] = await Promise.all([
+      lockProject(tx, push.projectId),
+      settlePush(
+        tx,
+        push.id,
+        push.changes.map(({ name }) => name),
+      ),
+    ])
+    if (project && settled) await writeConsequences(ctx, tx, repo, project, push)
+  })
+
+/** What follows from refs that have moved: all of it goes to the database at once. */
+async function writeConsequences(
+  ctx: Ctx,
+  tx: Tx,
+  repo: Repository,
+  project: ProjectRow,
+  { id, actorId, door, options, changes }: Omit<NewPush, 'projectId'> & { id: number },
+): Promise<void> {
+  const first = project.default_branch === null ? firstBranch(changes) : undefined
+  if (first !== undefined) {
+    await setDefaultBranch(repo, first)
+    await protectFirstBranch(tx, project.id, first, ctx.settings.default_branch_protection)
+  }
+  const main = project.default_branch ?? first ?? null
+  const feed = await feedOfPush(ctx, repo, main, changes)
+  const refreshed = { projectId: project.id }
+  await Promise.all([
+    notePush(tx, project.id, first),
+    emit(tx, {
+      kind: 'pushed',
+      projectId: project.id,
+      actorId,
+      payload: {
+        push_id: id,
+        door,
+        options,
+        ref_count: changes.length,
+        refs: changes.slice(0, namedRefs).map(({ name, from, to }) => ({ name, from, to })),
+      },
+      feed,
+    }),
+    enqueue(tx, refreshRepository, refreshed, refreshAfterMs),
+    changes.some(({ name, to }) => to !== null && branchName(name) === main) &&
+      enqueue(tx, refreshLanguages, refreshed, languagesAfterMs),
+  ])
 }
 
 const preferred = ['master', 'main']

@@ -14,7 +14,7 @@ export const largeFilesRule: PushRule = async ({ ctx, project, way, changes, obj
   if ((way.door !== 'http' && way.door !== 'ssh') || tips.length === 0 || !ctx.settings.lfs_enabled) return undefined
   const storage = await openStorage(ctx, project)
   if (!storage.enabled) return undefined
-  for await (const pointers of newPointers(objects, tips)) {
+  for await (const pointers of newPointers(await objects(), tips)) {
     const oids = pointers.map(({ oid }) => oid as Digest)
     const known = oids.length === 0 ? undefined : await sizesOf(ctx, storage, oids)
     if (known && oids.some((oid) => !known.has(oid)))

@@ -73,7 +73,7 @@ describe('the verdict on a push', () => {
       ctx,
       project.id,
       [harmless, { name: ref(name), from, to }],
-      openRepository(ctx, found),
+      async () => openRepository(ctx, found),
       {
         door: 'http',
       },
@@ -85,7 +85,8 @@ describe('the verdict on a push', () => {
     const ann = await world.user()
     const project = await world.project({ members: [[ann, 'developer']] })
     const ctx = await contextFor(world, ann)
-    const repo = openRepository(ctx, (await loadProject(String(project.id), ctx))!)
+    const subject = (await loadProject(String(project.id), ctx))!
+    const repo = async () => openRepository(ctx, subject)
     await world.rows(`update projects set default_branch = 'main' where id = $1`, [project.id])
     const changes = [{ name: ref('refs/heads/x'), from: null, to: oid('1') }]
     expect(await decide(ctx, project.id, changes, repo, { door: 'http' })).toBeUndefined()

@@ -12,14 +12,15 @@ export type Way = {
   readonly merges?: boolean
 }
 
-/** What a rule may look at. `objects` reads what the push brings as well, before git has accepted it. */
+/** What a rule may look at. */
 export type PushFacts = {
   readonly ctx: Ctx
   readonly project: ProjectSubject
   readonly protections: Protections
   readonly way: Way
   readonly changes: readonly RefChange[]
-  readonly objects: Repository
+  /** Reads what the push brings as well, before git has accepted it, once that is there. */
+  objects(): Promise<Repository>
 }
 
 /** A rule on pushes: the complaint, or `undefined` when it has none. The first complaint refuses the whole push. */

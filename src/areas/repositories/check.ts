@@ -1,6 +1,7 @@
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Ctx } from '../../api/ctx.ts'
+import { isTemporaryName } from '../../git/leftovers.ts'
 import { fsck } from '../../git/maintenance.ts'
 import { branchRef } from '../../git/ref-name.ts'
 import { readRef } from '../../git/refs.ts'
@@ -51,7 +52,8 @@ async function strangers(folder: string, known: ReadonlySet<string>): Promise<st
   for (const shard of await readdir(folder)) {
     for (const name of await readdir(join(folder, shard))) {
       const path = join(folder, shard, name)
-      if (!known.has(path)) found.push(`${path} belongs to no project`)
+      // Those that crashes left go by themselves (jobs.ts).
+      if (!known.has(path) && !isTemporaryName(name)) found.push(`${path} belongs to no project`)
     }
   }
   return found

@@ -1,7 +1,7 @@
 import { endpoint } from '../../api/endpoint.ts'
 import { DateOnly, Id, Nullable, OneOf, Optional, Params } from '../../api/params/types.ts'
+import { getDetail } from '../groups/detail.ts'
 import { GroupDetail } from '../groups/entity.ts'
-import { getDetail } from '../groups/service.ts'
 import { group } from '../groups/subject.ts'
 import { project } from '../projects/subject.ts'
 import { ProjectGroupLink } from './entity.ts'
@@ -57,7 +57,7 @@ export const shareRoutes = [
         level: params.group_access,
         expiresAt: params.expires_at ?? null,
       })
-      return getDetail(ctx, subject.id, true)
+      return getDetail(ctx, subject.id)
     },
   }),
 

@@ -1,8 +1,8 @@
 import { endpoint } from '../../api/endpoint.ts'
 import { Id, IdOrName, Nullable, Optional, Params, Text } from '../../api/params/types.ts'
 import { notFound } from '../../kernel/failure.ts'
+import { getDetail } from '../groups/detail.ts'
 import { GroupDetail } from '../groups/entity.ts'
-import { getDetail } from '../groups/service.ts'
 import { group } from '../groups/subject.ts'
 import { readableNamespace } from '../namespaces/find.ts'
 import { Project } from '../projects/entity.ts'
@@ -38,7 +38,7 @@ export const transferRoutes = [
       const moved = await loadProject(params.project_id, ctx)
       if (!moved) throw notFound('Project')
       await transferProject(ctx, moved, await readableNamespace(ctx, subject.id))
-      return getDetail(ctx, subject.id, true)
+      return getDetail(ctx, subject.id)
     },
   }),
 
@@ -54,7 +54,7 @@ export const transferRoutes = [
     returns: GroupDetail,
     async handle({ subject, params, ctx }) {
       await transferGroup(ctx, subject, params.group_id ?? undefined)
-      return getDetail(ctx, subject.id, true)
+      return getDetail(ctx, subject.id)
     },
   }),
 ]

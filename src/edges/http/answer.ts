@@ -2,7 +2,7 @@ import { hash } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
-import type { RecordText } from '../../api/record-texts.ts'
+import { listBytes, type RecordText } from '../../api/record-texts.ts'
 
 export type Headers = Record<string, string | number>
 
@@ -49,13 +49,10 @@ export function sendText(exchange: Exchange, status: number, text: string, heade
 }
 
 const json: Headers = { 'content-type': 'application/json' }
-const [open, comma, close] = ['[', ',', ']'].map((text) => Buffer.from(text)) as [Buffer, Buffer, Buffer]
 
 /** One record as JSON, or those of a list. */
 export const bytesOf = (texts: readonly RecordText[], list: boolean): Buffer =>
-  list
-    ? Buffer.concat([open, ...texts.flatMap(({ bytes }, index) => (index === 0 ? [bytes] : [comma, bytes])), close])
-    : texts[0]!.bytes
+  list ? listBytes(texts) : texts[0]!.bytes
 
 /** Sends records that are text already. The ETag is made of their digests, which costs less than hashing the bytes. */
 export function sendRecords(

@@ -16,12 +16,24 @@ export async function temporaryFolder(): Promise<string> {
   return folder
 }
 
+/** Below those that the system gives to outgoing connections, one of which may take any that was free a moment ago. */
+const ports = { first: 12_000, count: 20_000 }
+let nextPort = (process.pid * 97) % ports.count
+
+/** A port that nobody listens on, and that this process has not named lately. */
 export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as { port: number }
-  server.close()
-  return port
+  for (;;) {
+    const port = ports.first + (nextPort++ % ports.count)
+    const server = createServer()
+    const failed = await new Promise((resolve) => {
+      server.once('error', resolve)
+      server.listen(port, '127.0.0.1', () => resolve(undefined))
+    })
+    if (failed !== undefined) continue
+    server.close()
+    await once(server, 'close')
+    return port
+  }
 }
 
 /** The words are a command of Stithy with a stand-in app; killed after the test, if it still runs then. */
@@ -78,7 +90,7 @@ export class Launched {
   async ready(): Promise<void> {
     const ended = this.exit.then((code) => Promise.reject(new Error(`ended with ${code}: ${this.err}`)))
     ended.catch(() => {})
-    const isReady = vi.waitFor(() => expect(this.out).toContain('Stithy is ready'), { timeout: 20_000, interval: 5 })
+    const isReady = vi.waitFor(() => expect(this.out).toContain('Stithy is ready'), { timeout: 60_000, interval: 5 })
     await Promise.race([isReady, ended])
   }
 }
@@ -122,7 +134,7 @@ export async function serveStandIn(
 export const isAlive = (pid: number): boolean => allProcesses().some((each) => each.pid === pid)
 
 export const allGone = (pids: readonly number[]): Promise<void> =>
-  vi.waitFor(() => expect(pids.filter(isAlive).map(commandOf)).toEqual([]), { timeout: 5_000, interval: 10 })
+  vi.waitFor(() => expect(pids.filter(isAlive).map(commandOf)).toEqual([]), { timeout: 20_000, interval: 10 })
 
 const commandOf = (pid: number): string => readOr(`/proc/${pid}/cmdline`).replaceAll('\0', ' ').trim()
 

@@ -1,0 +1,64 @@
+import { createHash } from 'node:crypto'
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import { promisify } from 'node:util'
+import { deflate as deflateCallback } from 'node:zlib'
+import type { ObjectType } from './cat-file.ts'
+import { GitError } from './git-error.ts'
+import { type NewObject, writeObjects } from './objects.ts'
+import type { Repository } from './repository.ts'
+
+const deflate = promisify(deflateCallback)
+
+/** As many objects of a push git leaves loose. */
+const looseObjects = 100
+
+/** As `writeObjects`; many go into one pack, which is one process and a few files to sync. */
+export async function storeObjects(repo: Repository, objects: readonly NewObject[]): Promise<void> {
+  const unique = [...new Map(objects.map((object) => [object.oid, object])).values()]
+  await (unique.length <= looseObjects ? writeObjects(repo, unique) : writePack(repo, unique))
+}
+
+async function writePack(repo: Repository, objects: readonly NewObject[]): Promise<void> {
+  const index = await repo.start('index-pack', { flags: ['--stdin'], stdin: true, lane: 'transfer' })
+  index.resume()
+  await pipeline(Readable.from(packed(objects)), index)
+  const { code, signal, stderr } = await index.done
+  if (code !== 0) throw new GitError('index-pack', code, signal, stderr)
+}
+
+const types: Record<ObjectType, number> = { commit: 1, tree: 2, blob: 3, tag: 4 }
+
+/** Compressed at once: as many as there are threads for it. */
+const atOnce = 4
+
+/** The pack's bytes: a header, each object whole and compressed, the digest of it all (gitformat-pack). */
+async function* packed(objects: readonly NewObject[]): AsyncGenerator<Buffer> {
+  const digest = createHash('sha1')
+  const header = Buffer.from('PACK\0\0\0\x02\0\0\0\0', 'latin1')
+  header.writeUInt32BE(objects.length, 8)
+  digest.update(header)
+  yield header
+  for (let at = 0; at < objects.length; at += atOnce) {
+    const some = await Promise.all(objects.slice(at, at + atOnce).map(packedObject))
+    const bytes = Buffer.concat(some)
+    digest.update(bytes)
+    yield bytes
+  }
+  yield digest.digest()
+}
+
+const packedObject = async ({ type, content }: NewObject): Promise<Buffer> =>
+  Buffer.concat([entryHeader(types[type], content.length), await deflate(content, { level: 1 })])
+
+/** Type and size: four bits of it, then seven a byte, the lowest first; the high bit says that more come. */
+function entryHeader(type: number, size: number): Buffer {
+  const bytes: number[] = []
+  let byte = (type << 4) | (size & 0x0f)
+  for (let rest = Math.floor(size / 16); rest > 0; rest = Math.floor(rest / 128)) {
+    bytes.push(byte | 0x80)
+    byte = rest & 0x7f
+  }
+  bytes.push(byte)
+  return Buffer.from(bytes)
+}
