@@ -193,7 +193,7 @@ class PatchReader {
     }
     if (this.#inHunks) this.#keep(data.subarray(textStart, at))
     this.#rest = data.subarray(at)
-    if (this.#inHunks && this.#rest.length > this.#limits.fileBytes) {
+    if (this.#inHunks && this.#rest.length > this.#limits.fileBytes && !mayStartFile(this.#rest)) {
       this.#keep(this.#rest)
       this.#rest = nothing
       this.#cut = true
@@ -226,6 +226,12 @@ class PatchReader {
     this.#binary = false
     return true
   }
+}
+
+/** The beginning of a line that may go on as that of the next file: it is kept, however small the limits are. */
+const mayStartFile = (line: Buffer): boolean => {
+  const length = Math.min(line.length, fileStart.length)
+  return line.compare(fileStart, 0, length, 0, length) === 0
 }
 
 /** Most lines differ in their first byte. */
