@@ -126,7 +126,7 @@ const putInPlace = ({ temporary, path }: Place): Promise<void> => rename(tempora
  * As git: objects are packed soon, so speed counts. The window is no larger than what goes through it: memory for the usual
  * one is a quarter of a megabyte, which costs more than a small object's compression.
  */
-function compression(bytes: number): ZlibOptions {
+export function compression(bytes: number): ZlibOptions {
   const windowBits = Math.min(15, Math.max(9, Math.ceil(Math.log2(bytes))))
   return { level: 1, windowBits, memLevel: Math.min(8, windowBits - 7) }
 }

@@ -1,4 +1,4 @@
-import { createServer, type IncomingMessage, type Server } from 'node:http'
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import type { Endpoint } from '../../api/endpoint.ts'
@@ -6,6 +6,7 @@ import { allHeaders, sendEmpty } from './answer.ts'
 import type { Doors } from './doors.ts'
 import { beginExchange, preflightHeaders } from './exchange.ts'
 import { malformedPath, oldVersion, unknownRoute, verbNotOffered } from './failures.ts'
+import { type HttpLimits, httpLimits } from './limits.ts'
 import { apiPrefix, fail, mount } from './mount.ts'
 import { exceedsPathLimit, sendTooMany } from './rate-limit.ts'
 import { verbsByPath } from './verbs.ts'
@@ -42,6 +43,17 @@ const nonsense: Readonly<Record<string, string>> = {
   ERR_HTTP_REQUEST_TIMEOUT: '408 Request Timeout',
 }
 
+/**
+ * Ends the connection, and with it what is done for the answer, when the client takes none of it for so long. One that
+ * waits for us holds nothing. Node counts what the system could pass on, be it a part of what was written.
+ */
+function endIfStalled(res: ServerResponse, stalledMs: number): void {
+  res.setTimeout(stalledMs)
+  res.on('timeout', (socket: Socket) => {
+    if (socket.writableLength > 0) socket.destroy()
+  })
+}
+
 /** A door beside the API that has routes of its own: git, health, documentation. */
 export type Door = (app: FastifyInstance) => void
 
@@ -53,11 +65,13 @@ export function createHttpServer(
   endpoints: readonly Endpoint[],
   doors: Doors,
   others: readonly Door[],
+  limits: HttpLimits = httpLimits,
 ): FastifyInstance {
   const app = Fastify({
     serverFactory: (handler): Server =>
       createServer({ keepAliveTimeout: 72_000, requestTimeout: 0, headersTimeout: 30_000 }, (req, res) => {
         overrideMethod(req)
+        endIfStalled(res, limits.stalledMs)
         handler(req, res)
       }),
     trustProxy: 'loopback',
