@@ -18,7 +18,7 @@ const refSinks =
   'ref ref_name sha refs from to branch start_branch start_sha start_project tag_name last_commit_id page_token search'.split(
     ' ',
   )
-const pathSinks = ['file_path', 'path', 'actions.file_path', 'actions.previous_path']
+const pathSinks = ['file_path', 'path', 'actions.file_path', 'actions.previous_path', 'submodule']
 
 /** Names that the call itself makes: whether such a name may be, its own tests ask git. */
 const makesNames: readonly string[] = [
@@ -52,7 +52,8 @@ class Target {
 
   static async of(world: World, e: Endpoint): Promise<Target> {
     const project = await storedProject(world)
-    const commit = project.repository.commit({ seed: 'seed\n', 'folder/file': 'f\n' })
+    const module = { mode: '160000', oid: '1'.repeat(40) as never }
+    const commit = project.repository.commit({ seed: 'seed\n', 'folder/file': 'f\n', module })
     const tip = project.repository.commit({ more: 'm\n' })
     project.repository.git('branch', 'side', commit)
     project.repository.git('tag', 'v9', commit)
@@ -77,6 +78,9 @@ class Target {
       content: 'c',
       format: 'tar',
       pipeline_id: one.json.pipeline_id,
+      job_id: one.json.id,
+      submodule: 'module',
+      commit_sha: '2'.repeat(40),
       ...(e.path.endsWith('/search') && { scope: 'blobs', search: 'seed' }),
     }
     return new Target(world, e, project, valid)
