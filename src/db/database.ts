@@ -2,6 +2,7 @@ import pg from 'pg'
 import { connectionOptions } from './connection.ts'
 import type { Database, Db, Statement, Tx } from './db.ts'
 import { KeptRows } from './kept-rows.ts'
+import { answered } from './lost.ts'
 import { Reader } from './reader.ts'
 import { prepared } from './statement.ts'
 import { isRetryable } from './violations.ts'
@@ -23,7 +24,7 @@ const over = (query: (statement: Statement) => Promise<pg.QueryResult>): Omit<Db
 
 /** A transaction keeps nothing. */
 function transactionOver(client: pg.PoolClient): Tx {
-  const db = over((statement) => client.query(prepared(statement)))
+  const db = over((statement) => answered(client.query(prepared(statement))))
   return { ...db, kept: { row: db.row, rows: db.rows, expects: () => false } } as unknown as Tx
 }
 
@@ -31,16 +32,18 @@ function transactionOver(client: pg.PoolClient): Tx {
 export function openDatabase(url: string, { readers = 3, writers = 10 }: DatabaseOptions = {}): Database {
   const reader = new Reader(url, readers)
   const pool = new pg.Pool({ ...connectionOptions(url, 'writer'), max: writers, idleTimeoutMillis: 30_000 })
-  // An idle connection that breaks leaves the pool by itself; without a listener it would end the process.
+  // A connection that breaks leaves the pool, or fails the statement it is used for; without listeners, for idle ones and
+  // for those in use, it would end the process.
   pool.on('error', () => {})
+  pool.on('connect', (client) => client.on('error', () => {}))
 
   async function once<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
-    const client = await pool.connect()
+    const client = await answered(pool.connect())
     let broken = false
     try {
-      await client.query('begin')
+      await answered(client.query('begin'))
       const result = await work(transactionOver(client))
-      await client.query('commit')
+      await answered(client.query('commit'))
       return result
     } catch (error) {
       await client.query('rollback').catch(() => {

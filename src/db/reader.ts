@@ -1,6 +1,7 @@
 import pg from 'pg'
 import { connectionOptions } from './connection.ts'
 import type { Statement } from './db.ts'
+import { orLost } from './lost.ts'
 import { KnownStatements, read } from './read.ts'
 import { prepared } from './statement.ts'
 
@@ -33,12 +34,15 @@ export class Reader implements AsyncDisposable {
   }
 
   async query(statement: Statement): Promise<pg.QueryResult> {
-    const line = this.#turn ?? this.#begin(await this.#line())
-    line.waiting++
+    let line: Line | undefined
     try {
+      line = this.#turn ?? this.#begin(await this.#line())
+      line.waiting++
       return await read(line.client, line.known, prepared(statement))
+    } catch (error) {
+      throw orLost(error)
     } finally {
-      line.waiting--
+      if (line) line.waiting--
     }
   }
 

@@ -25,7 +25,7 @@ import type { ParsedBody } from './body/source.ts'
 import { parseQuery } from './body/urlencoded.ts'
 import type { Doors } from './doors.ts'
 import { beginExchange } from './exchange.ts'
-import { answerFor } from './failures.ts'
+import { answerFor, logFault } from './failures.ts'
 import { pageHeaders } from './page-headers.ts'
 import { logAnswer } from './request-log.ts'
 
@@ -253,11 +253,9 @@ async function answer(
 /** Answers a failure; what is no failure of the caller's is logged once, here. */
 export function fail(exchange: Exchange, error: unknown, { log }: Pick<Doors, 'log'>): void {
   const { status, body, headers } = answerFor(error)
-  if (status === 500 && !exchange.req.destroyed)
-    log.error(
-      { err: error, request_id: exchange.requestId, method: exchange.req.method, path: pathOf(exchange.req.url!) },
-      'request failed',
-    )
+  const { req, requestId } = exchange
+  if (!req.destroyed)
+    logFault(log, error, { request_id: requestId, method: req.method, path: pathOf(req.url!) }, 'request failed')
   if (exchange.res.headersSent) {
     exchange.res.destroy()
     return
