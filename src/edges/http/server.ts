@@ -3,6 +3,7 @@ import type { Socket } from 'node:net'
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import type { Endpoint } from '../../api/endpoint.ts'
 import { allHeaders, sendEmpty } from './answer.ts'
+import { UnsupportedContentType } from './body/unsupported-content-type.ts'
 import type { Doors } from './doors.ts'
 import { beginExchange, preflightHeaders } from './exchange.ts'
 import { malformedPath, oldVersion, unknownRoute, verbNotOffered } from './failures.ts'
@@ -119,9 +120,12 @@ export function createHttpServer(
       doors,
     )
   })
-  app.setErrorHandler((error, request, reply) => {
+  app.setErrorHandler((error: Error & { code?: string }, request, reply) => {
     reply.hijack()
-    fail(beginExchange(request.raw, reply.raw, doors.siteUrl), error, doors)
+    // All that Fastify itself says of bodies: theirs is no type.
+    const isType = error.code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE'
+    const failure = isType ? new UnsupportedContentType(request.headers['content-type'] ?? '') : error
+    fail(beginExchange(request.raw, reply.raw, doors.siteUrl), failure, doors)
   })
   return app
 }
