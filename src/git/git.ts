@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
-import { mkdir, mkdtemp, rename, rm } from 'node:fs/promises'
+import { mkdir, mkdtemp, readdir, rename, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { dirname, join, resolve } from 'node:path'
+import { basename, dirname, join, resolve } from 'node:path'
 import { LRUCache } from 'lru-cache'
 import { Failure } from '../kernel/failure.ts'
 import { createBareRepository } from './bare-repository.ts'
@@ -75,7 +75,10 @@ export class Git implements GitContext {
     return createBareRepository(path, defaultBranch)
   }
 
-  /** Removes the repository and what is remembered of it: renamed away first, so it is gone at once. Absent is fine. */
+  /**
+   * Removes the repository and what is remembered of it: renamed away first, so it is gone at once. Absent is fine. So goes
+   * what a making or a removal of it that was cut off left beside it.
+   */
   async removeRepository(gitDir: string): Promise<void> {
     const path = resolve(gitDir)
     const doomed = `${path}.${randomUUID()}.removed`
@@ -85,7 +88,9 @@ export class Git implements GitContext {
       if (error.code !== 'ENOENT') throw error
     })
     await this.helpers.close(`${path}\0`)
-    await rm(doomed, { recursive: true, force: true })
+    const names = await readdir(dirname(path)).catch(() => [])
+    for (const name of names)
+      if (name.startsWith(`${basename(path)}.`)) await rm(join(dirname(path), name), { recursive: true, force: true })
   }
 
   /**

@@ -56,10 +56,13 @@ async function writeOnce(repo: Repository, objects: readonly NewObject[]): Promi
   const places = [...new Map(objects.map((object) => [object.oid, placeOf(repo, object)])).values()]
   const folders = new Map<string, FileHandle>()
   try {
-    for (const made of await inBatches([...new Set(places.map(({ path }) => dirname(path)))], openFolder)) {
-      folders.set(made.path, made.handle)
-      if (made.isNew) folders.set(repo.objectDir, folders.get(repo.objectDir) ?? (await open(repo.objectDir, 'r')))
-    }
+    let grew = false
+    await inBatches([...new Set(places.map(({ path }) => dirname(path)))], async (path) => {
+      const { handle, isNew } = await openFolder(path)
+      folders.set(path, handle)
+      grew ||= isNew
+    })
+    if (grew) folders.set(repo.objectDir, await open(repo.objectDir, 'r'))
     await inBatches(places, writeTemporary)
     for (const { temporary, path } of places) await rename(temporary, path)
     // The names must last, too.
@@ -87,18 +90,26 @@ function placeOf(repo: Repository, object: NewObject): Place {
 
 async function inBatches<T, R>(all: readonly T[], work: (one: T) => Promise<R>): Promise<R[]> {
   const results: R[] = []
-  for (let at = 0; at < all.length; at += atOnce)
-    results.push(...(await Promise.all(all.slice(at, at + atOnce).map(work))))
+  for (let at = 0; at < all.length; at += atOnce) {
+    const begun = all.slice(at, at + atOnce).map(work)
+    try {
+      results.push(...(await Promise.all(begun)))
+    } catch (error) {
+      // Whoever clears away what was made must find all of it.
+      await Promise.allSettled(begun)
+      throw error
+    }
+  }
   return results
 }
 
-async function openFolder(path: string): Promise<{ path: string; handle: FileHandle; isNew: boolean }> {
+async function openFolder(path: string): Promise<{ handle: FileHandle; isNew: boolean }> {
   try {
-    return { path, handle: await open(path, 'r'), isNew: false }
+    return { handle: await open(path, 'r'), isNew: false }
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
     await mkdir(path, { recursive: true })
-    return { path, handle: await open(path, 'r'), isNew: true }
+    return { handle: await open(path, 'r'), isNew: true }
   }
 }
 

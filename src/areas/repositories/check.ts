@@ -4,8 +4,8 @@ import type { Ctx } from '../../api/ctx.ts'
 import { fsck } from '../../git/maintenance.ts'
 import { branchRef } from '../../git/ref-name.ts'
 import { readRef } from '../../git/refs.ts'
-import { openRepository } from './open.ts'
-import { projectsAfter, saveCheck } from './queries.ts'
+import { openRepository, projectRepositoryDir } from './open.ts'
+import { projectsAfter, removedProjects, saveCheck } from './queries.ts'
 
 const page = 500
 
@@ -41,6 +41,8 @@ export async function checkRepositories(
     }
     progress(`checked repositories up to project ${after}`)
   }
+  // Theirs go with them.
+  for (const project of await removedProjects(ctx.db)) known.add(projectRepositoryDir(ctx, project))
   for (const storage of storages) problems.push(...(await strangers(join(ctx.repositoriesDir, storage), known)))
   return problems
 }
