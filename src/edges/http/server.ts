@@ -103,7 +103,7 @@ export function createHttpServer(
   for (const door of others) door(app)
 
   const offered = verbsByPath(endpoints)
-  app.setNotFoundHandler((request, reply) => {
+  const refuseRoute = (request: FastifyRequest, reply: FastifyReply) => {
     reply.hijack()
     const exchange = beginExchange(request.raw, reply.raw, doors.siteUrl)
     if (request.method === 'OPTIONS') return sendEmpty(exchange, 204, preflightHeaders(request.raw))
@@ -119,10 +119,13 @@ export function createHttpServer(
       /^\/api\/v3(\/|$)/.test(path) ? oldVersion() : verbs.length > 0 ? verbNotOffered(verbs) : unknownRoute(),
       doors,
     )
-  })
+  }
+  app.setNotFoundHandler(refuseRoute)
   app.setErrorHandler((error: Error & { code?: string }, request, reply) => {
+    // No verb of ours, of which Fastify asks more than others.
+    if (error.code === 'FST_ERR_ROUTE_MISSING_CONTENT_TYPE') return refuseRoute(request, reply)
     reply.hijack()
-    // All that Fastify itself says of bodies: theirs is no type.
+    // All else that Fastify itself says of bodies: theirs is no type.
     const isType = error.code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE'
     const failure = isType ? new UnsupportedContentType(request.headers['content-type'] ?? '') : error
     fail(beginExchange(request.raw, reply.raw, doors.siteUrl), failure, doors)
