@@ -32,7 +32,7 @@ import { gpgKeyRoutes } from './gpg-keys/routes.ts'
 import { removeMarkedGroups, resumeGroupRemovals } from './groups/due-jobs.ts'
 import { removeGroup } from './groups/jobs.ts'
 import { groupRoutes } from './groups/routes.ts'
-import { housekeepRepository } from './housekeeping/jobs.ts'
+import { housekeepRepository, removeRepositoryLeftovers } from './housekeeping/jobs.ts'
 import { housekeepingRoutes } from './housekeeping/routes.ts'
 import { failStuckImports, importFromUrl } from './imports/jobs.ts'
 import { acceptInvitationsLater, purgeEndedInvitations } from './invitations/jobs.ts'
@@ -180,5 +180,6 @@ export const jobs: readonly Job<any>[] = [
   removeUser,
   resumeGroupRemovals,
   resumeProjectRemovals,
+  removeRepositoryLeftovers,
   settleCutOffPushes,
 ]

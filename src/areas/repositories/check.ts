@@ -4,6 +4,7 @@ import type { Ctx } from '../../api/ctx.ts'
 import { fsck } from '../../git/maintenance.ts'
 import { branchRef } from '../../git/ref-name.ts'
 import { readRef } from '../../git/refs.ts'
+import { isLeftover } from './leftovers.ts'
 import { openRepository, projectRepositoryDir } from './open.ts'
 import { projectsAfter, removedProjects, saveCheck } from './queries.ts'
 
@@ -53,7 +54,8 @@ async function strangers(folder: string, known: ReadonlySet<string>): Promise<st
   for (const shard of await readdir(folder)) {
     for (const name of await readdir(join(folder, shard))) {
       const path = join(folder, shard, name)
-      if (!known.has(path)) found.push(`${path} belongs to no project`)
+      // Beside its place lies one that is being filled.
+      if (!isLeftover(name) && !known.has(path.replace(/\.import$/, ''))) found.push(`${path} belongs to no project`)
     }
   }
   return found
