@@ -109,7 +109,7 @@ describe('kill -9', () => {
   })
 
   test('of PostgreSQL, while people write: workers stay, and answer 503 until it is back', async () => {
-    const { launched, root } = await serve(await freshEnv())
+    const { launched, root } = await serve({ ...(await freshEnv()), STITHY_LOG_LEVEL: 'warn' })
     const workers = () => launched.named('stithy worker').toSorted()
     const before = workers()
     const statuses = new Set<number>()
@@ -123,7 +123,7 @@ describe('kill -9', () => {
           ),
         )
     })
-    await vi.waitFor(() => expect(statuses).toContain(201))
+    await vi.waitFor(() => expect(statuses).toContain(201), { timeout: 20_000 })
     process.kill(postmasterOf(launched), 'SIGKILL')
     await vi.waitFor(() => expect(statuses).toContain(503), { timeout: 20_000, interval: 1 })
     await vi.waitFor(async () => expect((await root.post('/projects', { path: unique('after') })).status).toBe(201), {
@@ -134,6 +134,9 @@ describe('kill -9', () => {
     await Promise.all(writers)
     expect([...statuses].toSorted()).toEqual([201, 503])
     expect(workers()).toEqual(before)
+    await vi.waitFor(() =>
+      expect(launched.out).toMatch(/"method":"POST","path":"[^"]*\/projects","msg":"request failed"/),
+    )
   })
 
   test('after a stop and a start everything is as it was, and a stop leaves nobody', async () => {

@@ -160,7 +160,7 @@ const head = (exchange: Exchange, contentType: string): Headers => ({
 function failed(exchange: Exchange, error: unknown, { log }: Doors): void {
   const { req, res } = exchange
   const { status } = answerFor(error)
-  if (!req.destroyed)
+  if (!res.destroyed)
     logFault(log, error, { request_id: exchange.requestId, path: req.url!.split('?', 1)[0] }, 'git request failed')
   if (res.headersSent) res.destroy()
   else sendText(exchange, status, `${failureOf(error)?.message ?? 'Internal Server Error'}\n`, plain)

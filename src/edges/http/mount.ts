@@ -253,15 +253,16 @@ async function answer(
 /** Answers a failure; what is no failure of the caller's is logged once, here. */
 export function fail(exchange: Exchange, error: unknown, { log }: Pick<Doors, 'log'>): void {
   const { status, body, headers } = answerFor(error)
-  const { req, requestId } = exchange
-  if (!req.destroyed)
+  const { req, res, requestId } = exchange
+  // Who went away is not worth a line. The request does not tell: one that was read to its end counts as destroyed.
+  if (!res.destroyed)
     logFault(log, error, { request_id: requestId, method: req.method, path: pathOf(req.url!) }, 'request failed')
-  if (exchange.res.headersSent) {
-    exchange.res.destroy()
+  if (res.headersSent) {
+    res.destroy()
     return
   }
   // What is left of the body is not worth reading.
-  const close: Headers = exchange.req.complete ? {} : { connection: 'close' }
+  const close: Headers = req.complete ? {} : { connection: 'close' }
   sendJson(exchange, status, body, { ...headers, ...close })
 }
 
