@@ -20,3 +20,13 @@ test('a connection that is cut off in a transaction fails what it was used for, 
 test('a statement that breaks a rule is no loss of the database', async ({ world }) => {
   await expect(world.db.rows(raw('select 1 / 0'))).rejects.toMatchObject({ code: '22012' })
 })
+
+test('a transaction that names a row that has just gone is run again', async ({ world }) => {
+  let attempts = 0
+  const work = world.db.transaction(async (tx) => {
+    attempts++
+    if (attempts === 1) await tx.run(raw(`insert into group_access values (-1, -1, 10, 'infinity')`))
+    return 'done'
+  })
+  expect([await work, attempts]).toEqual(['done', 2])
+})
