@@ -30,6 +30,9 @@ export type GitOptions = {
   patience?: () => Patience
 }
 
+/** What follows the name of a repository while it is made, or taken away. */
+const halfway = /^\.[0-9a-f-]{36}\.(?:new|removed)$/
+
 /** Everything that runs git, for one server process. Does not own the runner connection it is given. */
 export class Git implements GitContext {
   readonly runner: Runner
@@ -89,8 +92,10 @@ export class Git implements GitContext {
     })
     await this.helpers.close(`${path}\0`)
     const names = await readdir(dirname(path)).catch(() => [])
-    for (const name of names)
-      if (name.startsWith(`${basename(path)}.`)) await rm(join(dirname(path), name), { recursive: true, force: true })
+    const beside = names.filter(
+      (name) => name.startsWith(basename(path)) && halfway.test(name.slice(basename(path).length)),
+    )
+    for (const name of beside) await rm(join(dirname(path), name), { recursive: true, force: true })
   }
 
   /**

@@ -35,6 +35,8 @@ describe('what a crash leaves beside a repository', () => {
   test('goes with the repository', async ({ world }) => {
     const { ctx, place, beside } = await crashed(world)
     await ctx.git.removeRepository(place)
+    // A fork that is being filled is its job's.
+    await ctx.git.removeRepository(`${place}.import`)
     expect(await beside()).toEqual([])
   })
 
