@@ -3,6 +3,7 @@ import { connectionOptions } from './connection.ts'
 import type { Database, Tx } from './db.ts'
 import { KeptRows } from './kept-rows.ts'
 import { Line } from './line.ts'
+import { answered } from './lost.ts'
 import { Reader } from './reader.ts'
 import { over, Transaction } from './transaction.ts'
 import { isRetryable } from './violations.ts'
@@ -27,11 +28,13 @@ export function openDatabase(url: string, { readers = 3, writers = 10 }: Databas
   })
   const lines = new WeakMap<pg.ClientBase, Line>()
   pool.on('connect', (client) => void lines.set(client, new Line(client as unknown as pg.Client)))
-  // An idle connection that breaks leaves the pool by itself; without a listener it would end the process.
+  // A connection that breaks leaves the pool, or fails the statement it is used for; without listeners, for idle ones and
+  // for those in use, it would end the process.
   pool.on('error', () => {})
+  pool.on('connect', (client) => client.on('error', () => {}))
 
   async function once<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
-    const client = await pool.connect()
+    const client = await answered(pool.connect())
     let broken = false
     const transaction = new Transaction(lines.get(client)!)
     try {

@@ -1,5 +1,6 @@
 import type pg from 'pg'
 import type { Statement } from './db.ts'
+import { answered } from './lost.ts'
 import { KnownStatements, read } from './read.ts'
 import { prepared } from './statement.ts'
 
@@ -34,7 +35,7 @@ export class Line {
   async query(statement: Statement): Promise<pg.QueryResult> {
     this.waiting++
     try {
-      return await read(this.client, this.#known, prepared(statement))
+      return await answered(read(this.client, this.#known, prepared(statement)))
     } finally {
       this.waiting--
     }

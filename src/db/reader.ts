@@ -2,6 +2,7 @@ import pg from 'pg'
 import { connectionOptions } from './connection.ts'
 import type { Statement } from './db.ts'
 import { Line } from './line.ts'
+import { answered } from './lost.ts'
 
 /**
  * Single statements over a few pipelined connections: many are on the wire at once, answers come in order.
@@ -28,7 +29,7 @@ export class Reader implements AsyncDisposable {
   }
 
   async query(statement: Statement): Promise<pg.QueryResult> {
-    const line = this.#turn ?? this.#begin(await this.#line())
+    const line = this.#turn ?? this.#begin(await answered(this.#ready()))
     return line.query(statement)
   }
 
@@ -44,7 +45,7 @@ export class Reader implements AsyncDisposable {
   }
 
   /** An idle connection, or a new one while there may be more, or the one with the least to do. */
-  #line(): Line | Promise<Line> {
+  async #ready(): Promise<Line> {
     let best: Line | undefined
     for (const line of this.#lines) if (!best || line.waiting < best.waiting) best = line
     if (best && (best.waiting === 0 || this.#lines.size === this.#slots.length)) return best

@@ -1,6 +1,7 @@
 import type pg from 'pg'
 import type { Db, Statement, Tx } from './db.ts'
 import type { Line } from './line.ts'
+import { answered } from './lost.ts'
 
 /** Reads of a `Db`, whatever it asks. */
 export const over = (query: (statement: Statement) => Promise<pg.QueryResult>): Omit<Db, 'kept'> => ({
@@ -42,7 +43,7 @@ export class Transaction {
 
   #ask(command: string): Promise<pg.QueryResult> {
     this.#collect()
-    return this.#line.client.query(command)
+    return answered(this.#line.client.query(command))
   }
 
   #query(statement: Statement): Promise<pg.QueryResult> {

@@ -98,7 +98,16 @@ function placeOf(repo: Repository, object: NewObject): Place {
 }
 
 async function inBatches<T>(all: readonly T[], work: (one: T) => Promise<void>): Promise<void> {
-  for (let at = 0; at < all.length; at += atOnce) await Promise.all(all.slice(at, at + atOnce).map(work))
+  for (let at = 0; at < all.length; at += atOnce) {
+    const begun = all.slice(at, at + atOnce).map(work)
+    try {
+      await Promise.all(begun)
+    } catch (error) {
+      // Whoever clears away what was made must find all of it.
+      await Promise.allSettled(begun)
+      throw error
+    }
+  }
 }
 
 /** Below this, compressing and writing take less than handing them to another thread. What waits for the disk is handed over. */

@@ -4,6 +4,7 @@ import type { Logger as Pino } from 'pino'
 import { Value } from 'typebox/value'
 import type { Ctx } from '../api/ctx.ts'
 import { connectionOptions } from '../db/connection.ts'
+import { answered } from '../db/lost.ts'
 import type { Job } from './job.ts'
 
 export type JobRunnerOptions = {
@@ -21,7 +22,7 @@ export async function startJobs({ databaseUrl, jobs, open, log, concurrency = 4 
   const broke = (error: Error) => log.warn({ err: error }, 'a connection of the job runner broke')
   pool.on('error', broke)
   pool.on('connect', (client) => client.on('error', broke))
-  await releaseJobs(pool)
+  await answered(releaseJobs(pool))
   const runner = await run({
     pgPool: pool,
     concurrency,

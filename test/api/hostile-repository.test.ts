@@ -2,6 +2,7 @@ import { describe, expect } from 'vitest'
 import type { Endpoint } from '../../src/api/endpoint.ts'
 import { hostilePaths, hostileRefs, type StoredProject, storedProject } from '../../src/areas/commits/testing.ts'
 import { endpoints } from '../../src/areas/index.ts'
+import type { Oid } from '../../src/git/oid.ts'
 import { type Answer, test, type World } from '../world.ts'
 
 /*
@@ -52,7 +53,7 @@ class Target {
 
   static async of(world: World, e: Endpoint): Promise<Target> {
     const project = await storedProject(world)
-    const module = { mode: '160000', oid: '1'.repeat(40) as never }
+    const module = { mode: '160000', oid: '1'.repeat(40) as Oid } as const
     const commit = project.repository.commit({ seed: 'seed\n', 'folder/file': 'f\n', module })
     const tip = project.repository.commit({ more: 'm\n' })
     project.repository.git('branch', 'side', commit)

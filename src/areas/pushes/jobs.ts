@@ -37,7 +37,8 @@ export const refreshRepository = job({
   input: Type.Object({ projectId: Type.Integer() }),
   key: ({ projectId }) => `refresh_repository:${projectId}`,
   queue: ({ projectId }) => `repository:${projectId}`,
-  attempts: 5,
+  // Over four minutes: a database that is away for shorter must not cost what records show.
+  attempts: 6,
   async run({ projectId }, ctx) {
     const project = await findProject(ctx.db, null, projectId)
     if (!project) return

@@ -15,7 +15,7 @@ import { Failure } from '../../kernel/failure.ts'
 import { type Exchange, type Headers, sendEmpty, sendText } from '../http/answer.ts'
 import { authenticateGit, type Denial, denialAnswer } from '../http/authenticate-git.ts'
 import type { Doors } from '../http/doors.ts'
-import { answerFor } from '../http/failures.ts'
+import { answerFor, failureOf, logFault } from '../http/failures.ts'
 import { refusedByLimits } from '../http/rate-limit.ts'
 import { logAnswer } from '../http/request-log.ts'
 import type { Claim } from '../http/wildcard-door.ts'
@@ -200,8 +200,8 @@ const head = (exchange: Exchange, contentType: string): Headers => ({
 function failed(exchange: Exchange, error: unknown, { log }: Doors): void {
   const { req, res } = exchange
   const { status } = answerFor(error)
-  if (status === 500 && !req.destroyed && !res.destroyed)
-    log.error({ err: error, request_id: exchange.requestId, path: req.url!.split('?', 1)[0] }, 'git request failed')
+  if (!res.destroyed)
+    logFault(log, error, { request_id: exchange.requestId, path: req.url!.split('?', 1)[0] }, 'git request failed')
   if (res.headersSent) res.destroy()
-  else sendText(exchange, status, `${error instanceof Failure ? error.message : 'Internal Server Error'}\n`, plain)
+  else sendText(exchange, status, `${failureOf(error)?.message ?? 'Internal Server Error'}\n`, plain)
 }

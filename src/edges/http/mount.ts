@@ -25,7 +25,7 @@ import type { ParsedBody } from './body/source.ts'
 import { parseQuery } from './body/urlencoded.ts'
 import type { Doors } from './doors.ts'
 import { beginExchange, ClientGone, goneSignal } from './exchange.ts'
-import { answerFor } from './failures.ts'
+import { answerFor, logFault } from './failures.ts'
 import { pageHeaders } from './page-headers.ts'
 import { logAnswer } from './request-log.ts'
 
@@ -262,17 +262,16 @@ export function fail(exchange: Exchange, error: unknown, { log }: Pick<Doors, 'l
     return
   }
   const { status, body, headers } = answerFor(error)
-  if (status === 500 && !exchange.req.destroyed)
-    log.error(
-      { err: error, request_id: exchange.requestId, method: exchange.req.method, path: pathOf(exchange.req.url!) },
-      'request failed',
-    )
-  if (exchange.res.headersSent) {
-    exchange.res.destroy()
+  const { req, res, requestId } = exchange
+  // Who went away is not worth a line. The request does not tell: one that was read to its end counts as destroyed.
+  if (!res.destroyed)
+    logFault(log, error, { request_id: requestId, method: req.method, path: pathOf(req.url!) }, 'request failed')
+  if (res.headersSent) {
+    res.destroy()
     return
   }
   // What is left of the body is not worth reading.
-  const close: Headers = exchange.req.complete ? {} : { connection: 'close' }
+  const close: Headers = req.complete ? {} : { connection: 'close' }
   sendJson(exchange, status, body, { ...headers, ...close })
 }
 

@@ -3,6 +3,7 @@ import type { Socket } from 'node:net'
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import type { Endpoint } from '../../api/endpoint.ts'
 import { allHeaders, sendEmpty } from './answer.ts'
+import { UnsupportedContentType } from './body/unsupported-content-type.ts'
 import type { Doors } from './doors.ts'
 import { beginExchange, preflightHeaders } from './exchange.ts'
 import { malformedPath, oldVersion, unknownRoute, verbNotOffered } from './failures.ts'
@@ -116,7 +117,7 @@ export function createHttpServer(
   for (const door of others) door(app)
 
   const offered = verbsByPath(endpoints)
-  app.setNotFoundHandler((request, reply) => {
+  const refuseRoute = (request: FastifyRequest, reply: FastifyReply) => {
     reply.hijack()
     const exchange = beginExchange(request.raw, reply.raw, doors.siteUrl)
     if (request.method === 'OPTIONS') return sendEmpty(exchange, 204, preflightHeaders(request.raw))
@@ -132,10 +133,16 @@ export function createHttpServer(
       /^\/api\/v3(\/|$)/.test(path) ? oldVersion() : verbs.length > 0 ? verbNotOffered(verbs) : unknownRoute(),
       doors,
     )
-  })
-  app.setErrorHandler((error, request, reply) => {
+  }
+  app.setNotFoundHandler(refuseRoute)
+  app.setErrorHandler((error: Error & { code?: string }, request, reply) => {
+    // No verb of ours, of which Fastify asks more than others.
+    if (error.code === 'FST_ERR_ROUTE_MISSING_CONTENT_TYPE') return refuseRoute(request, reply)
     reply.hijack()
-    fail(beginExchange(request.raw, reply.raw, doors.siteUrl), error, doors)
+    // All else that Fastify itself says of bodies: theirs is no type.
+    const isType = error.code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE'
+    const failure = isType ? new UnsupportedContentType(request.headers['content-type'] ?? '') : error
+    fail(beginExchange(request.raw, reply.raw, doors.siteUrl), failure, doors)
   })
   return app
 }
