@@ -4,6 +4,8 @@ import type { Facts, Policy } from './policy.ts'
 export const instancePolicy = {
   /** Nobody needs to be known: what comes back is filtered by what each may see. */
   browse: { from: 'owner', open: 'anyone', evenLimited: true },
+  /** People are neither projects nor groups. */
+  browse_people: { from: 'owner', open: 'anyone' },
   /** To ask who one is, and to look at, end or replace the token that was shown. */
   know_oneself: { from: 'owner', open: 'signed_in', evenLimited: true },
   read_version: { from: 'owner', open: 'signed_in', evenLimited: true },

@@ -98,6 +98,7 @@ describe('a token that is limited', () => {
       ['POST', '/projects', { name: 'x', namespace_id: group.id }],
       ['POST', '/groups', { name: 'x', path: 'x' }],
       ['GET', '/namespaces', undefined],
+      ['GET', '/users', undefined],
     ] as const)
       expect((await to.send(verb, path, { json })).status, `${verb} ${path}`).toBe(403)
     const { token } = (await to.post('/personal_access_tokens/self/rotate')).json

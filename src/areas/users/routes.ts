@@ -55,7 +55,7 @@ export const userRoutes = [
     summary: 'List users',
     scopes: ['read_user'],
     subject: instance,
-    allow: 'browse',
+    allow: 'browse_people',
     params: Params(
       {
         search: Optional(Text({ description: 'Part of the name or user name, or the whole e-mail address' })),
