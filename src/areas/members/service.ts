@@ -6,6 +6,7 @@ import { emit, type FeedAction } from '../../events/log.ts'
 import { conflict, Failure, forbidden, invalidFields, notFound, rowNotFound } from '../../kernel/failure.ts'
 import { groupMemberChanged, lockAccess, projectMemberChanged } from '../access-index/service.ts'
 import { findUser } from '../users/queries.ts'
+import { isLeaving } from '../users/state-queries.ts'
 import { tellMember } from './mails.ts'
 import {
   deleteMember,
@@ -117,6 +118,8 @@ export async function admitMember(
   if (await findMember(tx, membership, userId)) throw conflict('Member already exists')
   const user = await findUser(tx, userId)
   if (user?.kind !== (member.bot ? 'bot' : 'human')) throw notFound('User')
+  // Whoever is being removed is blocked.
+  if (user.state === 'blocked' && (await isLeaving(tx, userId))) throw notFound('User')
   if (membership.locked) throw new Failure('not_allowed', 'Method Not Allowed')
   await requireLevel(tx, membership, userId, level)
   const added = await insertMember(tx, membership, { userId, level, expiresAt, createdBy: actorId })

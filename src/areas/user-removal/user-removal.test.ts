@@ -53,11 +53,15 @@ describe('DELETE /users/:id', () => {
     expect((await world.root.get(`/projects/${mine.id}`)).status).toBe(404)
     expect((await world.root.get(`/projects/${project.id}/members/${ann.id}`)).status).toBe(404)
     expect((await world.root.get(`/users/${ann.id}`)).json.state).toBe('blocked')
+    const leaving = { status: 403, json: { message: '403 Forbidden - This user is being removed' } }
     for (const way of ['unblock', 'activate', 'ban', 'unban', 'deactivate', 'block'])
-      expect(await world.root.post(`/users/${ann.id}/${way}`)).toMatchObject({
-        status: 403,
-        json: { message: '403 Forbidden - This user is being removed' },
-      })
+      expect(await world.root.post(`/users/${ann.id}/${way}`)).toMatchObject(leaving)
+    expect(await world.root.put(`/users/${ann.id}`, { username: unique('stays') })).toMatchObject(leaving)
+    const again = { user_id: ann.id, access_level: 30 }
+    expect(await world.root.post(`/projects/${project.id}/members`, again)).toMatchObject({
+      status: 404,
+      json: { message: '404 User Not Found' },
+    })
     expect((await world.root.get(`/users/${ann.id}`)).json.state).toBe('blocked')
     expect((await remove(world, ann)).status).toBe(204)
     await settle(world, ann)

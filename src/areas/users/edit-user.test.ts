@@ -2,7 +2,7 @@ import { mkdtemp } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { FormData } from 'undici'
-import { describe, expect } from 'vitest'
+import { describe, expect, onTestFinished } from 'vitest'
 import { type Client, git, test, unique, type World } from '../../../test/world.ts'
 import { follow, linksTo, sendForm } from './testing.ts'
 
@@ -28,6 +28,23 @@ describe('PUT /users/:id', () => {
       status: 404,
       json: { message: '404 User Not Found' },
     })
+  })
+
+  test('is for people: neither a bot nor the placeholder becomes more than it is', async ({ world }) => {
+    const project = await world.project()
+    const wish = { name: 'robot', scopes: ['api'], access_level: 30 }
+    const bot = (await world.root.post(`/projects/${project.id}/access_tokens`, wish)).json.user_id
+    const ghost = (await world.user()).id
+    const become = (kind: string) => world.rows('update users set kind = $2 where id = $1', [ghost, kind])
+    await become('ghost')
+    // Others who share this world have the placeholder that is made when it is needed.
+    onTestFinished(async () => void (await become('human')))
+    for (const id of [bot, ghost])
+      for (const more of [{ admin: true }, { external: false }, { password: 'correct horse battery' }, { name: 'x' }])
+        expect(await world.root.put(`/users/${id}`, more)).toMatchObject({
+          status: 403,
+          json: { message: '403 Forbidden - This action cannot be performed on internal users' },
+        })
   })
 
   test('changes everything the documents name, and nothing else', async ({ world }) => {

@@ -5,7 +5,7 @@ import type { Tx } from '../../db/db.ts'
 import { notify } from '../../db/notifications.ts'
 import { emit } from '../../events/log.ts'
 import { enqueue } from '../../jobs/job.ts'
-import { Failure, invalidFields, notFound } from '../../kernel/failure.ts'
+import { Failure, forbidden, invalidFields, notFound } from '../../kernel/failure.ts'
 import { saveAvatar } from '../avatars/queries.ts'
 import { acceptAvatar } from '../avatars/service.ts'
 import { complaintsOf } from '../namespaces/names.ts'
@@ -15,7 +15,6 @@ import { privateChoice } from './commit-email.ts'
 import {
   deleteIdentity,
   isGroup,
-  lockUser,
   saveIdentity,
   type UserAttributes,
   updateUser,
@@ -29,6 +28,7 @@ import { digestPassword } from './password.ts'
 import { passwordComplaints } from './password-rules.ts'
 import { findUser, type UserRow } from './queries.ts'
 import { accountComplaints, requireIdentity, takenText } from './service.ts'
+import { lockState } from './state-queries.ts'
 
 const samlProvider = 'group_saml'
 
@@ -84,8 +84,7 @@ export async function editUser(ctx: Ctx, user: UserRow, input: UserInput): Promi
   const avatar = await acceptAvatar(ctx, input.avatar)
   return ctx
     .transaction(async (tx) => {
-      const held = (await lockUser(tx, user.id)) ? await findUser(tx, user.id) : undefined
-      if (!held) throw notFound('User')
+      const held = await lockPerson(tx, user.id)
       const { projects_limit = null, ...rest } = input
       const attributes = attributesOf(
         projects_limit === null ? rest : { ...rest, projects_limit },
@@ -126,6 +125,16 @@ export async function editUser(ctx: Ctx, user: UserRow, input: UserInput): Promi
       return (await findUser(tx, held.id))!
     })
     .catch(asEditConflict)
+}
+
+/** The account, which others that change it wait for. What was made for a token, or is on its way out, stays as it is. */
+async function lockPerson(tx: Tx, userId: number): Promise<UserRow> {
+  const account = await lockState(tx, userId)
+  if (account && account.kind !== 'human') throw forbidden('This action cannot be performed on internal users')
+  if (account?.leaving) throw forbidden('This user is being removed')
+  const held = account && (await findUser(tx, userId))
+  if (!held) throw notFound('User')
+  return held
 }
 
 /** The personal namespace is called as its owner; its old paths lead to the new ones. */

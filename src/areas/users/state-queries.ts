@@ -1,5 +1,5 @@
 import type { Db, Tx } from '../../db/db.ts'
-import { sql } from '../../db/sql.ts'
+import { raw, sql } from '../../db/sql.ts'
 import type { UserRow } from './queries.ts'
 
 type State = UserRow['state']
@@ -10,12 +10,18 @@ export const moveState = async (tx: Tx, userId: number, from: readonly State[], 
     sql`update users set state = ${to}, updated_at = now() where id = ${userId} and state = any(${from}::text[])`,
   )) > 0
 
-/** Locks the account against other changes of its state. `leaving`: it was removed, and a job does the rest. */
+const leaving = raw('exists (select from namespaces n where n.owner_id = u.id and n.deleting)')
+
+/** Whether the account was removed, and a job does the rest. */
+export const isLeaving = async (db: Db, userId: number): Promise<boolean> =>
+  (await db.row(sql`select from users u where u.id = ${userId} and ${leaving}`)) !== undefined
+
+/** Locks the account against other changes of its state. `leaving`: as `isLeaving` says. */
 export const lockState = (
   tx: Tx,
   userId: number,
 ): Promise<{ state: State; kind: string; admin: boolean; leaving: boolean } | undefined> =>
-  tx.row(sql`select state, kind, admin, exists (select from namespaces n where n.owner_id = u.id and n.deleting) as leaving
+  tx.row(sql`select state, kind, admin, ${leaving} as leaving
     from users u where id = ${userId} for update of u`)
 
 /** Whether somebody administers the installation and can act. Those who ask take turns until their transactions end. */
