@@ -3,12 +3,16 @@ import { literal, raw, sql } from '../../db/sql.ts'
 import type { UserRow } from '../users/queries.ts'
 import type { Contribution } from './contributions.ts'
 
-/** Groups that would be nobody's without him: he alone, of those who may act, owns them himself. The outermost first. */
-export async function soleOwnedGroups(db: Db, userId: number): Promise<number[]> {
+/**
+ * Groups that he alone owns himself; for `ofAble`, he alone of those who may act, so that without him nobody could. The outermost
+ * first.
+ */
+export async function soleOwnedGroups(db: Db, userId: number, ofAble: boolean): Promise<number[]> {
+  const counts = ofAble ? raw(`u.kind <> 'bot' and u.state in ('active', 'deactivated')`) : raw(`u.kind <> 'bot'`)
   const rows = await db.rows<{ id: number }>(sql`
     select g.id from members m join namespaces g on g.id = m.namespace_id and not g.deleting
     where m.user_id = ${userId} and m.access_level = 50 and (m.expires_at is null or m.expires_at > current_date)
-      and not exists (select from members o join users u on u.id = o.user_id and u.kind <> 'bot' and u.state in ('active', 'deactivated')
+      and not exists (select from members o join users u on u.id = o.user_id and ${counts}
         where o.namespace_id = g.id and o.user_id <> ${userId} and o.access_level = 50
         and (o.expires_at is null or o.expires_at > current_date))
     order by cardinality(g.traversal_ids), g.id`)

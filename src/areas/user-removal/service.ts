@@ -30,7 +30,8 @@ export async function deleteUser(ctx: Ctx, userId: number, hard: boolean): Promi
     if (!held) throw notFound('User')
     // Everything that removed people left is its.
     if (held.kind === 'ghost') throw forbidden('This action cannot be performed on internal users')
-    const groups = await soleOwnedGroups(tx, userId)
+    // An owner who is kept out for a while cannot take over, but loses nothing, either.
+    const groups = await soleOwnedGroups(tx, userId, !hard)
     if (groups.length > 0 && !hard) throw conflict('User cannot be removed while is the sole-owner of a group')
     for (const id of groups) {
       // One inside another is gone with that.

@@ -129,6 +129,16 @@ describe('DELETE /users/:id', () => {
     expect((await bob.get(`/groups/${shared.id}`)).status).toBe(200)
   })
 
+  test('D3-USER-HARD-DELETE: a group that somebody owns, too, who is blocked is not his alone', async ({ world }) => {
+    const [ann, bob] = [await world.user(), await world.user()]
+    const group = await world.group({ members: [[bob, 'owner']] }, ann)
+    await world.root.post(`/users/${bob.id}/block`)
+    expect((await remove(world, ann, true)).status).toBe(204)
+    await settle(world, ann, true)
+    await world.root.post(`/users/${bob.id}/unblock`)
+    expect((await bob.get(`/groups/${group.id}`)).status).toBe(200)
+  })
+
   test('who owns a group with another who may act may go', async ({ world }) => {
     const [ann, bob] = [await world.user(), await world.user()]
     const group = await world.group({ members: [[bob, 'owner']] }, ann)
