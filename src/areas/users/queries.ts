@@ -96,6 +96,8 @@ export type UserFilters = {
   provider?: string
   created_before?: Date
   created_after?: Date
+  /** Who asks, unless he is shown everything; null for nobody known. */
+  viewer?: number | null
   two_factor?: 'enabled' | 'disabled'
   custom_attributes?: Record<string, string>
   order_by?: 'id' | 'name' | 'username' | 'created_at' | 'updated_at'
@@ -145,6 +147,9 @@ export function listUsers(filters: UserFilters, options: { customAttributes?: bo
   if (filters.two_factor) where.push(sql`${withTwoFactor} = ${filters.two_factor === 'enabled'}`)
   if (filters.created_before) where.push(sql`u.created_at < ${filters.created_before}`)
   if (filters.created_after) where.push(sql`u.created_at > ${filters.created_after}`)
+  // What a record does not show must not be found out by asking for it.
+  if (filters.viewer !== undefined && (filters.created_before || filters.created_after))
+    where.push(sql`(not u.private_profile or u.id = ${filters.viewer})`)
   if (extern_uid !== undefined && provider !== undefined)
     where.push(
       sql`exists (select from identities i where i.user_id = u.id and i.provider = ${provider} and lower(i.extern_uid) = lower(${extern_uid}))`,

@@ -65,8 +65,8 @@ export const userRoutes = [
         external: Optional(Flag({ description: 'Only external people; administrators' })),
         extern_uid: Optional(Text({ description: 'Account at `provider`; administrators' })),
         provider: Optional(Text({ description: 'Provider of `extern_uid`; administrators' })),
-        created_before: Optional(Timestamp({ description: 'Administrators' })),
-        created_after: Optional(Timestamp({ description: 'Administrators' })),
+        created_before: Optional(Timestamp({ description: 'Of those who show when they came' })),
+        created_after: Optional(Timestamp({ description: 'Of those who show when they came' })),
         order_by: Optional(
           OneOf(['id', 'name', 'username', 'created_at', 'updated_at'], { description: 'Administrators' }),
         ),
@@ -92,12 +92,15 @@ export const userRoutes = [
         return as(UserAdmin, await fetchPage(ctx.db, listUsers({ order_by: 'id', ...params }, options), page))
       }
       if (params.external || params.extern_uid !== undefined) throw actor ? forbidden() : unauthenticated()
-      const { search, username, active, blocked } = params
+      const { search, username, active, blocked, created_before, created_after } = params
       const open = {
+        viewer: actor?.id ?? null,
         ...(search !== undefined && { search }),
         ...(username !== undefined && { username }),
         ...(active !== undefined && { active }),
         ...(blocked !== undefined && { blocked }),
+        ...(created_before !== undefined && { created_before }),
+        ...(created_after !== undefined && { created_after }),
       }
       return as(keptUserListItems, await fetchStamps(ctx.db, listUsers(open, 'stamps'), page))
     },
