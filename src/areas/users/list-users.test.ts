@@ -41,6 +41,16 @@ describe('GET /users', () => {
     expect(await names(ann, `search=${bob.username}`)).toEqual([bob.username])
   })
 
+  test('search covers further addresses, once they are confirmed', async ({ world }) => {
+    const { word, ann } = await three(world)
+    const address = `further.${word}@example.com`
+    const { id } = (await ann.post('/user/emails', { email: address })).json
+    expect(await names(ann, `search=${address}`)).toEqual([])
+    await world.rows('update emails set confirmed_at = now() where id = $1', [id])
+    for (const who of [ann, world.root])
+      expect(await names(who, `search=${address.toUpperCase()}`)).toEqual([ann.username])
+  })
+
   test('a search by an administrator has the newest first', async ({ world }) => {
     const { word, ann, bob, cid } = await three(world)
     expect(await names(world.root, `search=${word}`)).toEqual([cid.username, bob.username, ann.username])

@@ -117,6 +117,11 @@ const byMatch = (text: string): Sql => sql`case
   when lower(u.name) = lower(${text}) then 0 when lower(u.username) = lower(${text}) then 1
   when lower(u.email) = lower(${text}) then 2 else 3 end`
 
+/** Ids, at most one, of who confirmed a further address of his. */
+const ownersOfFurther = (address: string): Sql => sql`array(
+  select e.user_id from email_addresses a join emails e on e.user_id = a.user_id and lower(e.email) = a.address
+  where a.address = lower(${address}) and e.confirmed_at is not null)`
+
 const attributesColumn = raw(
   `, coalesce((select json_agg(json_build_object('key', a.key, 'value', a.value) order by a.id) from custom_attributes a where a.user_id = u.id), '[]') as custom_attributes`,
 )
@@ -139,7 +144,8 @@ export function listUsers(filters: UserFilters, options: { customAttributes?: bo
     where.push(
       search.trim() === ''
         ? raw('false')
-        : sql`(${fuzzy(search, ['u.name', 'u.username'])} or lower(u.email) = lower(${search.trim()}))`,
+        : sql`(${fuzzy(search, ['u.name', 'u.username'])} or lower(u.email) = lower(${search.trim()})
+            or u.id = any(${ownersOfFurther(search.trim())}))`,
     )
   if (filters.active) where.push(raw(`u.state = 'active' and u.kind <> 'ghost'`))
   if (filters.blocked) where.push(raw(`u.state in ('blocked', 'ldap_blocked')`))
