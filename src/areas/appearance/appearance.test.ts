@@ -46,6 +46,13 @@ describe('appearance', () => {
     expect((await world.root.get(path)).json).toEqual(changed)
   })
 
+  test('null takes a text away', async ({ world }) => {
+    const texts = ['title', 'description', 'new_project_guidelines', 'header_message', 'footer_message']
+    const all = (value: string | null) => Object.fromEntries(texts.map((name) => [name, value]))
+    expect((await world.root.put('/application/appearance', all('x'))).json).toMatchObject(all('x'))
+    expect((await world.root.put('/application/appearance', all(null))).json).toMatchObject(all(''))
+  })
+
   test('has pictures that everybody sees, until they are taken away', async ({ world }) => {
     const send = (name: string, bytes: Buffer) => {
       const body = new FormData()

@@ -5,7 +5,8 @@ import { Appearance } from './entity.ts'
 import { findAppearance } from './queries.ts'
 import { changeAppearance } from './service.ts'
 
-const text = (description: string) => Optional(Text({ description }))
+const text = (description: string) => Optional(Nullable(Text({ description })))
+const color = (description: string) => Optional(Text({ description }))
 const picture = (description: string) =>
   Optional(Nullable(File({ description: `${description}; empty takes it away` })))
 
@@ -35,8 +36,8 @@ export const appearanceRoutes = [
       new_project_guidelines: text('Where projects are made (Markdown)'),
       header_message: text('On top of pages'),
       footer_message: text('At the end of pages'),
-      message_background_color: text('Of these messages: #rgb or #rrggbb'),
-      message_font_color: text('Of these messages: #rgb or #rrggbb'),
+      message_background_color: color('Of these messages: #rgb or #rrggbb'),
+      message_font_color: color('Of these messages: #rgb or #rrggbb'),
       email_header_and_footer_enabled: Optional(Flag({ description: 'Mails have these messages, too' })),
     }),
     returns: Appearance,

@@ -15,18 +15,20 @@ import {
   saveTexts,
 } from './queries.ts'
 
-export type AppearanceChanges = { [K in keyof AppearanceTexts]?: AppearanceTexts[K] | undefined } & {
+export type AppearanceChanges = { [K in keyof AppearanceTexts]?: AppearanceTexts[K] | null | undefined } & {
   [K in PictureName]?: UploadedFile | null | undefined
 }
 
 const longest = 65_536
 
-/** Absent texts and pictures stay. */
+/** Absent texts and pictures stay; null takes them away. */
 export async function changeAppearance(
   ctx: Ctx,
   { logo, header_logo, favicon, ...given }: AppearanceChanges,
 ): Promise<AppearanceRow> {
-  const texts = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined))
+  const texts: Partial<AppearanceTexts> = Object.fromEntries(
+    Object.entries(given).flatMap(([name, value]) => (value === undefined ? [] : [[name, value ?? '']])),
+  )
   const complaints = complaintsOf(
     Object.fromEntries(Object.entries(texts).map(([name, value]) => [name, textComplaints(name, value)])),
   )
