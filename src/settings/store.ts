@@ -4,7 +4,11 @@ import { sql } from '../db/sql.ts'
 import type { Plan } from '../kernel/plan.ts'
 import { offeredIn, type Settings, withDefaults } from './settings.ts'
 
-export type SettingsReader = { get(): Promise<Settings> }
+export type SettingsReader = {
+  get(): Promise<Settings>
+  /** As they were last read; the defaults before that. */
+  readonly latest: Settings
+}
 
 /** However a notification may be lost, no process keeps a value longer than this. */
 const maximumAgeMs = 900
@@ -25,7 +29,6 @@ export class SettingsStore implements SettingsReader {
     })
   }
 
-  /** As they were last read; the defaults before that. */
   get latest(): Settings {
     return this.#latest
   }

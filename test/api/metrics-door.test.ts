@@ -1,4 +1,6 @@
-import { describe, expect } from 'vitest'
+import { setTimeout as delay } from 'node:timers/promises'
+import pg from 'pg'
+import { describe, expect, inject } from 'vitest'
 import { test, World } from '../world.ts'
 
 /** As a proxy on this machine passes a request on. */
@@ -26,6 +28,20 @@ describe('GET /-/metrics', () => {
       if (status === 200) expect(answer.text).toContain('stithy_http_requests_total')
       else expect(answer.json).toEqual({ error: '404 Not Found' })
     }
+  })
+
+  test('is there while the database is away', async () => {
+    await using world = await World.start()
+    expect((await world.anonymous.get('//-/metrics')).status).toBe(200)
+    const admin = new pg.Client({ connectionString: inject('postgres').adminUrl })
+    await admin.connect()
+    await admin.query(`drop database ${new URL(world.databaseUrl).pathname.slice(1)} with (force)`)
+    await admin.end()
+    // What a process knows of the settings it asks for again within a second.
+    await expect.poll(async () => (await world.anonymous.get('/projects')).status, { timeout: 5000 }).toBe(503)
+    await delay(1000)
+    expect((await world.anonymous.get('//-/metrics')).status).toBe(200)
+    expect((await world.root.get('//-/metrics', from('203.0.113.9'))).status).toBe(503)
   })
 
   test('is for the addresses that the installation names', async () => {
