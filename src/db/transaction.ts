@@ -1,7 +1,6 @@
 import type pg from 'pg'
 import type { Db, Statement, Tx } from './db.ts'
 import type { Line } from './line.ts'
-import { answered } from './lost.ts'
 
 /** Reads of a `Db`, whatever it asks. */
 export const over = (query: (statement: Statement) => Promise<pg.QueryResult>): Omit<Db, 'kept'> => ({
@@ -43,7 +42,7 @@ export class Transaction {
 
   #ask(command: string): Promise<pg.QueryResult> {
     this.#collect()
-    return answered(this.#line.client.query(command))
+    return this.#line.command(command)
   }
 
   #query(statement: Statement): Promise<pg.QueryResult> {
