@@ -13,6 +13,7 @@ export const refreshLanguages = job({
   input: Type.Object({ projectId: Type.Integer() }),
   key: ({ projectId }) => `refresh_languages:${projectId}`,
   queue: () => 'languages',
+  rests: true,
   // Over four minutes: a database that is away for shorter must not cost what records show.
   attempts: 6,
   async run({ projectId }, ctx) {
