@@ -5,6 +5,7 @@ import { countLooseRefs } from '../../git/ref-files.ts'
 import type { Repository } from '../../git/repository.ts'
 import { enqueue, job } from '../../jobs/job.ts'
 import { findProject } from '../projects/queries.ts'
+import { repositoryRefreshDue } from '../projects/refresh-due.ts'
 import { housekeepWhenDue } from '../repositories/housekeeping.ts'
 import { openRepository } from '../repositories/open.ts'
 import { saveRepositoryFacts } from './queries.ts'
@@ -33,11 +34,7 @@ async function housekeepNowOrLater(ctx: Ctx, projectId: number, repo: Repository
 
 /** After pushes: keeps the commit-graph fresh, packs when that is due, and counts what records show. */
 export const refreshRepository = job({
-  name: 'refresh_repository',
-  input: Type.Object({ projectId: Type.Integer() }),
-  key: ({ projectId }) => `refresh_repository:${projectId}`,
-  queue: ({ projectId }) => `repository:${projectId}`,
-  attempts: 5,
+  ...repositoryRefreshDue,
   async run({ projectId }, ctx) {
     const project = await findProject(ctx.db, null, projectId)
     if (!project) return
