@@ -10,7 +10,7 @@ import { setDefaultBranch } from '../../git/head.ts'
 import { branchRef } from '../../git/ref-name.ts'
 import { readRef } from '../../git/refs.ts'
 import { enqueue } from '../../jobs/job.ts'
-import { Failure, forbidden, invalidFields, notFound, rowNotFound } from '../../kernel/failure.ts'
+import { conflict, Failure, forbidden, invalidFields, notFound, rowNotFound } from '../../kernel/failure.ts'
 import { planOffers } from '../../kernel/plan.ts'
 import { projectPlaced } from '../access-index/service.ts'
 import { saveAvatar } from '../avatars/queries.ts'
@@ -197,6 +197,9 @@ export async function getRecord(ctx: Ctx, id: number): Promise<ProjectRecordRow>
   return record
 }
 
+/** Who may do what in a project may be another question where it lies now. */
+export const movedMeanwhile = (): Failure => conflict('The project was moved meanwhile')
+
 /** Changes what is given. Renames keep the old path as a redirect. */
 export async function editProject(
   ctx: Ctx,
@@ -221,7 +224,8 @@ export async function editProject(
       // Before its fork, in the order in which a lower visibility comes down.
       const sourceVisibility = input.visibility === undefined ? undefined : await lockForkSource(tx, project.id)
       const held = await lockProject(tx, project.id)
-      if (!held || !namespace || held.namespace_id !== namespace.id) throw rowNotFound()
+      if (!held) throw notFound('Project')
+      if (held.namespace_id !== namespace?.id) throw movedMeanwhile()
       const features = featuresAmong(input)
       const fullPath = input.path === undefined ? held.full_path : `${namespace.full_path}/${input.path}`
       const name = input.name ?? held.name
