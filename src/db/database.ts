@@ -34,10 +34,10 @@ export function openDatabase(url: string, { readers = 3, writers = 10 }: Databas
     const client = await pool.connect()
     let broken = false
     const transaction = new Transaction(lines.get(client)!)
+    let result: T
     try {
-      const result = await work(transaction.tx)
+      result = await work(transaction.tx)
       await transaction.commit()
-      return result
     } catch (error) {
       await transaction.rollback().catch(() => {
         broken = true
@@ -46,6 +46,8 @@ export function openDatabase(url: string, { readers = 3, writers = 10 }: Databas
     } finally {
       client.release(broken)
     }
+    await transaction.conclude()
+    return result
   }
 
   const reading = over((statement) => reader.query(statement))
