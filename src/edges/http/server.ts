@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage, type Server } from 'node:http'
 import type { Socket } from 'node:net'
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import type { Endpoint } from '../../api/endpoint.ts'
+import { isOffered } from '../../kernel/plan.ts'
 import { allHeaders, sendEmpty } from './answer.ts'
 import type { Doors } from './doors.ts'
 import { beginExchange, preflightHeaders } from './exchange.ts'
@@ -101,7 +102,7 @@ export function createHttpServer(
   mount(app, endpoints, doors)
   for (const door of others) door(app)
 
-  const offered = verbsByPath(endpoints)
+  const offered = verbsByPath(endpoints.filter(({ tier }) => isOffered(tier, doors.plan)))
   app.setNotFoundHandler((request, reply) => {
     reply.hijack()
     const exchange = beginExchange(request.raw, reply.raw, doors.siteUrl)
