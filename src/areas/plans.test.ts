@@ -5,6 +5,7 @@ import type { Plan } from '../kernel/plan.ts'
 const groupMinutes = ['extra_shared_runners_minutes_limit', 'shared_runners_minutes_limit']
 const projectStarter = ['approvals_before_merge', 'mirror']
 const projectPremium = [
+  'compliance_frameworks',
   'external_authorization_classification_label',
   'marked_for_deletion_at',
   'marked_for_deletion_on',

@@ -225,6 +225,9 @@ export const Project = entity({
       nullable(Type.Boolean(), { tier: 'starter', description: 'Of mirrors' }),
     ),
     external_authorization_classification_label: Type.Optional(nullable(Type.String(), { tier: 'premium' })),
+    compliance_frameworks: Type.Optional(
+      Type.Array(Type.String(), { tier: 'premium', description: 'Nothing here gives a project one' }),
+    ),
     packages_enabled: Type.Boolean(),
     service_desk_enabled: nullable(Type.Boolean(), { description: 'Below premium, null unless it was set' }),
     service_desk_address: nullableText,
@@ -320,6 +323,7 @@ export const Project = entity({
       // Pull mirrors come with their own area; until a project can be one, none is.
       mirror: false,
       external_authorization_classification_label: settings.external_authorization_classification_label,
+      compliance_frameworks: [],
       packages_enabled: settings.packages_enabled,
       service_desk_enabled: row.settings.service_desk_enabled ?? (planOffers(plan, 'premium') ? true : null),
       service_desk_address: null,
