@@ -42,10 +42,10 @@ export function openDatabase(
     const client = await answered(pool.connect())
     let broken = false
     const transaction = new Transaction(lines.get(client)!)
+    let result: T
     try {
-      const result = await work(transaction.tx)
+      result = await work(transaction.tx)
       await transaction.commit()
-      return result
     } catch (error) {
       await transaction.rollback().catch(() => {
         broken = true
@@ -54,6 +54,8 @@ export function openDatabase(
     } finally {
       client.release(broken)
     }
+    await transaction.conclude()
+    return result
   }
 
   const reading = over((statement) => reader.query(statement))

@@ -17,6 +17,7 @@ export class Transaction {
   readonly tx: Tx
   readonly #line: Line
   readonly #begun: Promise<unknown>
+  readonly #afterCommit = new Set<() => Promise<void>>()
   #collecting = false
 
   constructor(line: Line) {
@@ -26,7 +27,11 @@ export class Transaction {
     this.#begun.catch(() => {})
     const db = over((statement) => this.#query(statement))
     // A transaction sees what nobody else does: it keeps nothing.
-    this.tx = { ...db, kept: { row: db.row, rows: db.rows, expects: () => false } } as unknown as Tx
+    this.tx = {
+      ...db,
+      kept: { row: db.row, rows: db.rows, expects: () => false },
+      afterCommit: (work: () => Promise<void>) => void this.#afterCommit.add(work),
+    } as unknown as Tx
   }
 
   async commit(): Promise<void> {
@@ -34,6 +39,11 @@ export class Transaction {
     const { command } = await this.#ask('commit')
     // So the server says when a statement failed and whoever asked it went on.
     if (command === 'ROLLBACK') throw new Error('a statement of the transaction had failed: nothing is committed')
+  }
+
+  /** What was to be done once it is committed. It needs no connection. */
+  async conclude(): Promise<void> {
+    for (const work of this.#afterCommit) await work()
   }
 
   async rollback(): Promise<void> {

@@ -31,26 +31,33 @@ export async function addDeployKey(
   project: ProjectSubject,
   input: KeyInput & { can_push: boolean },
 ): Promise<DeployKeyRow> {
-  const actor = ctx.actor!
-  const parsed = parsePublicKey(input.key)
-  const known = parsed && (await findMaintainedKeyBySha256(ctx.db, actor, parsed.sha256))
   return ctx.transaction(async (tx) => {
-    let keyId = known?.id
-    if (keyId === undefined) {
-      const result = await addKey(tx, ctx.settings, input, { userId: null, creatorId: actor.id })
-      if ('refused' in result) throw invalidFields(ofDeployKey(result.refused))
-      keyId = result.added.id
-    }
+    const { keyId, isNew } = await keyFor(ctx, tx, input)
     const enabled = await enableKey(tx, { projectId: project.id, keyId, canPush: input.can_push })
     if (!enabled) throw goneMeanwhile()
     const { can_push } = input
     if (enabled.added)
-      await record(ctx, tx, known ? 'deploy_key_enabled' : 'deploy_key_added', project, keyId, {
+      await record(ctx, tx, isNew ? 'deploy_key_added' : 'deploy_key_enabled', project, keyId, {
         title: enabled.title,
         can_push,
       })
     return (await findDeployKey(tx, project.id, keyId))!
   })
+}
+
+/** The key of this text: one that the caller may use already, or a new one. */
+async function keyFor(ctx: Ctx, tx: Tx, input: KeyInput): Promise<{ keyId: number; isNew: boolean }> {
+  const actor = ctx.actor!
+  const parsed = parsePublicKey(input.key)
+  const find = async () => parsed && (await findMaintainedKeyBySha256(tx, actor, parsed.sha256))
+  const known = await find()
+  if (known) return { keyId: known.id, isNew: false }
+  const result = await addKey(tx, ctx.settings, input, { userId: null, creatorId: actor.id })
+  if ('added' in result) return { keyId: result.added.id, isNew: true }
+  // Another request may have added it since it was looked for.
+  const meanwhile = await find()
+  if (!meanwhile) throw invalidFields(ofDeployKey(result.refused))
+  return { keyId: meanwhile.id, isNew: false }
 }
 
 /** Complaints are about a key within the record that enables it. */

@@ -4,6 +4,7 @@ import { packRefs, writeCommitGraph } from '../../git/maintenance.ts'
 import { countLooseRefs } from '../../git/ref-files.ts'
 import { enqueue, job } from '../../jobs/job.ts'
 import { findProject } from '../projects/queries.ts'
+import { repositoryRefreshDue } from '../projects/refresh-due.ts'
 import { housekeepingDueIn, housekeepWhenDue } from '../repositories/housekeeping.ts'
 import { openRepository } from '../repositories/open.ts'
 import { saveRepositoryFacts } from './queries.ts'
@@ -34,13 +35,7 @@ async function planHousekeeping(ctx: Ctx, projectId: number): Promise<void> {
 
 /** After pushes: keeps the commit-graph fresh and counts what records show. */
 export const refreshRepository = job({
-  name: 'refresh_repository',
-  input: Type.Object({ projectId: Type.Integer() }),
-  key: ({ projectId }) => `refresh_repository:${projectId}`,
-  queue: ({ projectId }) => `repository:${projectId}`,
-  rests: true,
-  // Over four minutes: a database that is away for shorter must not cost what records show.
-  attempts: 6,
+  ...repositoryRefreshDue,
   async run({ projectId }, ctx) {
     const project = await findProject(ctx.db, null, projectId)
     if (!project) return

@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { Socket } from 'node:net'
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import type { Endpoint } from '../../api/endpoint.ts'
+import { isOffered } from '../../kernel/plan.ts'
 import { allHeaders, sendEmpty } from './answer.ts'
 import { UnsupportedContentType } from './body/unsupported-content-type.ts'
 import type { Doors } from './doors.ts'
@@ -116,7 +117,7 @@ export function createHttpServer(
   mount(app, endpoints, doors)
   for (const door of others) door(app)
 
-  const offered = verbsByPath(endpoints)
+  const offered = verbsByPath(endpoints.filter(({ tier }) => isOffered(tier, doors.plan)))
   const refuseRoute = (request: FastifyRequest, reply: FastifyReply) => {
     reply.hijack()
     const exchange = beginExchange(request.raw, reply.raw, doors.siteUrl)
