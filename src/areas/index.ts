@@ -22,6 +22,7 @@ import { compareRoutes } from './compare/routes.ts'
 import { customAttributeRoutes } from './custom-attributes/routes.ts'
 import { deployKeyRoutes } from './deploy-keys/routes.ts'
 import { deployTokenRoutes } from './deploy-tokens/routes.ts'
+import { contributedProjectRoutes } from './event-feed/project-routes.ts'
 import { eventFeedRoutes } from './event-feed/routes.ts'
 import { featureRoutes } from './features/routes.ts'
 import { fileRoutes } from './files/routes.ts'
@@ -35,6 +36,7 @@ import { groupRoutes } from './groups/routes.ts'
 import { housekeepRepository } from './housekeeping/jobs.ts'
 import { housekeepingRoutes } from './housekeeping/routes.ts'
 import { failStuckImports, importFromUrl } from './imports/jobs.ts'
+import { importRoutes } from './imports/routes.ts'
 import { acceptInvitationsLater, purgeEndedInvitations } from './invitations/jobs.ts'
 import { invitationRoutes } from './invitations/routes.ts'
 import { refreshLanguages } from './languages/jobs.ts'
@@ -44,9 +46,11 @@ import { purgeExpiredMembers } from './members/jobs.ts'
 import { membershipRoutes } from './members/membership-routes.ts'
 import { groupMemberRoutes, projectMemberRoutes } from './members/routes.ts'
 import { projectUserRoutes } from './members/user-routes.ts'
+import { namespaceExistsRoutes } from './namespaces/exists-routes.ts'
 import { namespaceRoutes } from './namespaces/routes.ts'
 import { notificationSettingRoutes } from './notification-settings/routes.ts'
 import { purgeEndedOauthTokens } from './oauth/jobs.ts'
+import { pictureRoutes } from './pictures/routes.ts'
 import { pipelineRoutes } from './pipelines/routes.ts'
 import { copyTemplate } from './project-creation/jobs.ts'
 import { projectCreationRoutes } from './project-creation/routes.ts'
@@ -66,6 +70,7 @@ import { searchRoutes } from './search/routes.ts'
 import { projectGroupRoutes } from './shares/group-routes.ts'
 import { purgeEndedShares } from './shares/jobs.ts'
 import { shareRoutes } from './shares/routes.ts'
+import { sharedProjectRoutes } from './shares/shared-project-routes.ts'
 import { purgeEndedSessions } from './sign-in/jobs.ts'
 import { judgeSignatures } from './signatures/jobs.ts'
 import { signatureRoutes } from './signatures/routes.ts'
@@ -78,6 +83,7 @@ import { termsRoutes } from './terms/routes.ts'
 import { impersonationTokenRoutes } from './tokens/impersonation-routes.ts'
 import { tokenRoutes } from './tokens/routes.ts'
 import { topicRoutes } from './topics/routes.ts'
+import { transferLocationRoutes } from './transfers/location-routes.ts'
 import { transferRoutes } from './transfers/routes.ts'
 import { treeRoutes } from './trees/routes.ts'
 import { twoFactorRoutes } from './two-factor/routes.ts'
@@ -109,7 +115,7 @@ export const areas: Readonly<Record<string, readonly Endpoint[]>> = {
   'commit-statuses': [...commitStatusRoutes, ...jobRoutes],
   commits: [...commitRoutes, ...commitWriteRoutes, ...pickRoutes],
   compare: compareRoutes,
-  'event-feed': eventFeedRoutes,
+  'event-feed': [...eventFeedRoutes, ...contributedProjectRoutes],
   'custom-attributes': customAttributeRoutes,
   'deploy-keys': deployKeyRoutes,
   'deploy-tokens': deployTokenRoutes,
@@ -119,10 +125,12 @@ export const areas: Readonly<Record<string, readonly Endpoint[]>> = {
   'gpg-keys': gpgKeyRoutes,
   groups: groupRoutes,
   housekeeping: housekeepingRoutes,
+  imports: importRoutes,
   invitations: invitationRoutes,
   languages: languageRoutes,
   members: [...groupMemberRoutes, ...projectMemberRoutes, ...membershipRoutes, ...projectUserRoutes],
-  namespaces: namespaceRoutes,
+  namespaces: [...namespaceRoutes, ...namespaceExistsRoutes],
+  pictures: pictureRoutes,
   pipelines: pipelineRoutes,
   'notification-settings': notificationSettingRoutes,
   'project-creation': projectCreationRoutes,
@@ -132,7 +140,7 @@ export const areas: Readonly<Record<string, readonly Endpoint[]>> = {
   search: searchRoutes,
   releases: [...releaseRoutes, ...releaseLinkRoutes],
   'resource-tokens': resourceTokenRoutes,
-  shares: [...shareRoutes, ...projectGroupRoutes],
+  shares: [...shareRoutes, ...projectGroupRoutes, ...sharedProjectRoutes],
   signatures: signatureRoutes,
   'ssh-keys': sshKeyRoutes,
   stars: starRoutes,
@@ -142,7 +150,7 @@ export const areas: Readonly<Record<string, readonly Endpoint[]>> = {
   terms: termsRoutes,
   tokens: [...tokenRoutes, ...impersonationTokenRoutes],
   topics: topicRoutes,
-  transfers: transferRoutes,
+  transfers: [...transferRoutes, ...transferLocationRoutes],
   trees: treeRoutes,
   'two-factor': twoFactorRoutes,
   uploads: uploadRoutes,
