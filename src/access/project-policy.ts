@@ -16,6 +16,8 @@ export const projectPolicy = {
   read_statistics: { from: 'reporter' },
   read_member: { from: 'guest', open: 'signed_in' },
   comment_commit: { from: 'reporter', open: 'signed_in', feature: 'repository', unless: ['archived'] },
+  /** What others said. */
+  admin_note: { from: 'maintainer', unless: ['archived'] },
   read_commit_status: { from: 'reporter', open: 'signed_in', feature: 'builds' },
   create_commit_status: { from: 'developer', feature: 'builds', unless: ['archived'] },
   /** Guests of a private project read pipelines and jobs only where jobs are public; strangers anywhere read jobs only there. */

@@ -12,6 +12,7 @@ import { collectUnusedBlobs } from './blob-collection/jobs.ts'
 import { deleteMergedBranches } from './branches/jobs.ts'
 import { branchRoutes } from './branches/routes.ts'
 import { broadcastMessageRoutes } from './broadcast-messages/routes.ts'
+import { commitDiscussionRoutes } from './commit-comments/discussion-routes.ts'
 import { commitCommentRoutes } from './commit-comments/routes.ts'
 import { jobRoutes } from './commit-statuses/job-routes.ts'
 import { commitStatusRoutes } from './commit-statuses/routes.ts'
@@ -111,7 +112,7 @@ export const areas: Readonly<Record<string, readonly Endpoint[]>> = {
   blame: blameRoutes,
   branches: branchRoutes,
   'broadcast-messages': broadcastMessageRoutes,
-  'commit-comments': commitCommentRoutes,
+  'commit-comments': [...commitCommentRoutes, ...commitDiscussionRoutes],
   'commit-statuses': [...commitStatusRoutes, ...jobRoutes],
   commits: [...commitRoutes, ...commitWriteRoutes, ...pickRoutes],
   compare: compareRoutes,

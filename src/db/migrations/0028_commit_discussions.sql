@@ -1,0 +1,17 @@
+-- What is said about a commit is said in discussions: most of one comment, some of answers, too.
+alter table commit_comments
+  add column discussion_id text,
+  -- Of a discussion that was begun as one. A comment on the whole commit that was not is answered by nothing.
+  add column threaded boolean not null default false,
+  -- Where in the diff, as it was said: paths, lines of both sides and the commits between which the diff is.
+  add column position jsonb,
+  add column updated_at timestamptz not null default now();
+-- The release before does not say which discussion, and begins one with each comment.
+alter table commit_comments
+  alter column discussion_id set default left(encode(sha256(convert_to(gen_random_uuid()::text, 'UTF8')), 'hex'), 40);
+update commit_comments set discussion_id = default, updated_at = created_at;
+alter table commit_comments
+  alter column discussion_id set not null,
+  add check (discussion_id ~ '^[0-9a-f]{40}$'),
+  add check (position is null or threaded);
+create index commit_comments_discussion on commit_comments (project_id, commit_oid, discussion_id, id);
