@@ -11,6 +11,8 @@ export const projectPolicy = {
   /** Whoever reads it may star it. */
   star_project: { from: 'guest', open: 'signed_in' },
   upload_file: { from: 'guest', open: 'signed_in', unless: ['archived'] },
+  admin_upload: { from: 'maintainer' },
+  remove_upload: { from: 'maintainer', unless: ['archived'] },
   /** Needs a token as nothing else that reads does: a search costs more than a page. */
   search_project: { from: 'guest', open: 'signed_in' },
   read_statistics: { from: 'reporter' },

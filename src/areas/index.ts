@@ -18,6 +18,7 @@ import { jobRoutes } from './commit-statuses/job-routes.ts'
 import { commitStatusRoutes } from './commit-statuses/routes.ts'
 import { pickRoutes } from './commits/pick-routes.ts'
 import { commitRoutes } from './commits/routes.ts'
+import { commitSequenceRoutes } from './commits/sequence-routes.ts'
 import { commitWriteRoutes } from './commits/write-routes.ts'
 import { compareRoutes } from './compare/routes.ts'
 import { customAttributeRoutes } from './custom-attributes/routes.ts'
@@ -89,6 +90,7 @@ import { transferRoutes } from './transfers/routes.ts'
 import { treeRoutes } from './trees/routes.ts'
 import { twoFactorRoutes } from './two-factor/routes.ts'
 import { uploadRoutes } from './uploads/routes.ts'
+import { storedUploadRoutes } from './uploads/stored-routes.ts'
 import { removeUser } from './user-removal/jobs.ts'
 import { userRemovalRoutes } from './user-removal/routes.ts'
 import { userStatusRoutes } from './user-statuses/routes.ts'
@@ -114,7 +116,7 @@ export const areas: Readonly<Record<string, readonly Endpoint[]>> = {
   'broadcast-messages': broadcastMessageRoutes,
   'commit-comments': [...commitCommentRoutes, ...commitDiscussionRoutes],
   'commit-statuses': [...commitStatusRoutes, ...jobRoutes],
-  commits: [...commitRoutes, ...commitWriteRoutes, ...pickRoutes],
+  commits: [...commitRoutes, ...commitSequenceRoutes, ...commitWriteRoutes, ...pickRoutes],
   compare: compareRoutes,
   'event-feed': [...eventFeedRoutes, ...contributedProjectRoutes],
   'custom-attributes': customAttributeRoutes,
@@ -154,7 +156,7 @@ export const areas: Readonly<Record<string, readonly Endpoint[]>> = {
   transfers: [...transferRoutes, ...transferLocationRoutes],
   trees: treeRoutes,
   'two-factor': twoFactorRoutes,
-  uploads: uploadRoutes,
+  uploads: [...uploadRoutes, ...storedUploadRoutes],
   'user-removal': userRemovalRoutes,
   'user-statuses': userStatusRoutes,
   users: [...userRoutes, ...stateRoutes, ...emailRoutes, ...activityRoutes],

@@ -153,7 +153,7 @@ describe('discussions of a commit', () => {
     expect(await maintainer.put(note, { body: 'Three' })).toMatchObject({ status: 200, json: { body: 'Three' } })
     expect((await ann.get(note)).json.body).toBe('Three')
     expect(await ann.put(note, { body: ' ' })).toMatchObject(refused('note', "can't be blank"))
-    await world.archive(project)
+    await world.root.post(`/projects/${project.id}/archive`)
     expect((await ann.put(note, { body: 'x' })).status).toBe(403)
     await world.root.post(`/projects/${project.id}/unarchive`)
     expect((await ann.delete(note)).status).toBe(204)

@@ -1,9 +1,9 @@
 import type { Ctx } from '../../api/ctx.ts'
 import { emit } from '../../events/log.ts'
-import { type Commit, readCommit, titleOf } from '../../git/commits.ts'
+import { type Commit, titleOf } from '../../git/commits.ts'
 import { invalid, notFound } from '../../kernel/failure.ts'
 import { diffLimits } from '../commits/diff-limits.ts'
-import { findCommitId } from '../commits/revision.ts'
+import { getCommit as commitOf } from '../commits/revision.ts'
 import type { ProjectRow } from '../projects/queries.ts'
 import { noteActivity } from '../pushes/queries.ts'
 import { openRepository } from '../repositories/open.ts'
@@ -11,13 +11,8 @@ import { type ChangedLine, isChangedLine } from './changed-line.ts'
 import { type CommitCommentRow, insertComment, type NewComment } from './queries.ts'
 
 /** Fails unless the text names a commit. One round trip. */
-export async function getCommit(ctx: Ctx, project: ProjectRow, name: string): Promise<Commit> {
-  const repo = openRepository(ctx, project)
-  const id = await findCommitId(repo, name)
-  const commit = id && (await readCommit(repo, id))
-  if (!commit) throw notFound('Commit')
-  return commit
-}
+export const getCommit = (ctx: Ctx, project: ProjectRow, name: string): Promise<Commit> =>
+  commitOf(openRepository(ctx, project), name)
 
 /**
  * Says something about a commit; about one line of it when the commit changed that line, otherwise about the whole. Tells
