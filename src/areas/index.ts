@@ -81,6 +81,7 @@ import { starRoutes } from './stars/routes.ts'
 import { statisticsRoutes } from './statistics/routes.ts'
 import { submoduleRoutes } from './submodules/routes.ts'
 import { tagRoutes } from './tags/routes.ts'
+import { templateRoutes } from './templates/routes.ts'
 import { termsRoutes } from './terms/routes.ts'
 import { impersonationTokenRoutes } from './tokens/impersonation-routes.ts'
 import { tokenRoutes } from './tokens/routes.ts'
@@ -150,6 +151,7 @@ export const areas: Readonly<Record<string, readonly Endpoint[]>> = {
   statistics: statisticsRoutes,
   submodules: submoduleRoutes,
   tags: tagRoutes,
+  templates: templateRoutes,
   terms: termsRoutes,
   tokens: [...tokenRoutes, ...impersonationTokenRoutes],
   topics: topicRoutes,
