@@ -22,6 +22,7 @@ import { docsPage } from './edges/http/docs-page.ts'
 import type { Doors } from './edges/http/doors.ts'
 import { goGetClaim } from './edges/http/go-get-claim.ts'
 import { homeDoor } from './edges/http/home-door.ts'
+import type { HttpLimits } from './edges/http/limits.ts'
 import { ownMetrics } from './edges/http/metrics.ts'
 import { oauthDoor } from './edges/http/oauth-door.ts'
 import { openApiDoor } from './edges/http/openapi/door.ts'
@@ -45,6 +46,7 @@ import { SettingsStore } from './settings/store.ts'
 
 /** Parts that tests replace. */
 export type Overrides = Pick<Doors, 'onAnswer'> & {
+  readonly httpLimits?: HttpLimits
   readonly sshLimits?: Partial<SshLimits>
   readonly mailer?: Mailer
 }
@@ -92,7 +94,7 @@ export async function createApp(config: Config, services: Services, overrides: O
   await mkdir(uploadsDir(config), { recursive: true })
   const secrets = openSecrets(join(config.dataDir, 'secrets.keys'))
 
-  const contextOf = (now: Settings, caller: Caller, remoteAddress: string | undefined): Ctx => ({
+  const contextOf = (now: Settings, caller: Caller, remoteAddress?: string, gone?: AbortSignal): Ctx => ({
     actor: caller,
     db,
     transaction: (work) => db.transaction((tx) => work({ ...tx, origin: originOf(caller, remoteAddress) })),
@@ -107,9 +109,10 @@ export async function createApp(config: Config, services: Services, overrides: O
     secrets,
     log,
     remoteAddress,
+    gone,
   })
-  const open = async (caller: Caller, remoteAddress?: string): Promise<Ctx> =>
-    contextOf(await settings.get(), caller, remoteAddress)
+  const open = async (caller: Caller, remoteAddress?: string, gone?: AbortSignal): Promise<Ctx> =>
+    contextOf(await settings.get(), caller, remoteAddress, gone)
 
   const doors: Doors = {
     db,
@@ -122,8 +125,13 @@ export async function createApp(config: Config, services: Services, overrides: O
     open,
     ...overrides,
   }
-  const http = createHttpServer(endpoints, doors, [
-    systemDoor({ db, settings, runner, dataDir: config.dataDir, metrics: services.metrics ?? ownMetrics }),
+  const others = [
+    systemDoor(doors, {
+      runner,
+      dataDir: config.dataDir,
+      metrics: services.metrics ?? ownMetrics,
+      metricsFrom: config.metricsFrom,
+    }),
     openApiDoor({ areas, plan: config.plan, version: apiVersion, siteUrl: site.url }),
     homeDoor(settings),
     docsPage(site.url),
@@ -132,7 +140,8 @@ export async function createApp(config: Config, services: Services, overrides: O
     oauthDoor(doors),
     accountPages(doors),
     wildcardDoor(site.url, [gitClaim(doors), largeFileClaim(doors), uploadClaim(doors), goGetClaim(doors)]),
-  ])
+  ]
+  const http = createHttpServer(endpoints, doors, others, overrides.httpLimits)
   stack.defer(() => http.close())
 
   let ssh: SshServer | undefined

@@ -28,6 +28,7 @@ describe('parseConfig', () => {
       root: {},
       mail: { from: 'Stithy <stithy@127.0.0.1>' },
       impersonation: true,
+      metricsFrom: ['127.0.0.0/8', '::1'],
       logLevel: 'info',
     })
   })
@@ -48,6 +49,7 @@ describe('parseConfig', () => {
       STITHY_SMTP_URL: 'smtps://ann:secret@mail.example.com',
       STITHY_MAIL_FROM: 'The forge <git@example.com>',
       STITHY_IMPERSONATION: 'off',
+      STITHY_METRICS_FROM: '10.0.0.0/8, 2001:db8::1',
       STITHY_LOG_LEVEL: 'debug',
     })
     expect(config).toEqual({
@@ -62,6 +64,7 @@ describe('parseConfig', () => {
       root: { password: 'correcthorse', token: 'a-token-of-20-letters' },
       mail: { smtpUrl: 'smtps://ann:secret@mail.example.com', from: 'The forge <git@example.com>' },
       impersonation: false,
+      metricsFrom: ['10.0.0.0/8', '2001:db8::1'],
       logLevel: 'debug',
     })
   })
@@ -84,10 +87,11 @@ describe('parseConfig', () => {
       STITHY_ROOT_PASSWORD: 'short',
       STITHY_ROOT_TOKEN: 'nineteen-characters',
       STITHY_LOG_LEVEL: 'loud',
+      STITHY_METRICS_FROM: '10.0.0.0/33',
     }
     const mistakes = mistakesOf(wrong)
     expect(mistakes.map((mistake) => mistake.split(' ')[0]).sort()).toEqual(Object.keys(wrong).sort())
-    expect(() => parse(wrong)).toThrow(/^11 settings are wrong:\n {2}- STITHY_.*\n {2}- STITHY_/)
+    expect(() => parse(wrong)).toThrow(/^12 settings are wrong:\n {2}- STITHY_.*\n {2}- STITHY_/)
   })
 
   test('a complaint never shows a secret', () => {
@@ -124,6 +128,15 @@ describe('parseConfig', () => {
     if (mistake === undefined) expect(parse(env).blobUrl).toBe(blobUrl)
     else expect(mistakesOf(env)).toEqual([mistake])
   })
+
+  test.for(['everybody', '10.0.0.0/', '10.0.0.0/8,', '10.0.0.0/8/8', '::/129', 'fe80::1%eth0', '10.0.0/8'])(
+    'figures are for no %s',
+    (value) => {
+      expect(mistakesOf({ STITHY_METRICS_FROM: value })).toEqual([
+        expect.stringMatching(/^STITHY_METRICS_FROM must be addresses and networks with commas between them, and "/),
+      ])
+    },
+  )
 
   test('a database on a socket has a user and no host', () => {
     const url = 'postgresql://ann@/forge?host=/run/postgresql'

@@ -1,3 +1,4 @@
+import { isIP } from 'node:net'
 import { availableParallelism } from 'node:os'
 import { join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
@@ -27,6 +28,8 @@ export type Config = Readonly<{
   mail: Readonly<{ smtpUrl?: string; from: string }>
   /** Whether tokens by which administrators act as somebody are taken. */
   impersonation: boolean
+  /** Addresses and networks (`10.0.0.0/8`) that are shown the figures of the processes without a token. */
+  metricsFrom: readonly string[]
   logLevel: LogLevel
 }>
 
@@ -48,6 +51,7 @@ export class ConfigError extends Error {
   }
 }
 
+const loopback: readonly string[] = ['127.0.0.0/8', '::1']
 const rootTokenMinLength = 20
 /** What GitLab asks of a password, too. */
 const rootPasswordMinLength = 8
@@ -127,6 +131,7 @@ export function parseConfig(
       from: parsed('STITHY_MAIL_FROM', `Stithy <stithy@${new URL(externalUrl).hostname}>`, parseSender),
     }),
     impersonation: oneOf('STITHY_IMPERSONATION', 'on', ['on', 'off']) === 'on',
+    metricsFrom: Object.freeze(parsed('STITHY_METRICS_FROM', { networks: loopback }, parseNetworks).networks),
     logLevel: oneOf('STITHY_LOG_LEVEL', 'info', logLevels),
   })
   if (mistakes.length > 0) throw new ConfigError(mistakes)
@@ -177,6 +182,21 @@ const parseSender = (text: string): string | string[] =>
   /^([^<>@\p{Cc}]*<[^<>@\s]+@[^<>@\s]+>|[^<>@\s]+@[^<>@\s]+)$/u.test(text)
     ? text
     : [`must be an address, or a name and an address like "Stithy <git@example.com>", not "${text}"`]
+
+function parseNetworks(text: string): { networks: readonly string[] } | string[] {
+  const networks = text.split(',').map((each) => each.trim())
+  const wrong = networks.find((each) => !isNetwork(each))
+  return wrong === undefined
+    ? { networks }
+    : [`must be addresses and networks with commas between them, and "${wrong}" is none`]
+}
+
+function isNetwork(text: string): boolean {
+  const [address = '', bits, ...rest] = text.split('/')
+  const family = isIP(address)
+  if (family === 0 || rest.length > 0 || address.includes('%')) return false
+  return bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (family === 4 ? 32 : 128))
+}
 
 function parseBlobUrl(text: string, folder: string): string | string[] {
   // One letter before a colon is a drive, not a scheme.

@@ -31,4 +31,6 @@ export type Ctx = {
   readonly log: Logger
   /** The address of the client, for audit and limits; absent in jobs. */
   readonly remoteAddress: string | undefined
+  /** Of whoever only reads: aborted when he leaves before he has his answer, which then nobody need work for. */
+  readonly gone?: AbortSignal | undefined
 }

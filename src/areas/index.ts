@@ -60,7 +60,7 @@ import { removeMarkedProjects, removeProject, resumeProjectRemovals } from './pr
 import { projectRoutes } from './projects/routes.ts'
 import { protectedBranchRoutes } from './protected-branches/routes.ts'
 import { protectedTagRoutes } from './protected-tags/routes.ts'
-import { housekeepLater, refreshRepository } from './pushes/jobs.ts'
+import { housekeepAfterPushes, refreshRepository } from './pushes/jobs.ts'
 import { settleCutOffPushes } from './pushes/recovery.ts'
 import { releaseLinkRoutes } from './releases/link-routes.ts'
 import { releaseRoutes } from './releases/routes.ts'
@@ -192,7 +192,7 @@ export const jobs: readonly Job<any>[] = [
   purgeStaleMails,
   refreshLanguages,
   refreshRepository,
-  housekeepLater,
+  housekeepAfterPushes,
   removeGroup,
   removeIdleBots,
   removeMarkedGroups,

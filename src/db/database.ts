@@ -1,8 +1,9 @@
 import pg from 'pg'
-import { connectionOptions } from './connection.ts'
+import { answerMs, connectionOptions } from './connection.ts'
 import type { Database, Tx } from './db.ts'
 import { KeptRows } from './kept-rows.ts'
 import { Line } from './line.ts'
+import { answered } from './lost.ts'
 import { Reader } from './reader.ts'
 import { over, Transaction } from './transaction.ts'
 import { isRetryable } from './violations.ts'
@@ -12,13 +13,18 @@ export type DatabaseOptions = {
   readers?: number
   /** Connections for transactions, at most. */
   writers?: number
+  /** After how long without any answer a connection is given up. */
+  patienceMs?: number
 }
 
 const attempts = 4
 
 /** Opens the connections on first use. Statements outside a transaction go through the pipelined readers. */
-export function openDatabase(url: string, { readers = 3, writers = 10 }: DatabaseOptions = {}): Database {
-  const reader = new Reader(url, readers)
+export function openDatabase(
+  url: string,
+  { readers = 3, writers = 10, patienceMs = answerMs }: DatabaseOptions = {},
+): Database {
+  const reader = new Reader(url, readers, patienceMs)
   const pool = new pg.Pool({
     ...connectionOptions(url, 'writer'),
     ...{ pipeline: true },
@@ -26,12 +32,14 @@ export function openDatabase(url: string, { readers = 3, writers = 10 }: Databas
     idleTimeoutMillis: 30_000,
   })
   const lines = new WeakMap<pg.ClientBase, Line>()
-  pool.on('connect', (client) => void lines.set(client, new Line(client as unknown as pg.Client)))
-  // An idle connection that breaks leaves the pool by itself; without a listener it would end the process.
+  pool.on('connect', (client) => void lines.set(client, new Line(client as unknown as pg.Client, patienceMs)))
+  // A connection that breaks leaves the pool, or fails the statement it is used for; without listeners, for idle ones and
+  // for those in use, it would end the process.
   pool.on('error', () => {})
+  pool.on('connect', (client) => client.on('error', () => {}))
 
   async function once<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
-    const client = await pool.connect()
+    const client = await answered(pool.connect())
     let broken = false
     const transaction = new Transaction(lines.get(client)!)
     try {

@@ -1,6 +1,7 @@
 import pg from 'pg'
 import { connectionOptions } from './connection.ts'
 import type { Db } from './db.ts'
+import { answered } from './lost.ts'
 import { sql } from './sql.ts'
 
 /** Topics that processes tell one another about. A notification is a hint: whoever misses one must still be right soon. */
@@ -37,8 +38,8 @@ export class Notifications implements AsyncDisposable {
     client.on('notification', ({ payload }) => this.#tell(payload as Topic))
     client.on('error', () => {})
     client.once('end', () => this.#lost(client))
-    await client.connect()
-    await client.query(`listen ${channel}`)
+    await answered(client.connect())
+    await answered(client.query(`listen ${channel}`))
     this.#tell(undefined)
   }
 

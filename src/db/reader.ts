@@ -1,7 +1,8 @@
 import pg from 'pg'
-import { connectionOptions } from './connection.ts'
+import { answerMs, connectionOptions } from './connection.ts'
 import type { Statement } from './db.ts'
 import { Line } from './line.ts'
+import { answered } from './lost.ts'
 
 /**
  * Single statements over a few pipelined connections: many are on the wire at once, answers come in order.
@@ -10,6 +11,7 @@ import { Line } from './line.ts'
  */
 export class Reader implements AsyncDisposable {
   readonly #url: string
+  readonly #patienceMs: number
   readonly #slots: (Promise<Line> | undefined)[]
   readonly #lines = new Set<Line>()
   #turn: Line | undefined
@@ -17,8 +19,9 @@ export class Reader implements AsyncDisposable {
   #next = 0
   #ended = false
 
-  constructor(url: string, connections: number) {
+  constructor(url: string, connections: number, patienceMs: number = answerMs) {
     this.#url = url
+    this.#patienceMs = patienceMs
     this.#slots = new Array(connections)
   }
 
@@ -28,7 +31,7 @@ export class Reader implements AsyncDisposable {
   }
 
   async query(statement: Statement): Promise<pg.QueryResult> {
-    const line = this.#turn ?? this.#begin(await this.#line())
+    const line = this.#turn ?? this.#begin(await answered(this.#ready()))
     return line.query(statement)
   }
 
@@ -44,7 +47,7 @@ export class Reader implements AsyncDisposable {
   }
 
   /** An idle connection, or a new one while there may be more, or the one with the least to do. */
-  #line(): Line | Promise<Line> {
+  async #ready(): Promise<Line> {
     let best: Line | undefined
     for (const line of this.#lines) if (!best || line.waiting < best.waiting) best = line
     if (best && (best.waiting === 0 || this.#lines.size === this.#slots.length)) return best
@@ -57,7 +60,7 @@ export class Reader implements AsyncDisposable {
   async #connect(slot: number): Promise<Line> {
     if (this.#ended) throw new Error('the database connections are closed')
     const client = new pg.Client({ ...connectionOptions(this.#url, 'reader'), pipeline: true } as pg.ClientConfig)
-    const line = new Line(client)
+    const line = new Line(client, this.#patienceMs)
     // A broken connection leaves its slot; the next statement opens another.
     const drop = () => {
       this.#slots[slot] = undefined

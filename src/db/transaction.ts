@@ -42,7 +42,7 @@ export class Transaction {
 
   #ask(command: string): Promise<pg.QueryResult> {
     this.#collect()
-    return this.#line.client.query(command)
+    return this.#line.command(command)
   }
 
   #query(statement: Statement): Promise<pg.QueryResult> {

@@ -4,7 +4,7 @@ import type { Oid } from './oid.ts'
 import type { RefName } from './ref-name.ts'
 import { commitsOf } from './ref-objects.ts'
 import { listRefTips, type RefTip } from './refs.ts'
-import { recall, remember } from './remember.ts'
+import { keep, recall, remember } from './remember.ts'
 import type { Repository } from './repository.ts'
 
 /**
@@ -15,7 +15,7 @@ import type { Repository } from './repository.ts'
 /** Whether `descendant` is `ancestor` or has it in its history. Throws when one is no commit. */
 export async function isAncestor(repo: Repository, ancestor: Oid, descendant: Oid): Promise<boolean> {
   if (ancestor === descendant) return true
-  const make = async () => {
+  const make = async (repo: Repository) => {
     const known = await inDag(repo, [ancestor, descendant], async (dag) => {
       const node = dag.node(ancestor)
       return { yes: (await reachable(dag, dag.node(descendant), [node])).has(node) }
@@ -45,13 +45,7 @@ export async function mergedInto(
   const known = new Map(others.map(({ oid }) => [oid, recall<{ yes: boolean }>(repo, key(oid))?.yes]))
   const unknown = others.filter(({ oid }) => known.get(oid) === undefined)
   const found = unknown.length === 0 ? undefined : await ancestorsOf(repo, head, unknown)
-  for (const { oid } of unknown)
-    void remember(
-      repo,
-      key(oid),
-      async () => ({ yes: found?.has(oid) === true }),
-      () => 50,
-    )
+  for (const { oid } of unknown) keep(repo, key(oid), { yes: found?.has(oid) === true }, 50)
   return new Set(others.filter(({ oid }) => known.get(oid) ?? found?.has(oid)).map(({ name }) => name))
 }
 
@@ -76,7 +70,7 @@ async function ancestorsOf(repo: Repository, head: Oid, refs: readonly RefTip[])
  * nothing in common. Throws when one is no commit.
  */
 export async function mergeBase(repo: Repository, ...commits: readonly [Oid, Oid, ...Oid[]]): Promise<Oid | undefined> {
-  const make = async () => {
+  const make = async (repo: Repository) => {
     const known = commits.length === 2 ? await onlyBase(repo, commits) : undefined
     if (known) return { oid: known[0] }
     // With more than two, git would otherwise answer for a merge of the others.
@@ -92,7 +86,7 @@ export async function mergeBase(repo: Repository, ...commits: readonly [Oid, Oid
  * names them; empty when there are none. Throws when one is no commit.
  */
 export async function mergeBases(repo: Repository, ...commits: readonly [Oid, Oid, ...Oid[]]): Promise<readonly Oid[]> {
-  const make = async () => {
+  const make = async (repo: Repository) => {
     const known = await onlyBase(repo, commits)
     if (known) return { oids: known }
     const { stdout } = await repo.run('merge-base', { flags: ['--all'], args: commits, accept: [0, 1] })
@@ -122,7 +116,7 @@ export function aheadBehind(
   left: Oid,
   right: Oid,
 ): Promise<{ readonly left: number; readonly right: number }> {
-  const make = async () => {
+  const make = async (repo: Repository) => {
     const known = await inDag(repo, [left, right], async (dag) => {
       const [one, other] = [dag.node(left), dag.node(right)]
       return {

@@ -20,7 +20,7 @@ export function blameFile(repo: Repository, commit: Oid, path: string): Promise<
   return remember(
     repo,
     `blame ${commit}:${path}`,
-    async () => {
+    async (repo) => {
       const { stdout } = await repo.run('blame', {
         // Without the content, which is at hand, and without quoting names.
         flags: ['--incremental', '--no-textconv', '--no-progress', '--ignore-revs-file='],

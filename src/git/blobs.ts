@@ -3,7 +3,7 @@ import { Failure } from '../kernel/failure.ts'
 import { objectContent, objectInfo } from './cat-file.ts'
 import { GitError } from './git-error.ts'
 import type { Oid } from './oid.ts'
-import { remember } from './remember.ts'
+import { keep } from './remember.ts'
 import type { Repository } from './repository.ts'
 
 /** What `readBlob` reads into memory at most. */
@@ -33,16 +33,10 @@ export function readBlob(repo: Repository, oid: Oid, { maxBytes = maxBlobBytes }
   const known = repo.git.cache.get(`${repo.cacheKey}blob ${oid}`) as Blob | undefined
   if (known && known.sizeBytes <= maxBytes) return Promise.resolve(known)
   // Larger ones are handed out, not kept: a few would push out all the commits and trees.
-  return read().then((blob) =>
-    blob && blob.sizeBytes <= rememberedBytes
-      ? remember(
-          repo,
-          `blob ${oid}`,
-          async () => blob,
-          (it) => it.sizeBytes,
-        )
-      : blob,
-  )
+  return read().then((blob) => {
+    if (blob && blob.sizeBytes <= rememberedBytes) keep(repo, `blob ${oid}`, blob, blob.sizeBytes)
+    return blob
+  })
 }
 
 /**

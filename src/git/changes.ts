@@ -49,7 +49,7 @@ export function changesBetweenTrees(repo: Repository, from: Oid, to: Oid): Promi
   return remember(
     repo,
     `changes ${from} ${to}`,
-    async () => {
+    async (repo) => {
       const helper = await repo.helper('diff-tree', 'diff-tree', {
         flags: ['--stdin', '-r', '--raw', '--numstat', '-z', '-M'],
       })
@@ -57,6 +57,19 @@ export function changesBetweenTrees(repo: Repository, from: Oid, to: Oid): Promi
     },
     ({ files }) => 500 * files.length,
   )
+}
+
+/**
+ * As `changesBetweenTrees`, without a look into the files but for renames, so that no line is counted. Asked of a
+ * long-lived `diff-tree --stdin`, and not remembered.
+ */
+export async function changedFiles(
+  repo: Repository,
+  from: Oid,
+  to: Oid,
+): Promise<{ readonly files: readonly ChangedFile[]; readonly truncated: boolean }> {
+  const helper = await repo.helper('diff-tree --raw', 'diff-tree', { flags: ['--stdin', '-r', '--raw', '-z', '-M'] })
+  return helper.ask(new ChangesQuestion(from, to))
 }
 
 /** What a commit changed against its first parent, or against nothing. `undefined` when there is no such commit. */

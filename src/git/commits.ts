@@ -1,7 +1,7 @@
 import { objectContent } from './cat-file.ts'
 import { parseObjectText } from './object-text.ts'
 import type { Oid } from './oid.ts'
-import { remember } from './remember.ts'
+import { keep, remember } from './remember.ts'
 import type { Repository } from './repository.ts'
 import { parseSignature, type Signature } from './signature.ts'
 
@@ -35,7 +35,7 @@ export function readCommit(repo: Repository, oid: Oid): Promise<Commit | undefin
   return remember(
     repo,
     `commit ${oid}`,
-    async () => {
+    async (repo) => {
       const found = await objectContent(await repo.objects(), `${oid}^{commit}`, maxCommitBytes)
       return found?.content && parseCommit(found.oid, found.content)
     },
@@ -45,7 +45,7 @@ export function readCommit(repo: Repository, oid: Oid): Promise<Commit | undefin
 
 /** Call it when a new commit has been stored: the next reader need not ask for it. */
 export function rememberCommit(repo: Repository, commit: Commit): void {
-  void remember(repo, `commit ${commit.oid}`, async () => commit, sizeOf)
+  keep(repo, `commit ${commit.oid}`, commit, sizeOf(commit))
 }
 
 /** As `readCommit` for many in one round trip, in the order of `oids`. */

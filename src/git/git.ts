@@ -13,6 +13,7 @@ import { type Patience, usualPatience } from './patience.ts'
 import { branchRef } from './ref-name.ts'
 import { Repository } from './repository.ts'
 import type { Runner } from './runner/client.ts'
+import type { SharedWork } from './shared-work.ts'
 
 export type GitOptions = {
   /** Memory for parsed objects of all repositories. Default 64 MiB. */
@@ -36,6 +37,7 @@ export class Git implements GitContext {
   readonly helpers: HelperPool
   readonly patience: () => Patience
   readonly cache: Cache
+  readonly making = new Map<string, SharedWork<object | undefined>>()
   readonly graphs: LRUCache<string, KeptGraph>
   readonly #open = new LRUCache<string, Repository>({ max: 10_000 })
   #emptyDir: Promise<string> | undefined

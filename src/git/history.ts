@@ -1,10 +1,10 @@
 import { type Commit, readCommits } from './commits.ts'
 import { inDag } from './dag/dag.ts'
-import { type LogFilters, log } from './dag/log.ts'
+import { type LogFilters, listedBefore, log } from './dag/log.ts'
 import { maxReads } from './dag/path-reader.ts'
 import type { Oid } from './oid.ts'
 import { isTreePath, pathToBytes } from './path-bytes.ts'
-import { remember } from './remember.ts'
+import { keep, recall, remember } from './remember.ts'
 import type { Repository } from './repository.ts'
 
 export type HistoryFilters = {
@@ -89,7 +89,7 @@ export async function countCommits(
   { atMost }: { atMost?: number } = {},
 ): Promise<number> {
   if (isEmpty(filters)) return 0
-  const count = async () => {
+  const count = async (repo: Repository) => {
     const here = filters.follow ? undefined : readHere(filters, 0)
     const tips = here && [...here.from, ...(here.excluding ?? [])]
     const known =
@@ -102,8 +102,42 @@ export async function countCommits(
     })
     return { count: Number(stdout.toString('latin1')) }
   }
-  if (filters.from === 'all') return (await count()).count
-  return (await remember(repo, `count ${atMost} ${JSON.stringify(filters)}`, count, () => 50)).count
+  if (filters.from === 'all') return (await count(repo)).count
+  const { from, ...others } = filters
+  const [tip] = from
+  const isOfPath = filters.path !== undefined && from.length === 1 && !filters.excluding?.length
+  const latest = `latest count ${atMost} ${JSON.stringify(others)}`
+  const counted = await remember(
+    repo,
+    `count ${atMost} ${JSON.stringify(filters)}`,
+    async (repo) => {
+      const before = isOfPath ? recall<Counted>(repo, latest) : undefined
+      return (before && (await carriedOn(repo, filters, before, atMost))) ?? count(repo)
+    },
+    () => 50,
+  )
+  if (isOfPath) keep(repo, latest, { tip: tip!, count: counted.count } satisfies Counted, 50)
+  return counted.count
+}
+
+type Counted = { readonly tip: Oid; readonly count: number }
+
+/**
+ * The count for a tip by that for an earlier one. Both must count all, within times that are no bounds for what came between;
+ * `undefined` when one is not simply the other and what came since.
+ */
+async function carriedOn(
+  repo: Repository,
+  filters: HistoryFilters,
+  before: Counted,
+  atMost = Number.POSITIVE_INFINITY,
+): Promise<{ count: number } | undefined> {
+  const here = filters.since || filters.until || filters.follow ? undefined : readHere(filters, 0)
+  if (!here || before.count >= atMost) return undefined
+  const since = await inDag(repo, [...here.from, before.tip], async (dag) => ({
+    count: await listedBefore(repo, dag, here, before.tip),
+  }))
+  return since?.count === undefined ? undefined : { count: Math.min(before.count + since.count, atMost) }
 }
 
 /**
@@ -114,7 +148,7 @@ export async function lastCommitOfPath(repo: Repository, commit: Oid, path: stri
   const found = await remember(
     repo,
     `last ${commit}:${path}`,
-    async () => {
+    async (repo) => {
       const [oid] = await listCommitIds(repo, { from: [commit], ...(path !== '' && { path }) }, { limit: 1 })
       return { oid }
     },

@@ -3,6 +3,7 @@ import {
   closeSync,
   fsync as fsyncCallback,
   mkdirSync,
+  open as openCallback,
   openSync,
   rename as renameCallback,
   writeFile as writeFileCallback,
@@ -18,6 +19,7 @@ import { pathToBytes } from './path-bytes.ts'
 import type { Repository } from './repository.ts'
 
 const fsync = promisify(fsyncCallback)
+const open: (path: string, flags: string, mode: number) => Promise<number> = promisify(openCallback)
 const rename = promisify(renameCallback)
 const writeFile = promisify(writeFileCallback)
 const deflate = promisify(deflateCallback)
@@ -98,7 +100,16 @@ function placeOf(repo: Repository, object: NewObject): Place {
 }
 
 async function inBatches<T>(all: readonly T[], work: (one: T) => Promise<void>): Promise<void> {
-  for (let at = 0; at < all.length; at += atOnce) await Promise.all(all.slice(at, at + atOnce).map(work))
+  for (let at = 0; at < all.length; at += atOnce) {
+    const begun = all.slice(at, at + atOnce).map(work)
+    try {
+      await Promise.all(begun)
+    } catch (error) {
+      // Whoever clears away what was made must find all of it.
+      await Promise.allSettled(begun)
+      throw error
+    }
+  }
 }
 
 /** Below this, compressing and writing take less than handing them to another thread. What waits for the disk is handed over. */
@@ -110,7 +121,7 @@ async function writeTemporary({ object, temporary }: Place): Promise<void> {
   const options = compression(whole.length)
   const isSmall = whole.length < doneHereBytes
   const compressed = isSmall ? deflateSync(whole, options) : await deflate(whole, options)
-  const file = openSync(temporary, 'wx', 0o444)
+  const file = await open(temporary, 'wx', 0o444)
   try {
     if (isSmall) writeFileSync(file, compressed)
     else await writeFile(file, compressed)
@@ -126,7 +137,7 @@ const putInPlace = ({ temporary, path }: Place): Promise<void> => rename(tempora
  * As git: objects are packed soon, so speed counts. The window is no larger than what goes through it: memory for the usual
  * one is a quarter of a megabyte, which costs more than a small object's compression.
  */
-function compression(bytes: number): ZlibOptions {
+export function compression(bytes: number): ZlibOptions {
   const windowBits = Math.min(15, Math.max(9, Math.ceil(Math.log2(bytes))))
   return { level: 1, windowBits, memLevel: Math.min(8, windowBits - 7) }
 }

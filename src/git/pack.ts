@@ -1,11 +1,12 @@
 import { createHash } from 'node:crypto'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
+import { setImmediate } from 'node:timers/promises'
 import { promisify } from 'node:util'
-import { deflate as deflateCallback } from 'node:zlib'
+import { deflate as deflateCallback, deflateSync } from 'node:zlib'
 import type { ObjectType } from './cat-file.ts'
 import { GitError } from './git-error.ts'
-import { type NewObject, writeObjects } from './objects.ts'
+import { compression, type NewObject, writeObjects } from './objects.ts'
 import type { Repository } from './repository.ts'
 
 const deflate = promisify(deflateCallback)
@@ -29,8 +30,11 @@ async function writePack(repo: Repository, objects: readonly NewObject[]): Promi
 
 const types: Record<ObjectType, number> = { commit: 1, tree: 2, blob: 3, tag: 4 }
 
-/** Compressed at once: as many as there are threads for it. */
-const atOnce = 4
+/** Compressed and sent at once: at most so many, or what has so many bytes. Then others have their turn. */
+const atOnce = { objects: 256, bytes: 1024 * 1024 }
+
+/** Below this, compressing takes less than handing it to another thread. */
+const compressedHereBytes = 16 * 1024
 
 /** The pack's bytes: a header, each object whole and compressed, the digest of it all (gitformat-pack). */
 async function* packed(objects: readonly NewObject[]): AsyncGenerator<Buffer> {
@@ -39,17 +43,37 @@ async function* packed(objects: readonly NewObject[]): AsyncGenerator<Buffer> {
   header.writeUInt32BE(objects.length, 8)
   digest.update(header)
   yield header
-  for (let at = 0; at < objects.length; at += atOnce) {
-    const some = await Promise.all(objects.slice(at, at + atOnce).map(packedObject))
-    const bytes = Buffer.concat(some)
+  for (const some of inBatches(objects)) {
+    const bytes = Buffer.concat(await Promise.all(some.map(packedObject)))
     digest.update(bytes)
     yield bytes
+    await setImmediate()
   }
   yield digest.digest()
 }
 
-const packedObject = async ({ type, content }: NewObject): Promise<Buffer> =>
-  Buffer.concat([entryHeader(types[type], content.length), await deflate(content, { level: 1 })])
+function* inBatches(objects: readonly NewObject[]): Generator<readonly NewObject[]> {
+  let batch: NewObject[] = []
+  let bytes = 0
+  for (const object of objects) {
+    batch.push(object)
+    bytes += object.content.length
+    if (batch.length < atOnce.objects && bytes < atOnce.bytes) continue
+    yield batch
+    batch = []
+    bytes = 0
+  }
+  if (batch.length > 0) yield batch
+}
+
+async function packedObject({ type, content }: NewObject): Promise<Buffer> {
+  const options = compression(content.length)
+  const isSmall = content.length < compressedHereBytes
+  // Room for what comes out, which else is far more than a small object needs.
+  const chunkSize = content.length + 64
+  const compressed = isSmall ? deflateSync(content, { ...options, chunkSize }) : await deflate(content, options)
+  return Buffer.concat([entryHeader(types[type], content.length), compressed])
+}
 
 /** Type and size: four bits of it, then seven a byte, the lowest first; the high bit says that more come. */
 function entryHeader(type: number, size: number): Buffer {

@@ -1,7 +1,9 @@
+import { availableParallelism } from 'node:os'
 import { Failure } from '../kernel/failure.ts'
-import { type ChangedFile, takeChangedFile } from './changes.ts'
+import { type ChangedFile, changedFiles, takeChangedFile } from './changes.ts'
 import { Inbox } from './inbox.ts'
 import type { Oid } from './oid.ts'
+import { partsOf } from './path-parts.ts'
 import { remember } from './remember.ts'
 import type { Repository } from './repository.ts'
 import { decodeText, shownPath } from './text.ts'
@@ -32,27 +34,63 @@ export type Patches = {
 /** Git is stopped after writing this much, however little of it is kept. */
 const maxReadBytes = 512 * 1024 * 1024
 
+/** Processes that share the work of one difference. */
+const maxParts = Math.min(4, availableParallelism())
+
 /** More than this is handed out, not kept: a few would push out all the commits and trees. */
 const rememberedBytes = 8 * 1024 * 1024
 
 /**
  * The textual difference of two trees, in git's order of new paths. One `diff-tree` process, remembered unless it is
- * large. Memory is bounded by the limits.
+ * large. Memory is bounded by the limits. `wide`: it may be much, and several processes share the work.
  */
-export async function patchesBetweenTrees(repo: Repository, from: Oid, to: Oid, limits: PatchLimits): Promise<Patches> {
+export async function patchesBetweenTrees(
+  repo: Repository,
+  from: Oid,
+  to: Oid,
+  limits: PatchLimits,
+  { wide = false } = {},
+): Promise<Patches> {
   const key = `patches ${from} ${to} ${Object.values(limits).join(' ')}`
-  const known = repo.git.cache.get(repo.cacheKey + key)
-  if (known) return known as Patches
-  const patches = from === to ? { files: [], overflow: false } : await read(repo, from, to, limits)
-  return sizeOf(patches) > rememberedBytes ? patches : remember(repo, key, async () => patches, sizeOf)
+  if (from === to) return { files: [], overflow: false }
+  return remember(
+    repo,
+    key,
+    (repo) => (wide ? readInParts : read)(repo, from, to, limits),
+    (patches) => {
+      const size = sizeOf(patches)
+      return size > rememberedBytes ? undefined : size
+    },
+  )
 }
 
 const sizeOf = ({ files }: Patches): number => files.reduce((size, { text }) => size + 500 + 2 * text.length, 0)
 
-async function read(repo: Repository, from: Oid, to: Oid, limits: PatchLimits): Promise<Patches> {
+/** Each part may have its share of what is allowed; when that is not enough, one reader says where the limits are. */
+async function readInParts(repo: Repository, from: Oid, to: Oid, limits: PatchLimits): Promise<Patches> {
+  const { files, truncated } = await changedFiles(repo, from, to)
+  const parts = truncated ? [] : partsOf(files, maxParts)
+  if (parts.length < 2) return read(repo, from, to, limits)
+  const share = (most: number) => Math.floor(most / parts.length)
+  const shares = { ...limits, files: share(limits.files), lines: share(limits.lines), bytes: share(limits.bytes) }
+  const found = await Promise.all(parts.map((paths) => read(repo, from, to, shares, paths)))
+  if (found.some(({ overflow }) => overflow)) return read(repo, from, to, limits)
+  return { files: found.flatMap(({ files }) => files), overflow: false }
+}
+
+/** `paths`: of these alone, between which nothing was renamed. */
+async function read(
+  repo: Repository,
+  from: Oid,
+  to: Oid,
+  limits: PatchLimits,
+  paths?: readonly string[],
+): Promise<Patches> {
+  const renames = paths ? '--no-renames' : '-M'
   const child = await repo.start('diff-tree', {
-    flags: ['-r', '--raw', '-z', '-p', '-M', '-U3', '--no-color', '--no-ext-diff', '--no-textconv'],
+    flags: ['-r', '--raw', '-z', '-p', renames, '-U3', '--no-color', '--no-ext-diff', '--no-textconv'],
     args: [from, to],
+    ...(paths && { paths }),
   })
   const reader = new PatchReader(limits)
   let size = 0
@@ -155,7 +193,7 @@ class PatchReader {
     }
     if (this.#inHunks) this.#keep(data.subarray(textStart, at))
     this.#rest = data.subarray(at)
-    if (this.#inHunks && this.#rest.length > this.#limits.fileBytes) {
+    if (this.#inHunks && this.#rest.length > this.#limits.fileBytes && !mayStartFile(this.#rest)) {
       this.#keep(this.#rest)
       this.#rest = nothing
       this.#cut = true
@@ -188,6 +226,12 @@ class PatchReader {
     this.#binary = false
     return true
   }
+}
+
+/** The beginning of a line that may go on as that of the next file: it is kept, however small the limits are. */
+const mayStartFile = (line: Buffer): boolean => {
+  const length = Math.min(line.length, fileStart.length)
+  return line.compare(fileStart, 0, length, 0, length) === 0
 }
 
 /** Most lines differ in their first byte. */

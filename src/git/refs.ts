@@ -14,6 +14,7 @@ export type RefUpdate = { readonly name: RefName; readonly to: Oid | null; reado
 
 const attempts = 3
 const staleLockMs = 30 * 60_000
+const noRoom = /No space left on device|Disk quota exceeded|Read-only file system|couldn't write/
 
 /**
  * Moves refs, all or none, by compare-and-swap. Returns `stale`, having moved nothing, when some ref is not where `from`
@@ -37,6 +38,8 @@ export async function updateRefs(repo: Repository, updates: readonly RefUpdate[]
       if (error.exit.signal !== null && (await haveMoved(repo, updates))) return 'moved'
       if (await isStale(repo, updates)) return 'stale'
       await explain(repo, updates)
+      // The one thing that only its words tell.
+      if (noRoom.test(error.exit.stderr)) throw new Failure('storage_full', 'Insufficient Storage', { cause: error })
       // What is left is a lock that somebody else held for too long.
       if ((await removeStaleLocks(repo, { olderThanMs: staleLockMs })) > 0) continue
       if (attempt === attempts)

@@ -22,6 +22,14 @@ export type RunCommand = Command & {
 
 export type Output = { readonly stdout: Buffer; readonly stderr: string; readonly code: number }
 
+type RepositoryOptions = {
+  objectDir?: string
+  env?: Record<string, string>
+  /** The one that this is, for somebody else. */
+  same?: Repository
+  gone?: AbortSignal
+}
+
 let handles = 0
 
 const missing = () => new Failure('unprocessable', 'The repository does not exist')
@@ -33,19 +41,28 @@ export class Repository {
   /** Where new objects go. */
   readonly objectDir: string
   /** Sets apart what is remembered of this repository: an object must not be readable where it is not. */
-  readonly cacheKey = `${++handles}:`
+  readonly cacheKey: string
+  /** When whoever asks has left. */
+  readonly gone: AbortSignal | undefined
   readonly #env: Record<string, string> | undefined
-  #present = false
+  readonly #presence: { isSure: boolean }
 
-  constructor(
-    git: GitContext,
-    gitDir: string,
-    { objectDir, env }: { objectDir?: string; env?: Record<string, string> } = {},
-  ) {
+  constructor(git: GitContext, gitDir: string, { objectDir, env, same, gone }: RepositoryOptions = {}) {
     this.git = git
     this.gitDir = gitDir
-    this.objectDir = objectDir ?? join(gitDir, 'objects')
-    this.#env = env
+    this.objectDir = same?.objectDir ?? objectDir ?? join(gitDir, 'objects')
+    this.cacheKey = same?.cacheKey ?? `${++handles}:`
+    this.gone = gone
+    this.#env = same ? same.#env : env
+    this.#presence = same ? same.#presence : { isSure: false }
+  }
+
+  /**
+   * This repository for somebody who may leave: then the processes that he started end, and whoever reads them gets the
+   * reason of `gone`. Those that live on for all do so.
+   */
+  until(gone: AbortSignal | undefined): Repository {
+    return gone ? new Repository(this.git, this.gitDir, { same: this, gone }) : this
   }
 
   /** What is asked of a push takes its time, as the push does. */
@@ -55,12 +72,12 @@ export class Repository {
 
   /** Whether the repository was made. One `stat`, and none once it was there. */
   async exists(): Promise<boolean> {
-    if (this.#present) return true
-    this.#present = await stat(join(this.gitDir, 'HEAD')).then(
+    if (this.#presence.isSure) return true
+    this.#presence.isSure = await stat(join(this.gitDir, 'HEAD')).then(
       () => true,
       () => false,
     )
-    return this.#present
+    return this.#presence.isSure
   }
 
   /** The directory to read from: the shared empty repository while this one does not exist. */
@@ -80,6 +97,7 @@ export class Repository {
       owner: this.gitDir,
       timeoutMs: this.#patience().processMs,
       ...options,
+      ...(this.gone && { gone: this.gone }),
       env: { ...this.#env, ...options.env },
     })
   }
@@ -111,7 +129,7 @@ export class Repository {
       })
     if (code === null || !accept.includes(code)) {
       // It may have been removed under us: the next call looks again.
-      this.#present = false
+      this.#presence.isSure = false
       throw new GitError(subcommand, code, signal, stderr)
     }
     return { stdout: Buffer.concat(chunks), stderr, code }

@@ -65,7 +65,7 @@ async function commitOfRef(repo: Repository, ref: RefName, target: Oid | 'ask'):
   const peeled = await remember(
     repo,
     `peeled ${target}`,
-    async () => {
+    async (repo) => {
       const oid = await askForCommit(repo, target)
       return oid && { oid }
     },

@@ -28,7 +28,7 @@ export function readTag(repo: Repository, oid: Oid): Promise<Tag | undefined> {
   return remember(
     repo,
     `tag ${oid}`,
-    async () => {
+    async (repo) => {
       const found = await objectContent(await repo.objects(), oid, 1024 * 1024)
       return found?.type === 'tag' && found.content ? parseTag(oid, found.content) : undefined
     },

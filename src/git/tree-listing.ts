@@ -30,7 +30,7 @@ export async function listTree(
   const below = await remember(
     repo,
     `ls-tree ${root}`,
-    async () => inOrder(await readRecursively(repo, root)),
+    async (repo) => inOrder(await readRecursively(repo, root)),
     (entries) => entries.length * 300,
   )
   return prefix === '' ? below : below.map((entry) => ({ ...entry, path: prefix + entry.path }))

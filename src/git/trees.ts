@@ -1,7 +1,7 @@
 import { objectContent, objectInfo } from './cat-file.ts'
 import type { Oid } from './oid.ts'
 import { isTreePath, pathFromBytes, pathToBytes } from './path-bytes.ts'
-import { remember } from './remember.ts'
+import { keep, remember } from './remember.ts'
 import type { Repository } from './repository.ts'
 
 export type TreeEntry = {
@@ -28,7 +28,7 @@ export function readTree(repo: Repository, treeish: Oid): Promise<readonly TreeE
   return remember(
     repo,
     `tree ${treeish}`,
-    async () => {
+    async (repo) => {
       const found = await objectContent(await repo.objects(), `${treeish}^{tree}`, maxTreeBytes)
       return found?.content && parseTree(found.content, found.oid.length)
     },
@@ -38,12 +38,7 @@ export function readTree(repo: Repository, treeish: Oid): Promise<readonly TreeE
 
 /** Remembers a tree that was just made, so that the next reader need not ask. */
 export const rememberTree = (repo: Repository, tree: Oid, entries: readonly TreeEntry[]): void => {
-  void remember(
-    repo,
-    `tree ${tree}`,
-    async () => entries,
-    () => 200 * entries.length,
-  )
+  keep(repo, `tree ${tree}`, entries, 200 * entries.length)
 }
 
 /** As `readTree`, of the directory at `path` below `treeish`; `''` is the root. One round trip. */
@@ -53,7 +48,7 @@ export function readTreeAt(repo: Repository, treeish: Oid, path: string): Promis
   return remember(
     repo,
     `tree ${treeish}:${path}`,
-    async () => {
+    async (repo) => {
       const spec = Buffer.concat([Buffer.from(`${treeish}:`), pathToBytes(path)])
       const found = await objectContent(await repo.objects(), spec, maxTreeBytes)
       return found?.type === 'tree' && found.content ? parseTree(found.content, found.oid.length) : undefined
@@ -71,7 +66,7 @@ export const findEntry = async (repo: Repository, treeish: Oid, path: string): P
     ? remember(
         repo,
         `entry ${treeish}:${path}`,
-        () => lookUpEntry(repo, treeish, path),
+        (repo) => lookUpEntry(repo, treeish, path),
         () => 300,
       )
     : undefined

@@ -7,18 +7,20 @@ import { quoteAlternate, Repository } from './repository.ts'
  * Names of a repository that has gone are no objects here. Dispose it after use.
  */
 export class RepositoryUnion extends Repository {
-  private constructor(git: GitContext, emptyDir: string, members: readonly Repository[]) {
+  private constructor(git: GitContext, emptyDir: string, members: readonly Repository[], gone?: AbortSignal) {
     super(git, emptyDir, {
       env: {
         GIT_ALTERNATE_OBJECT_DIRECTORIES: members
           .map(({ gitDir }) => quoteAlternate(join(gitDir, 'objects')))
           .join(':'),
       },
+      ...(gone && { gone }),
     })
   }
 
-  static async of(git: GitContext, members: readonly Repository[]): Promise<RepositoryUnion> {
-    return new RepositoryUnion(git, await git.emptyDir(), members)
+  /** `gone`: see `Repository.until`. */
+  static async of(git: GitContext, members: readonly Repository[], gone?: AbortSignal): Promise<RepositoryUnion> {
+    return new RepositoryUnion(git, await git.emptyDir(), members, gone)
   }
 
   /** Ends its helpers. */

@@ -1,6 +1,7 @@
 import { isUtf8 } from 'node:buffer'
 import type { Socket } from 'node:net'
 import { join } from 'node:path'
+import { Failure } from '../kernel/failure.ts'
 import { Inbox } from './inbox.ts'
 import { type Oid, parseOid } from './oid.ts'
 import { parseRefName, type RefName } from './ref-name.ts'
@@ -48,7 +49,7 @@ export async function converse(
     channel.write(`${text}${verdict.ok === true ? 'ok' : 'no'}\n`)
     return {}
   } catch (error) {
-    if (channel.writable) channel.write('no\n')
+    if (channel.writable) channel.write(`${error instanceof Failure ? `:${error.message}\n` : ''}no\n`)
     // A push that was given up on is told by the exit.
     return ['ECONNRESET', 'EPIPE', 'ERR_STREAM_PREMATURE_CLOSE'].includes((error as NodeJS.ErrnoException).code ?? '')
       ? {}

@@ -21,6 +21,8 @@ export type FailureKind =
   /** The caller took too long to say what is wanted. */
   | 'timed_out'
   | 'unavailable'
+  /** There is no room left for what is to be kept. */
+  | 'storage_full'
 
 /** Field name → complaints, each a sentence without its subject: `{ path: ['has already been taken'] }`. */
 export type FieldComplaints = Readonly<Record<string, readonly string[]>>

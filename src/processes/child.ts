@@ -1,4 +1,6 @@
 import { flushCompileCache } from 'node:module'
+import { setTimeout as delay } from 'node:timers/promises'
+import { DatabaseLost } from '../db/lost.ts'
 import { type App, type AppModule, loadAppModule } from './app-module.ts'
 import { explain } from './explain.ts'
 import type { Order, Report } from './messages.ts'
@@ -11,6 +13,8 @@ import { askForMetrics } from './metrics.ts'
 
 /** When somebody asks only this process to end. */
 const ownGraceMs = 10_000
+/** How often a database that is away is asked again. */
+const waitMs = 500
 
 const [role, moduleUrl] = process.argv.slice(2) as ['worker' | 'jobs', string]
 
@@ -30,11 +34,7 @@ async function obey(order: Order, module: AppModule): Promise<void> {
       return report({ kind: 'prepared', credentials })
     }
     case 'start': {
-      app = await module.createApp(
-        order.config,
-        role === 'worker' ? { ...order.services, metrics: askForMetrics() } : order.services,
-      )
-      await (role === 'worker' ? app.listen() : app.runJobs())
+      await open(order, module)
       await report({ kind: 'ready' })
       // A process that is killed later would not write it.
       flushCompileCache()
@@ -42,6 +42,26 @@ async function obey(order: Order, module: AppModule): Promise<void> {
     }
     case 'stop':
       return stop(order.graceMs)
+  }
+}
+
+/**
+ * Opens the app and begins its work. The database was there when the service started: from then on, whoever is started
+ * again while it is away (it recovers, or another takes its place) waits for it.
+ */
+async function open({ config, services }: Extract<Order, { kind: 'start' }>, module: AppModule): Promise<void> {
+  const parts = role === 'worker' ? { ...services, metrics: askForMetrics() } : services
+  for (let isWaiting = false; ; isWaiting = true) {
+    try {
+      app = await module.createApp(config, parts)
+      return await (role === 'worker' ? app.listen() : app.runJobs())
+    } catch (error) {
+      if (!(error instanceof DatabaseLost)) throw error
+      await app?.[Symbol.asyncDispose]()
+      app = undefined
+      if (!isWaiting) await report({ kind: 'progress', line: `A process waits: ${explain(error).sentence}` })
+      await delay(waitMs)
+    }
   }
 }
 

@@ -1,5 +1,6 @@
 import { getSystemErrorMap } from 'node:util'
 import { ConfigError } from '../config.ts'
+import { DatabaseLost } from '../db/lost.ts'
 import { Failure } from '../kernel/failure.ts'
 
 /** What to tell a person about an error, and whether it is one they can act on (else it is a bug, and has a stack). */
@@ -9,6 +10,7 @@ export type Explanation = { sentence: string; expected: boolean }
 const databaseRefuses = /^(?:08\w{3}|28\w{3}|3D000|53300|57P0[123])$/
 
 export function explain(error: unknown): Explanation {
+  if (error instanceof DatabaseLost) return explain(error.cause)
   if (error instanceof ConfigError || error instanceof Failure) return { sentence: error.message, expected: true }
   if (!(error instanceof Error)) return { sentence: `Unexpected error: ${String(error)}`, expected: false }
   const { code, syscall, path, address, port } = error as NodeJS.ErrnoException & { address?: string; port?: number }

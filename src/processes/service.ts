@@ -14,6 +14,7 @@ import { Keeper, type Kept } from './keeper.ts'
 import { answerMetrics } from './metrics.ts'
 import { gitRunner, type Parts } from './parts.ts'
 import type { Terminal } from './terminal.ts'
+import { closeUntaken } from './untaken.ts'
 
 const childEntry = fileURLToPath(new URL('./child.ts', import.meta.url))
 /** V8 would take up to 48 MB for young objects in each process, which measurably speeds up nothing of ours. */
@@ -106,6 +107,7 @@ export class Service {
       start: async (signal) => {
         cluster.setupPrimary({ exec: childEntry, args: ['worker', this.#parts.appModule], execArgv })
         const { process } = cluster.fork()
+        closeUntaken(process)
         answerMetrics(process)
         return this.#started(process, signal, (worker) => this.#startApp(worker))
       },

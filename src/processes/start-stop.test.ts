@@ -156,6 +156,19 @@ describe('kill -9', () => {
     )
   })
 
+  test('of a worker that does not take connections any more: they are closed', async () => {
+    const service = await serve({ STITHY_PROCESSES: '1' })
+    const [worker] = service.named('stithy worker')
+    process.kill(worker!, 'SIGSTOP')
+    const socket = connect(Number(new URL(service.url).port), '127.0.0.1')
+    await once(socket, 'connect')
+    // The primary has handed it over by then.
+    await delay(200)
+    process.kill(worker!, 'SIGKILL')
+    socket.on('error', () => {}).resume()
+    await vi.waitFor(() => expect(socket.closed).toBe(true), { timeout: 5_000 })
+  })
+
   test.for(['stithy jobs', 'stithy git runner'])('of "%s": another takes its place', async (title) => {
     const service = await serve()
     const [before] = service.named(title)

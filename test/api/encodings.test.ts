@@ -91,8 +91,8 @@ describe('D1-PARAM-ENCODINGS', () => {
     })
   })
 
-  test('a body of another type is a 415', async ({ world }) => {
-    const got = await world.root.send('POST', '/projects', { headers: { 'content-type': 'text/xml' }, body: '<x/>' })
+  test.for(['text/xml', ';;;', 'nonsense'])('a body of the type %s is a 415', async (type, { world }) => {
+    const got = await world.root.send('POST', '/projects', { headers: { 'content-type': type }, body: '<x/>' })
     expect(got).toMatchObject({ status: 415, json: { error: expect.any(String) } })
   })
 

@@ -153,6 +153,7 @@ describe('paths and verbs', () => {
     ['PATCH', '/projects', 'OPTIONS, GET, HEAD, POST'],
     ['POST', '/version', 'OPTIONS, GET, HEAD'],
     ['DELETE', '/user', 'OPTIONS, GET, HEAD'],
+    ['QUERY', '/user', 'OPTIONS, GET, HEAD'],
     ['PATCH', '/projects/1', 'OPTIONS, GET, HEAD, PUT, DELETE'],
   ] as const)('%s %s is 405 and says what is offered', async ([method, path, allow], { world }) => {
     const got = await world.root.send(method, path)

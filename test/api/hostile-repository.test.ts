@@ -2,6 +2,7 @@ import { describe, expect } from 'vitest'
 import type { Endpoint } from '../../src/api/endpoint.ts'
 import { hostilePaths, hostileRefs, type StoredProject, storedProject } from '../../src/areas/commits/testing.ts'
 import { endpoints } from '../../src/areas/index.ts'
+import type { Oid } from '../../src/git/oid.ts'
 import { type Answer, test, type World } from '../world.ts'
 
 /*
@@ -18,7 +19,7 @@ const refSinks =
   'ref ref_name sha refs from to branch start_branch start_sha start_project tag_name last_commit_id page_token search'.split(
     ' ',
   )
-const pathSinks = ['file_path', 'path', 'actions.file_path', 'actions.previous_path']
+const pathSinks = ['file_path', 'path', 'actions.file_path', 'actions.previous_path', 'submodule']
 
 /** Names that the call itself makes: whether such a name may be, its own tests ask git. */
 const makesNames: readonly string[] = [
@@ -52,7 +53,8 @@ class Target {
 
   static async of(world: World, e: Endpoint): Promise<Target> {
     const project = await storedProject(world)
-    const commit = project.repository.commit({ seed: 'seed\n', 'folder/file': 'f\n' })
+    const module = { mode: '160000', oid: '1'.repeat(40) as Oid } as const
+    const commit = project.repository.commit({ seed: 'seed\n', 'folder/file': 'f\n', module })
     const tip = project.repository.commit({ more: 'm\n' })
     project.repository.git('branch', 'side', commit)
     project.repository.git('tag', 'v9', commit)
@@ -84,6 +86,8 @@ class Target {
       body: 'b',
       discussion_id,
       note_id: notes[0].id,
+      submodule: 'module',
+      commit_sha: '2'.repeat(40),
       ...(e.path.endsWith('/search') && { scope: 'blobs', search: 'seed' }),
     }
     return new Target(world, e, project, valid)

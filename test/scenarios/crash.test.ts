@@ -1,10 +1,11 @@
+import { readFileSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, test, vi } from 'vitest'
 import { freePort, Launched, temporaryFolder } from '../../src/processes/testing/launch.ts'
-import { Client, git } from '../world.ts'
+import { Client, git, unique } from '../world.ts'
 
 /** The service as a person starts it, with everything real. */
 const bin = fileURLToPath(new URL('../../bin/stithy.js', import.meta.url))
@@ -42,6 +43,11 @@ async function workTree(): Promise<string> {
 }
 
 vi.setConfig({ testTimeout: 120_000 })
+
+const postmasterOf = (launched: Launched): number =>
+  launched
+    .family()
+    .find((pid) => /bin\/postgres$/.test(readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0', 1)[0]!))!
 
 describe('kill -9', () => {
   test('of any process, while people push and write: what was acknowledged is there', async () => {
@@ -100,6 +106,37 @@ describe('kill -9', () => {
       0,
       expect.stringMatching(/^checked repositories up to project \d+\n$/),
     ])
+  })
+
+  test('of PostgreSQL, while people write: workers stay, and answer 503 until it is back', async () => {
+    const { launched, root } = await serve({ ...(await freshEnv()), STITHY_LOG_LEVEL: 'warn' })
+    const workers = () => launched.named('stithy worker').toSorted()
+    const before = workers()
+    const statuses = new Set<number>()
+    let going = true
+    const writers = Array.from({ length: 4 }, async (_, writer) => {
+      for (let n = 0; going; n++)
+        statuses.add(
+          await root.post('/projects', { path: `w-${writer}-${n}` }).then(
+            ({ status }) => status,
+            () => 0,
+          ),
+        )
+    })
+    await vi.waitFor(() => expect(statuses).toContain(201), { timeout: 20_000 })
+    process.kill(postmasterOf(launched), 'SIGKILL')
+    await vi.waitFor(() => expect(statuses).toContain(503), { timeout: 20_000, interval: 1 })
+    await vi.waitFor(async () => expect((await root.post('/projects', { path: unique('after') })).status).toBe(201), {
+      timeout: 60_000,
+      interval: 100,
+    })
+    going = false
+    await Promise.all(writers)
+    expect([...statuses].toSorted()).toEqual([201, 503])
+    expect(workers()).toEqual(before)
+    await vi.waitFor(() =>
+      expect(launched.out).toMatch(/"method":"POST","path":"[^"]*\/projects","msg":"request failed"/),
+    )
   })
 
   test('after a stop and a start everything is as it was, and a stop leaves nobody', async () => {

@@ -22,7 +22,7 @@ export async function listContributors(repo: Repository, tip: Oid): Promise<read
   const found = await remember(
     repo,
     `contributors ${tip}`,
-    async () => {
+    async (repo) => {
       const commits = await listCommits(repo, { from: [tip], merges: 'none' }, { limit: looksBack })
       const byEmail = new Map<string, { -readonly [Key in keyof ContributorRow]: ContributorRow[Key] }>()
       for (let at = 0; at < commits.length; at += atOnce) {

@@ -73,8 +73,8 @@ export async function commitsPage(
 
 /** Remembered when it starts from commits, which is a fact; what starts from "all refs" is not. */
 function idsOf(repo: Repository, history: HistoryFilters, page: HistoryPage): Promise<readonly Oid[]> {
-  const ids = () => listCommitIds(repo, history, page)
-  if (history.from === 'all') return ids()
+  const ids = (repo: Repository) => listCommitIds(repo, history, page)
+  if (history.from === 'all') return ids(repo)
   return remember(repo, `ids ${JSON.stringify([page, history])}`, ids, (oids) => 80 * oids.length)
 }
 

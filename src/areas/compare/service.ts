@@ -35,7 +35,7 @@ async function commitsBetween(repo: Repository, from: Oid, to: Oid): Promise<{ c
   const ids = await remember(
     repo,
     `between ${from} ${to}`,
-    () => listCommitIds(repo, { from: [to], excluding: [from] }, { limit: maxCommits + 1 }),
+    (repo) => listCommitIds(repo, { from: [to], excluding: [from] }, { limit: maxCommits + 1 }),
     (oids) => 80 * oids.length,
   )
   const commits: Commit[] = []
@@ -57,7 +57,10 @@ async function changes(repo: Repository, from: Oid, to: Oid, { straight, fileByt
   const oldTree = old?.tree ?? emptyTreeOid
   const newTree = now?.tree ?? emptyTreeOid
   if (oldTree === newTree) return { files: [], overflow: false }
-  return patiently(patchesBetweenTrees(repo, oldTree, newTree, { ...limits, fileBytes }), differencePatienceMs)
+  return patiently(
+    patchesBetweenTrees(repo, oldTree, newTree, { ...limits, fileBytes }, { wide: true }),
+    differencePatienceMs,
+  )
 }
 
 /** The difference, or none of it when it takes longer than that. */

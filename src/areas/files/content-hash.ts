@@ -9,7 +9,7 @@ import type { Repository } from '../../git/repository.ts'
  * has it at hand. `undefined` when the repository has no such blob.
  */
 export async function contentSha256(repo: Repository, oid: Oid, content?: Buffer): Promise<string | undefined> {
-  const make = async () => {
+  const make = async (repo: Repository) => {
     if (content) return { hex: hash('sha256', content, 'hex') }
     const blob = await blobStream(repo, oid)
     if (!blob) return undefined

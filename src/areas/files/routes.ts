@@ -29,7 +29,7 @@ async function fileFacts(repo: Repository, found: FoundFile, reply: Reply, conte
   const known = await remember(
     repo,
     `file ${found.commit}:${found.path}`,
-    async () => {
+    async (repo) => {
       const made = [lastCommitOf(repo, found), contentSha256(repo, found.blob, content)] as const
       const [lastCommit, sha256] = await Promise.all(made)
       return sha256 === undefined ? undefined : { lastCommit, sha256 }

@@ -13,7 +13,9 @@ export const refreshLanguages = job({
   input: Type.Object({ projectId: Type.Integer() }),
   key: ({ projectId }) => `refresh_languages:${projectId}`,
   queue: () => 'languages',
-  attempts: 3,
+  rests: true,
+  // Over four minutes: a database that is away for shorter must not cost what records show.
+  attempts: 6,
   async run({ projectId }, ctx) {
     const project = await findProject(ctx.db, null, projectId)
     if (!project) return

@@ -62,6 +62,14 @@ describe('uploads', () => {
     ])
   })
 
+  test('with many more bytes than announced, of which most are on their way, are answered', async ({ world }) => {
+    const project = await world.project()
+    const content = Buffer.alloc(3_000_000, unique('long'))
+    const path = place(project, oidOf(content), 1000)
+    for (let n = 0; n < 3; n++) expect(await stream(world, path, world.root, Readable.from([content]))).toBe(422)
+    expect(await halfStored(world)).toEqual([])
+  })
+
   test('that break off leave nothing', async ({ world }) => {
     const project = await world.project()
     const content = Buffer.alloc(1_000_000, unique('half'))

@@ -5,8 +5,8 @@ import { isTemporaryName } from '../../git/leftovers.ts'
 import { fsck } from '../../git/maintenance.ts'
 import { branchRef } from '../../git/ref-name.ts'
 import { readRef } from '../../git/refs.ts'
-import { openRepository } from './open.ts'
-import { projectsAfter, saveCheck } from './queries.ts'
+import { openRepository, projectRepositoryDir } from './open.ts'
+import { projectsAfter, removedProjects, saveCheck } from './queries.ts'
 
 const page = 500
 
@@ -42,6 +42,8 @@ export async function checkRepositories(
     }
     progress(`checked repositories up to project ${after}`)
   }
+  // Theirs go with them.
+  for (const project of await removedProjects(ctx.db)) known.add(projectRepositoryDir(ctx, project))
   for (const storage of storages) problems.push(...(await strangers(join(ctx.repositoriesDir, storage), known)))
   return problems
 }
@@ -52,8 +54,9 @@ async function strangers(folder: string, known: ReadonlySet<string>): Promise<st
   for (const shard of await readdir(folder)) {
     for (const name of await readdir(join(folder, shard))) {
       const path = join(folder, shard, name)
-      // Those that crashes left go by themselves (jobs.ts).
-      if (!known.has(path) && !isTemporaryName(name)) found.push(`${path} belongs to no project`)
+      // Those that crashes left go by themselves (jobs.ts); one that is being filled lies beside its place.
+      if (!isTemporaryName(name) && !known.has(path.replace(/\.import$/, '')))
+        found.push(`${path} belongs to no project`)
     }
   }
   return found

@@ -4,8 +4,8 @@ import { Type } from 'typebox'
 import { removeOldLeftovers } from '../../git/leftovers.ts'
 import { job } from '../../jobs/job.ts'
 
-/** Making or removing a repository takes seconds. */
-const leftMs = 24 * 60 * 60_000
+/** Longer than making or removing any repository takes. */
+const leftMs = 60 * 60_000
 
 /** Removes the folders in which repositories were being made or removed when a process was killed. */
 export const removeRepositoryLeftovers = job({

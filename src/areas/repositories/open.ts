@@ -8,9 +8,9 @@ type Located = { readonly id: number; readonly repository_storage: string }
 export const projectRepositoryDir = (ctx: Ctx, project: Located): string =>
   repositoryDir(ctx.repositoriesDir, project.repository_storage, project.id)
 
-/** The project's repository. Costs nothing; one that was never written to reads as empty. */
+/** The project's repository, for as long as the caller waits. Costs nothing; one that was never written to reads as empty. */
 export const openRepository = (ctx: Ctx, project: Located): Repository =>
-  ctx.git.open(projectRepositoryDir(ctx, project))
+  ctx.git.open(projectRepositoryDir(ctx, project)).until(ctx.gone)
 
 /** The same for writing: makes the repository if this is the first write. */
 export async function openForWriting(

@@ -13,6 +13,10 @@ export const projectsAfter = (db: Db, after: number, limit: number): Promise<Sto
   db.rows<StoredRepository>(sql`select id, full_path, repository_storage, default_branch from projects
     where id > ${after} and not deleting order by id limit ${literal(limit)}`)
 
+/** Projects that are being removed, whose repositories may still be there. */
+export const removedProjects = (db: Db): Promise<Pick<StoredRepository, 'id' | 'repository_storage'>[]> =>
+  db.rows(sql`select id, repository_storage from projects where deleting`)
+
 /** Pushes so far, and those at the last run of each kind of housekeeping. */
 export type HousekeepingRow = { pushes: number; incremental_at: number; full_at: number; gc_at: number }
 

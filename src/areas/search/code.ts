@@ -49,7 +49,7 @@ export const blobsInProject: SearchScope<ProjectSubject> = {
     const found = await remember(
       repo,
       `grep ${tip.commit} ${JSON.stringify(query)}`,
-      async () => {
+      async (repo) => {
         const all = await searchText(repo, [tip.commit], textSearch(query, timeoutMs))
         if (all.timedOut) throw tookTooLong()
         return all
@@ -76,7 +76,7 @@ export const commitsInProject: SearchScope<ProjectSubject> = {
     const found = await remember(
       repo,
       `commits ${tip.commit} ${message}`,
-      async () => {
+      async (repo) => {
         const all = await searchMessages(repo, [tip.commit], { message, maxFound, timeoutMs })
         if (all.timedOut) throw tookTooLong()
         return { found: all.found.map(({ oid }) => oid), complete: all.complete }

@@ -72,10 +72,10 @@ export async function searchTogether<Thing extends object>(
   const whole = await remember(
     first.repo,
     `together ${name}`,
-    () =>
-      inSearchTurn(ctx, async () => {
+    ({ gone }) =>
+      inSearchTurn({ ...ctx, gone }, async () => {
         const deadline = Date.now() + timeoutMs
-        const all = await searchAround(ctx, byTip, search, () => Math.max(1, deadline - Date.now()))
+        const all = await searchAround({ ...ctx, gone }, byTip, search, () => Math.max(1, deadline - Date.now()))
         if (!all.timedOut && !all.broken) return all
         partial = all
         return undefined
@@ -90,9 +90,10 @@ export async function searchTogether<Thing extends object>(
  * One such search at a time in this process, and each caller waits for his own: the rest of git stays quick. Whoever has
  * waited as long as a search may take is not waited for any more, so that the line stays short.
  */
-function inSearchTurn<T>({ actor }: Ctx, work: () => Promise<T>): Promise<T> {
+function inSearchTurn<T>({ actor, gone }: Ctx, work: () => Promise<T>): Promise<T> {
   const until = Date.now() + timeoutMs
   const unlessLate = () => {
+    gone?.throwIfAborted()
     if (Date.now() > until) throw tookTooLong()
     return work()
   }
@@ -104,6 +105,7 @@ export const unionOf = (ctx: Ctx, sources: readonly Source[]): Promise<Repositor
   RepositoryUnion.of(
     ctx.git,
     sources.map(({ repo }) => repo),
+    ctx.gone,
   )
 
 /** When git fails, halves are searched by themselves: a broken repository hides only what it alone has. */

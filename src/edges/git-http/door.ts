@@ -1,3 +1,5 @@
+import type { IncomingMessage } from 'node:http'
+import type { Duplex, Writable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { createGunzip } from 'node:zlib'
 import type { Ctx } from '../../api/ctx.ts'
@@ -13,7 +15,7 @@ import { Failure } from '../../kernel/failure.ts'
 import { type Exchange, type Headers, sendEmpty, sendText } from '../http/answer.ts'
 import { authenticateGit, type Denial, denialAnswer } from '../http/authenticate-git.ts'
 import type { Doors } from '../http/doors.ts'
-import { answerFor } from '../http/failures.ts'
+import { answerFor, failureOf, logFault } from '../http/failures.ts'
 import { refusedByLimits } from '../http/rate-limit.ts'
 import { logAnswer } from '../http/request-log.ts'
 import type { Claim } from '../http/wildcard-door.ts'
@@ -109,12 +111,16 @@ async function fetch(exchange: Exchange, ctx: Ctx, project: ProjectSubject): Pro
     statelessRpc: true,
     protocol: header(exchange, 'git-protocol'),
   })
-  exchange.res.writeHead(200, head(exchange, 'application/x-git-upload-pack-result'))
-  await Promise.all([send(exchange, stream), pipeline(stream, exchange.res)])
+  exchange.res.once('close', () => stream.destroy())
+  await converse(exchange, stream, head(exchange, 'application/x-git-upload-pack-result'))
   await done
+  exchange.res.end()
 }
 
-/** The answer ends only when what follows from the push is committed. */
+/**
+ * The answer ends only when what follows from the push is committed. When the client leaves, git hears that there is
+ * nothing more, and comes to its own end: one that is killed leaves its quarantine behind.
+ */
 async function push(exchange: Exchange, ctx: Ctx, project: ProjectSubject, created = false): Promise<void> {
   const { stream, done, settled } = await receivePush(ctx, project, {
     door: 'http',
@@ -122,27 +128,61 @@ async function push(exchange: Exchange, ctx: Ctx, project: ProjectSubject, creat
     protocol: header(exchange, 'git-protocol'),
     created,
   })
-  exchange.res.writeHead(200, head(exchange, 'application/x-git-receive-pack-result'))
   try {
-    await Promise.all([send(exchange, stream), pipeline(stream, exchange.res, { end: false })])
+    await converse(exchange, stream, head(exchange, 'application/x-git-receive-pack-result'))
     await done
   } finally {
+    await done.catch(() => {})
     await settled()
   }
   exchange.res.end()
 }
 
-/** The client's bytes to git, unpacked if need be, only as fast as git takes them. */
-async function send({ req }: Exchange, stream: NodeJS.WritableStream): Promise<void> {
-  const zipped = /^(x-)?gzip$/i.test(req.headers['content-encoding'] ?? '')
-  try {
-    await (zipped ? pipeline(req, createGunzip(), stream) : pipeline(req, stream))
-  } catch (error) {
-    // Git may know enough before the client has said everything; how it went is told by the process.
-    if (!['EPIPE', 'ECONNRESET', 'ERR_STREAM_PREMATURE_CLOSE'].includes((error as NodeJS.ErrnoException).code ?? ''))
-      throw error
+/**
+ * Passes on what both say, each only as fast as the other takes it. The answer is not begun before git says something,
+ * and left open. Rejects when the client's words make no sense, whatever git made of them; not when he leaves.
+ */
+async function converse({ req, res }: Exchange, stream: Duplex, headers: Headers): Promise<void> {
+  for (const [name, value] of Object.entries(headers)) res.setHeader(name, value)
+  let broken: unknown
+  const send = async () => {
+    try {
+      for await (const chunk of bodyOf(req)) if (!stream.write(chunk)) await drained(stream)
+    } catch (error) {
+      const { code = '' } = error as NodeJS.ErrnoException
+      if (code.startsWith('Z_')) broken = new Failure('invalid', 'The body is not what its Content-Encoding says: gzip')
+      else if (code !== 'ECONNRESET') broken = error
+    } finally {
+      stream.end()
+    }
   }
+  const answer = async () => {
+    for await (const chunk of stream) if (!broken && !res.destroyed && !res.write(chunk)) await drained(res)
+  }
+  await Promise.all([send(), answer()])
+  if (broken) throw broken
 }
+
+/** Unpacked if need be. Ends without the request, whose end would be that of the connection. */
+function bodyOf(req: IncomingMessage): AsyncIterable<Buffer> {
+  const body = req.iterator({ destroyOnReturn: false })
+  if (!/^(x-)?gzip$/i.test(req.headers['content-encoding'] ?? '')) return body
+  const gunzip = createGunzip()
+  // Whoever reads it hears of failures.
+  pipeline(body, gunzip).catch(() => {})
+  return gunzip
+}
+
+/** When it takes more, or nothing any more. */
+const drained = (stream: Writable): Promise<void> =>
+  new Promise((resolve) => {
+    const go = () => {
+      stream.off('drain', go).off('close', go)
+      resolve()
+    }
+    if (stream.destroyed) resolve()
+    else stream.on('drain', go).on('close', go)
+  })
 
 const header = ({ req }: Exchange, name: string): string | undefined => {
   const value = req.headers[name]
@@ -160,8 +200,8 @@ const head = (exchange: Exchange, contentType: string): Headers => ({
 function failed(exchange: Exchange, error: unknown, { log }: Doors): void {
   const { req, res } = exchange
   const { status } = answerFor(error)
-  if (status === 500 && !req.destroyed)
-    log.error({ err: error, request_id: exchange.requestId, path: req.url!.split('?', 1)[0] }, 'git request failed')
+  if (!res.destroyed)
+    logFault(log, error, { request_id: exchange.requestId, path: req.url!.split('?', 1)[0] }, 'git request failed')
   if (res.headersSent) res.destroy()
-  else sendText(exchange, status, `${error instanceof Failure ? error.message : 'Internal Server Error'}\n`, plain)
+  else sendText(exchange, status, `${failureOf(error)?.message ?? 'Internal Server Error'}\n`, plain)
 }

@@ -7,7 +7,7 @@ import { type Exchange, sendText } from './answer.ts'
 import { readBytes } from './body/read-bytes.ts'
 import type { Doors } from './doors.ts'
 import { beginExchange } from './exchange.ts'
-import { answerFor } from './failures.ts'
+import { answerFor, logFault } from './failures.ts'
 import { refusedByLimits } from './rate-limit.ts'
 import { logAnswer } from './request-log.ts'
 import type { Door } from './server.ts'
@@ -155,7 +155,7 @@ export const accountPages =
 
 function failed(exchange: Exchange, error: unknown, { log }: Doors): void {
   const { status } = answerFor(error)
-  if (status === 500) log.error({ err: error, request_id: exchange.requestId }, 'an account page failed')
+  logFault(log, error, { request_id: exchange.requestId }, 'an account page failed')
   if (exchange.res.headersSent) exchange.res.destroy()
   else sendText(exchange, status, html(text(status, 'That did not work', 'Please try again later.')), headers)
 }

@@ -17,8 +17,8 @@ export type Doors = {
   /** Folder for files of multipart forms. */
   readonly uploadsDir: string
   readonly log: Logger
-  /** A context for one request. */
-  open(caller: Caller, remoteAddress: string | undefined): Promise<Ctx>
+  /** A context for one request; `gone` for one that only reads. */
+  open(caller: Caller, remoteAddress: string | undefined, gone?: AbortSignal): Promise<Ctx>
   /** Checks every answer against its declaration; tests set it. */
   readonly onAnswer?: ((method: string, path: string, status: number, body: unknown) => void) | undefined
 }

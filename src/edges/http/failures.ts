@@ -1,3 +1,4 @@
+import type { Logger } from 'pino'
 import { ParameterError } from '../../api/params/parameter-error.ts'
 import { Failure, type FailureKind } from '../../kernel/failure.ts'
 import { UnsupportedContentType } from './body/unsupported-content-type.ts'
@@ -40,26 +41,47 @@ const wire: Record<
   rate_limited: { status: 429, key: 'message', nested: true },
   timed_out: { status: 408, key: 'message', prefixed: true },
   unavailable: { status: 503, key: 'message', prefixed: true },
+  storage_full: { status: 507, key: 'message', prefixed: true },
 }
 
 const internal: WireAnswer = { status: 500, body: { message: '500 Internal Server Error' } }
+
+/** What the system, and PostgreSQL, say of a disk that takes nothing more. */
+const full = new Set(['ENOSPC', 'EDQUOT', 'EROFS', '53100'])
+
+/** What is to be told of an error, if it is no bug. */
+export const failureOf = (error: unknown): Failure | undefined =>
+  error instanceof Failure
+    ? error
+    : full.has((error as NodeJS.ErrnoException | null)?.code ?? '')
+      ? new Failure('storage_full', 'Insufficient Storage', { cause: error })
+      : undefined
 
 /** The answer for anything thrown; a bug (status 500) says nothing more. */
 export function answerFor(error: unknown): WireAnswer {
   if (error instanceof WireFailure) return error.answer
   if (error instanceof UnsupportedContentType) return { status: 415, body: { error: error.message } }
   if (error instanceof ParameterError) return { status: 400, body: { error: error.message } }
-  if (!(error instanceof Failure)) return internal
-  const { status, key, prefixed, list, nested } = wire[error.kind]
-  if (error.fields) return { status, body: { message: error.fields } }
-  const text = prefixed ? `${status} ${error.message}` : error.message
+  const failure = failureOf(error)
+  if (!failure) return internal
+  const { kind, message, fields, code } = failure
+  const { status, key, prefixed, list, nested } = wire[kind]
+  if (fields) return { status, body: { message: fields } }
+  const text = prefixed ? `${status} ${message}` : message
   return {
     status,
     body: {
       [key]: list ? [text] : nested ? { error: text } : text,
-      ...(error.code !== undefined && { error_code: error.code }),
+      ...(code !== undefined && { error_code: code }),
     },
   }
+}
+
+/** Logs, once, what is no failure of the caller's: our bugs as errors; what is away or full for now as warnings. */
+export function logFault(log: Logger, error: unknown, facts: object, message: string): void {
+  const { status } = answerFor(error)
+  if (status === 500) log.error({ err: error, ...facts }, message)
+  else if (status > 500) log.warn({ err: (error as Error).cause ?? error, ...facts }, message)
 }
 
 export const unknownRoute = (): WireFailure => new WireFailure({ status: 404, body: { error: '404 Not Found' } })

@@ -24,8 +24,8 @@ import { readBody } from './body/read-body.ts'
 import type { ParsedBody } from './body/source.ts'
 import { parseQuery } from './body/urlencoded.ts'
 import type { Doors } from './doors.ts'
-import { beginExchange } from './exchange.ts'
-import { answerFor } from './failures.ts'
+import { beginExchange, ClientGone, goneSignal } from './exchange.ts'
+import { answerFor, logFault } from './failures.ts'
 import { pageHeaders } from './page-headers.ts'
 import { logAnswer } from './request-log.ts'
 
@@ -93,6 +93,9 @@ export function mount(app: FastifyInstance, endpoints: readonly Endpoint[], door
     })
   }
 }
+
+/** As nginx has it. */
+const clientGone = 499
 
 type Served = { caller: Caller }
 
@@ -168,7 +171,8 @@ function server(e: Endpoint, doors: Doors) {
       read ??= compileParams(allParams(e), { plan: doors.plan })
       const params = read(raw, e.method)
       if (served.caller === null && needsAccount(rule)) throw unauthenticated()
-      const ctx = await doors.open(served.caller, request.ip)
+      const gone = e.method === 'GET' ? goneSignal(reply.raw) : undefined
+      const ctx = await doors.open(served.caller, request.ip, gone)
       if (settings.enforce_terms && !e.beforeTerms) await requireTerms(ctx)
       const subject = await e.subject.load(params, ctx)
       if (!subject || !allows(visible, ctx.actor, subject.facts)) throw notFound(e.subject.what)
@@ -252,18 +256,22 @@ async function answer(
 
 /** Answers a failure; what is no failure of the caller's is logged once, here. */
 export function fail(exchange: Exchange, error: unknown, { log }: Pick<Doors, 'log'>): void {
+  if (error instanceof ClientGone) {
+    // Nobody reads it; the log does.
+    exchange.res.statusCode = clientGone
+    return
+  }
   const { status, body, headers } = answerFor(error)
-  if (status === 500 && !exchange.req.destroyed)
-    log.error(
-      { err: error, request_id: exchange.requestId, method: exchange.req.method, path: pathOf(exchange.req.url!) },
-      'request failed',
-    )
-  if (exchange.res.headersSent) {
-    exchange.res.destroy()
+  const { req, res, requestId } = exchange
+  // Who went away is not worth a line. The request does not tell: one that was read to its end counts as destroyed.
+  if (!res.destroyed)
+    logFault(log, error, { request_id: requestId, method: req.method, path: pathOf(req.url!) }, 'request failed')
+  if (res.headersSent) {
+    res.destroy()
     return
   }
   // What is left of the body is not worth reading.
-  const close: Headers = exchange.req.complete ? {} : { connection: 'close' }
+  const close: Headers = req.complete ? {} : { connection: 'close' }
   sendJson(exchange, status, body, { ...headers, ...close })
 }
 

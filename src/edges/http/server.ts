@@ -1,11 +1,13 @@
-import { createServer, type IncomingMessage, type Server } from 'node:http'
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import type { Endpoint } from '../../api/endpoint.ts'
 import { allHeaders, sendEmpty } from './answer.ts'
+import { UnsupportedContentType } from './body/unsupported-content-type.ts'
 import type { Doors } from './doors.ts'
 import { beginExchange, preflightHeaders } from './exchange.ts'
 import { malformedPath, oldVersion, unknownRoute, verbNotOffered } from './failures.ts'
+import { type HttpLimits, httpLimits } from './limits.ts'
 import { apiPrefix, fail, mount } from './mount.ts'
 import { exceedsPathLimit, sendTooMany } from './rate-limit.ts'
 import { verbsByPath } from './verbs.ts'
@@ -45,6 +47,17 @@ const nonsense: Readonly<Record<string, string>> = {
   ERR_HTTP_REQUEST_TIMEOUT: '408 Request Timeout',
 }
 
+/**
+ * Ends the connection, and with it what is done for the answer, when the client takes none of it for so long. One that
+ * waits for us holds nothing. Node counts what the system could pass on, be it a part of what was written.
+ */
+function endIfStalled(res: ServerResponse, stalledMs: number): void {
+  res.setTimeout(stalledMs)
+  res.on('timeout', (socket: Socket) => {
+    if (socket.writableLength > 0) socket.destroy()
+  })
+}
+
 /** A door beside the API that has routes of its own: git, health, documentation. */
 export type Door = (app: FastifyInstance) => void
 
@@ -56,11 +69,13 @@ export function createHttpServer(
   endpoints: readonly Endpoint[],
   doors: Doors,
   others: readonly Door[],
+  limits: HttpLimits = httpLimits,
 ): FastifyInstance {
   const app = Fastify({
     serverFactory: (handler): Server =>
       createServer({ keepAliveTimeout: 72_000, requestTimeout: 0, headersTimeout: 30_000 }, (req, res) => {
         overrideMethod(req)
+        endIfStalled(res, limits.stalledMs)
         handler(req, res)
       }),
     trustProxy: 'loopback',
@@ -105,7 +120,7 @@ export function createHttpServer(
   for (const door of others) door(app)
 
   const offered = verbsByPath(endpoints)
-  app.setNotFoundHandler((request, reply) => {
+  const refuseRoute = (request: FastifyRequest, reply: FastifyReply) => {
     reply.hijack()
     const exchange = beginExchange(request.raw, reply.raw, doors.siteUrl)
     if (request.method === 'OPTIONS') return sendEmpty(exchange, 204, preflightHeaders(request.raw))
@@ -121,10 +136,16 @@ export function createHttpServer(
       /^\/api\/v3(\/|$)/.test(path) ? oldVersion() : verbs.length > 0 ? verbNotOffered(verbs) : unknownRoute(),
       doors,
     )
-  })
-  app.setErrorHandler((error, request, reply) => {
+  }
+  app.setNotFoundHandler(refuseRoute)
+  app.setErrorHandler((error: Error & { code?: string }, request, reply) => {
+    // No verb of ours, of which Fastify asks more than others.
+    if (error.code === 'FST_ERR_ROUTE_MISSING_CONTENT_TYPE') return refuseRoute(request, reply)
     reply.hijack()
-    fail(beginExchange(request.raw, reply.raw, doors.siteUrl), error, doors)
+    // All else that Fastify itself says of bodies: theirs is no type.
+    const isType = error.code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE'
+    const failure = isType ? new UnsupportedContentType(request.headers['content-type'] ?? '') : error
+    fail(beginExchange(request.raw, reply.raw, doors.siteUrl), failure, doors)
   })
   return app
 }

@@ -1,19 +1,12 @@
 import { access, constants } from 'node:fs/promises'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { Db } from '../../db/db.ts'
 import { reach } from '../../db/reach.ts'
 import type { Runner } from '../../git/runner/client.ts'
-import type { SettingsReader } from '../../settings/store.ts'
-import { metricsContentType } from './metrics.ts'
+import type { Doors } from './doors.ts'
+import { type MetricsDoor, metricsRoute } from './metrics-door.ts'
 import type { Door } from './server.ts'
 
-export type SystemParts = {
-  db: Db
-  settings: SettingsReader
-  runner: Runner
-  dataDir: string
-  metrics: () => Promise<string>
-}
+export type SystemParts = MetricsDoor & { runner: Runner; dataDir: string }
 
 type Check = { status: 'ok' } | { status: 'failed'; message: string }
 
@@ -29,9 +22,9 @@ const check = async (work: () => Promise<unknown>): Promise<Check> => {
   }
 }
 
-/** Health, readiness and figures. They need no account and say nothing about what is stored. */
+/** Health and readiness, which need no account and say nothing about what is stored; and figures. */
 export const systemDoor =
-  ({ db, settings, runner, dataDir, metrics }: SystemParts): Door =>
+  (doors: Doors, { runner, dataDir, ...metrics }: SystemParts): Door =>
   (app) => {
     const text = (_request: FastifyRequest, reply: FastifyReply) => reply.type('text/plain').send('Stithy OK')
     app.route({ method: ['GET', 'HEAD'], url: '/-/health', handler: text })
@@ -45,7 +38,7 @@ export const systemDoor =
       url: '/-/readiness',
       async handler(_request, reply) {
         const [database, disk, git] = await Promise.all([
-          check(() => reach(db)),
+          check(() => reach(doors.db)),
           check(() => access(dataDir, constants.R_OK | constants.W_OK)),
           check(() => runner.ping()),
         ])
@@ -58,12 +51,5 @@ export const systemDoor =
         })
       },
     })
-    app.route({
-      method: ['GET', 'HEAD'],
-      url: '/-/metrics',
-      async handler(_request, reply) {
-        const { monitoring_metrics_enabled } = await settings.get()
-        return monitoring_metrics_enabled ? reply.type(metricsContentType).send(await metrics()) : reply.callNotFound()
-      },
-    })
+    metricsRoute(app, doors, metrics)
   }

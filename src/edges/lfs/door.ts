@@ -6,7 +6,7 @@ import { Failure } from '../../kernel/failure.ts'
 import type { Exchange } from '../http/answer.ts'
 import { denialAnswer } from '../http/authenticate-git.ts'
 import type { Doors } from '../http/doors.ts'
-import { answerFor } from '../http/failures.ts'
+import { answerFor, failureOf, logFault } from '../http/failures.ts'
 import { refusedByLimits } from '../http/rate-limit.ts'
 import { logAnswer } from '../http/request-log.ts'
 import type { Claim } from '../http/wildcard-door.ts'
@@ -105,14 +105,12 @@ async function answer(visit: Visit, storage: Storage, call: LfsCall): Promise<vo
 
 function failed(exchange: Exchange, error: unknown, { log, siteUrl }: Doors): void {
   const { req, res } = exchange
-  // Whoever went away in the middle needs no answer, and is no fault of ours.
-  if (req.errored || res.destroyed) return
+  // Whoever went away in the middle needs no answer, and is no fault of ours. The request alone does not tell: who stops
+  // reading it breaks it, too.
+  if (res.destroyed) return
   const { status } = answerFor(error)
-  if (status === 500)
-    log.error(
-      { err: error, request_id: exchange.requestId, path: req.url!.split('?', 1)[0] },
-      'large-file request failed',
-    )
+  const facts = { request_id: exchange.requestId, path: req.url!.split('?', 1)[0] }
+  logFault(log, error, facts, 'large-file request failed')
   if (res.headersSent) res.destroy()
-  else refuse(exchange, siteUrl, status, error instanceof Failure ? error.message : 'Internal Server Error')
+  else refuse(exchange, siteUrl, status, failureOf(error)?.message ?? 'Internal Server Error')
 }

@@ -1,5 +1,10 @@
-/** A path as git's changed-path filters know it: two hashes of it, then two of each folder above. */
-export type ChangedPaths = Uint32Array
+/** A path as git's changed-path filters know it. */
+export type ChangedPaths = {
+  /** Two hashes of it, then two of each folder above. */
+  readonly hashes: Uint32Array
+  /** The bits to look at, by the bytes of a filter: filters are many, their sizes few. */
+  readonly bits: Uint32Array[]
+}
 
 /**
  * What to look for in filters; `undefined` for a path that is not ASCII: git hashed those differently on different
@@ -13,20 +18,34 @@ export function changedPathsOf(path: string): ChangedPaths | undefined {
     const name = bytes.subarray(0, end)
     hashes.push(murmur3(0x293ae76f, name), murmur3(0x7e646e2c, name))
   }
-  return Uint32Array.from(hashes)
+  return { hashes: Uint32Array.from(hashes), bits: [] }
 }
 
 /** Whether the Bloom filter from `start` to `end` may hold the path and all folders above: false is sure. */
 export function isMaybeIn(bits: Buffer, start: number, end: number, hashes: number, paths: ChangedPaths): boolean {
-  const size = (end - start) * 8
-  for (let path = 0; path < paths.length; path += 2) {
-    const step = paths[path + 1]!
-    for (let index = 0, hash = paths[path]!; index < hashes; index++, hash = (hash + step) >>> 0) {
-      const bit = hash % size
-      if ((bits[start + (bit >>> 3)]! & (1 << (bit & 7))) === 0) return false
-    }
+  const bytes = end - start
+  const isKnown = hashes === usualHashes && bytes < paths.bits.length
+  const wanted = (isKnown ? paths.bits[bytes] : undefined) ?? bitsFor(paths, bytes, hashes)
+  for (let index = 0; index < wanted.length; index++) {
+    const bit = wanted[index]!
+    if ((bits[start + (bit >>> 3)]! & (1 << (bit & 7))) === 0) return false
   }
   return true
+}
+
+/** What git writes, which makes filters for at most 512 paths, with ten bits for each. */
+const usualHashes = 7
+const mostBytes = 1024
+
+function bitsFor(paths: ChangedPaths, bytes: number, hashes: number): Uint32Array {
+  const found = new Uint32Array((paths.hashes.length / 2) * hashes)
+  for (let path = 0, at = 0; path < paths.hashes.length; path += 2) {
+    const step = paths.hashes[path + 1]!
+    for (let index = 0, hash = paths.hashes[path]!; index < hashes; index++, hash = (hash + step) >>> 0)
+      found[at++] = hash % (bytes * 8)
+  }
+  if (hashes === usualHashes && bytes <= mostBytes) paths.bits[bytes] = found
+  return found
 }
 
 /** MurmurHash3, 32 bits. */

@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache'
 import type { Oid } from '../oid.ts'
 import type { ChangedPaths } from './changed-paths.ts'
 import { BrokenGraph, type GraphLayer } from './graph-layer.ts'
@@ -6,6 +7,8 @@ import { BrokenGraph, type GraphLayer } from './graph-layer.ts'
 export class CommitGraph {
   readonly layers: readonly GraphLayer[]
   readonly count: number
+  /** Commits in the order of a walk, by what it begins with: the next walk is the same. */
+  readonly orders = new LRUCache<string, Uint32Array>({ max: 4 })
   readonly #correctedDates: boolean
 
   /** `layers` build on one another, lowest first; there may be none. */

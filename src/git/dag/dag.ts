@@ -23,8 +23,11 @@ export class Dag {
   readonly #freshNodes: ReadonlyMap<Oid, number>
   readonly #freshParents: readonly (readonly number[])[]
   readonly #freshGenerations: readonly number[]
+  /** When whoever asks has left. */
+  readonly gone: AbortSignal | undefined
 
-  constructor(graph: CommitGraph, fresh: readonly Commit[]) {
+  constructor(graph: CommitGraph, fresh: readonly Commit[], gone: AbortSignal | undefined) {
+    this.gone = gone
     this.#graph = graph
     this.#fresh = fresh
     this.#freshNodes = new Map(fresh.map(({ oid }, index) => [oid, graph.count + index]))
@@ -70,6 +73,26 @@ export class Dag {
   maybeChanged = (node: number, paths: ChangedPaths): boolean =>
     this.#isFresh(node) || this.#graph.maybeChanged(node, paths)
 
+  /**
+   * Sets to 1, by node, what `maybeChanged` says no of. All at once is several times faster than one by one: filters lie
+   * side by side.
+   */
+  markUnchanged(paths: ChangedPaths, marks: Uint8Array): void {
+    for (const layer of this.#graph.layers)
+      for (let at = 0; at < layer.count; at++) if (!layer.maybeChanged(at, paths)) marks[layer.base + at] = 1
+  }
+
+  /** What `make` finds by walking all history of `tips`, kept for as long as the graph is. Four bytes a commit. */
+  async order(tips: readonly number[], make: () => Promise<Uint32Array>): Promise<Uint32Array> {
+    const { orders } = this.#graph
+    const key = tips.map(this.oid).join()
+    const known = orders.get(key)
+    if (known) return known
+    const order = await make()
+    orders.set(key, order)
+    return order
+  }
+
   #isFresh(node: number): boolean {
     return node >= this.#graph.count
   }
@@ -114,7 +137,7 @@ export async function inDag<Found>(
     const graph = await openGraph(repo)
     if (graph === 'git') return undefined
     const fresh = await freshCommits(repo, graph, tips)
-    return fresh && (await work(new Dag(graph, fresh)))
+    return fresh && (await work(new Dag(graph, fresh, repo.gone)))
   } catch (error) {
     if (error instanceof BrokenGraph) distrustGraph(repo)
     else if (!(error instanceof LeaveToGit)) throw error
@@ -150,8 +173,11 @@ async function freshCommits(
 /** Nodes that are seen between two chances for others. */
 const stride = 8192
 
-/** Whether a long loop, whose steps count from 1, should `await nextTurn()` now. */
+/** Whether a long loop, whose steps count from 1, should `await nextTurn(dag)` now. */
 export const isTurnOver = (steps: number): boolean => steps % stride === 0
 
-/** Lets others have their turn. */
-export const nextTurn = (): Promise<void> => setImmediate()
+/** Lets others have their turn. Throws when nobody waits for this walk any more. */
+export async function nextTurn({ gone }: Dag): Promise<void> {
+  await setImmediate()
+  gone?.throwIfAborted()
+}

@@ -15,6 +15,9 @@ type FollowFilters = {
 /** Commits that are taken before any is read: few for a short list, then more. */
 const stretch = { first: 1024, most: 8192 }
 
+/** Commits of a history whose order is kept. */
+const maxKept = 500_000
+
 /** How often git may be asked what a new file was made of, which is a process each time: then it does all in one. */
 const maxOrigins = 25
 
@@ -31,9 +34,11 @@ export async function followFile(
   let reader = new PathReader(repo, dag, path, { left: maxReads.following })
   const origins = { left: maxOrigins }
   const found: number[] = []
-  const walk = new Walk(dag, tips)
+  const isKept = since === 0 && dag.size <= maxKept
+  const take = isKept ? taken(await orderOf(dag, tips)) : walked(dag, tips, since)
+  if (isKept) reader.askFilters()
   for (let length = stretch.first; found.length < limit; length = Math.min(2 * length, stretch.most)) {
-    const nodes = commitsOf(dag, walk, since, length)
+    const nodes = take(length)
     if (nodes.length === 0) break
     for (let at = 0; at < nodes.length && found.length < limit; ) {
       const [changes, end] = changesIn(dag, reader, nodes, at, Math.min(limit - found.length, maxAhead))
@@ -49,12 +54,38 @@ export async function followFile(
         break
       }
     }
-    await nextTurn()
+    await nextTurn(dag)
   }
   return found
 }
 
-/** The next commits that may be shown: no merges, and nothing older than `since`, which ends its line. */
+/** The next commits that may be shown, so many of them. */
+type Take = (length: number) => ArrayLike<number>
+
+const walked = (dag: Dag, tips: readonly number[], since: number): Take => {
+  const walk = new Walk(dag, tips)
+  return (length) => commitsOf(dag, walk, since, length)
+}
+
+const taken = (order: Uint32Array): Take => {
+  let at = 0
+  return (length) => order.subarray(at, (at += length))
+}
+
+/** All that may be shown, whatever the path: most of the work where a path changed seldom. */
+const orderOf = (dag: Dag, tips: readonly number[]): Promise<Uint32Array> =>
+  dag.order(tips, async () => {
+    const order = new Uint32Array(dag.size)
+    const walk = new Walk(dag, tips)
+    for (let size = 0; ; await nextTurn(dag)) {
+      const nodes = commitsOf(dag, walk, 0, stretch.most)
+      if (nodes.length === 0) return order.slice(0, size)
+      order.set(nodes, size)
+      size += nodes.length
+    }
+  })
+
+/** No merges, and nothing older than `since`, which ends its line. */
 function commitsOf(dag: Dag, walk: Walk, since: number, length: number): number[] {
   const nodes: number[] = []
   while (nodes.length < length) {
@@ -75,7 +106,7 @@ function commitsOf(dag: Dag, walk: Walk, since: number, length: number): number[
 function changesIn(
   dag: Dag,
   reader: PathReader,
-  nodes: readonly number[],
+  nodes: ArrayLike<number>,
   start: number,
   atMost: number,
 ): [changes: number[], end: number] {

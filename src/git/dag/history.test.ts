@@ -118,6 +118,7 @@ const always = (check: (real: Real) => Promise<void>, numRuns = 25) =>
         if (!isGits(subcommand, command, real.gitDir)) throw new Error(`git ${subcommand} was asked`)
         return run(subcommand, command)
       }
+      repo.until = () => repo
       await check({ repo, commits, tip: commits.at(-1)!, git: (...args) => lines(gitIn(real.gitDir, args)) })
     }),
     { numRuns },
@@ -163,6 +164,36 @@ describe('history read in this process', () => {
         await agree({ since: new Date(1_700_000_006_000) }, path, '--max-age=1700000006')
       }
     }))
+
+  test('of a path is counted on from one tip to another as git counts each', () =>
+    always(async ({ repo, commits, git }) => {
+      for (const path of ['a', 'd', 'd/e'])
+        for (const tip of [...commits, ...commits.toReversed()]) {
+          repo.git.cache.delete(`${repo.cacheKey}count undefined ${JSON.stringify({ from: [tip], path })}`)
+          expect([path, await countCommits(repo, { from: [tip], path })]).toEqual([
+            path,
+            git('rev-list', tip, '--', path).length,
+          ])
+        }
+    }, 12))
+
+  test('of a directory with many changes is counted by git once, and not again for what is pushed on top', async () => {
+    const made = await world.repository()
+    const { repo, gitDir } = made
+    gitIn(gitDir, ['fast-import', '--quiet'], longHistory(2500))
+    gitIn(gitDir, ['commit-graph', 'write', '--reachable', '--changed-paths'])
+    const first = gitIn(gitDir, ['rev-parse', 'main']) as Oid
+    const counted = await countCommits(repo, { from: [first], path: 'd' })
+    expect(counted).toBe(lines(gitIn(gitDir, ['rev-list', first, '--', 'd'])).length)
+    made.commit({ 'd/of a push': '1' })
+    made.commit({ elsewhere: '1' })
+    const tip = made.commit({ 'd/of a push': '2' })
+    repo.until = () => repo
+    repo.run = async () => {
+      throw new Error('git was asked')
+    }
+    expect(await countCommits(repo, { from: [tip], path: 'd' })).toBe(counted + 2)
+  })
 
   test('follows a file as git does', () =>
     always(async ({ repo, tip, git }) => {

@@ -36,7 +36,7 @@ export async function log(repo: Repository, dag: Dag, filters: LogFilters, limit
   const walk = new Walk(dag, tips)
   let steps = 0
   for (let node = walk.next(); node !== undefined && found.length < limit; node = walk.next()) {
-    if (isTurnOver(++steps)) await nextTurn()
+    if (isTurnOver(++steps)) await nextTurn(dag)
     const seconds = dag.seconds(node)
     // As git: what is too old ends its line, what is too young is only not shown.
     if (seconds < since) continue
@@ -62,6 +62,7 @@ async function judgeFor(
   const parents = firstParent ? (node: number) => dag.parents(node).slice(0, 1) : dag.parents
   if (path !== undefined) {
     const reader = new PathReader(repo, dag, path, { left: maxReads.simplified })
+    if (limit > reader.budget.left) reader.askFilters()
     if (limit > reader.budget.left && (await hasMoreChanges(dag, reader, tips[0]!, reader.budget.left)))
       throw new LeaveToGit('too much to read')
     return ofPath(dag, reader, parents, limit)
@@ -74,6 +75,36 @@ async function judgeFor(
     isPassed,
     judge: (node) => (inside.has(node) ? { shown: true, next: dag.parents(node) } : { shown: false, next: [] }),
   }
+}
+
+/**
+ * How many commits are listed of the history of one tip and not of that of `known`, which it goes on with: so that a count
+ * can be carried on. `undefined` when the walk branches before it comes there, or does not come there.
+ */
+export async function listedBefore(
+  repo: Repository,
+  dag: Dag,
+  filters: LogFilters,
+  known: Oid,
+): Promise<number | undefined> {
+  const target = dag.node(known)
+  const tip = dag.node(filters.from[0]!)
+  const { isPassed, judge } = await judgeFor(repo, dag, filters, [tip], maxAhead)
+  let count = 0
+  let steps = 0
+  for (let node = tip; node !== target; ) {
+    if (dag.generation(node) <= dag.generation(target)) return undefined
+    if (isTurnOver(++steps)) await nextTurn(dag)
+    if (isPassed(node)) {
+      node = dag.firstParent(node)
+      continue
+    }
+    const { shown, next } = await judge(node)
+    if (next.length !== 1) return undefined
+    if (shown) count++
+    node = next[0]!
+  }
+  return count
 }
 
 /**
@@ -103,7 +134,7 @@ async function hasMoreChanges(dag: Dag, reader: PathReader, tip: number, times: 
   let steps = 0
   for (let node = tip; node >= 0 && changes <= times; node = dag.firstParent(node)) {
     if (reader.maybeChanged(node)) changes++
-    if (isTurnOver(++steps)) await nextTurn()
+    if (isTurnOver(++steps)) await nextTurn(dag)
   }
   return changes > times
 }

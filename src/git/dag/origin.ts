@@ -11,7 +11,7 @@ export async function origin(repo: Repository, commit: Oid, path: string): Promi
   const found = await remember(
     repo,
     `origin ${commit}:${path}`,
-    async () => {
+    async (repo) => {
       const { stdout } = await repo.run('log', {
         flags: ['--follow', '--max-count=1', '--raw', '-z', '--format=', '--no-show-signature', '--no-decorate'],
         args: [commit],

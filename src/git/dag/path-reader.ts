@@ -16,6 +16,9 @@ export const maxAhead = 64
 
 const maxStepsBack = 1000
 
+/** Others have to wait for it. */
+const mostAsked = 500_000
+
 const [unchanged, changed] = [1, 2]
 
 /** How a path is in the commits of a history. What is asked in one turn takes one round trip. */
@@ -56,6 +59,11 @@ export class PathReader {
     return maybe
   }
 
+  /** Asks all filters at once, where most of them will be asked. */
+  askFilters(): void {
+    if (this.#hashes && this.#dag.size <= mostAsked) this.#dag.markUnchanged(this.#hashes, this.#changes)
+  }
+
   async isSame(one: number, other: number): Promise<boolean> {
     const [left, right] = await Promise.all([this.entry(one), this.entry(other)])
     return left === right
@@ -87,6 +95,7 @@ export class PathReader {
   }
 
   #start(tree: Oid): Promise<string | undefined> {
+    this.#dag.gone?.throwIfAborted()
     if (--this.budget.left < 0) throw new LeaveToGit('too much to read')
     const reading = this.#read(tree)
     this.#known.set(tree, reading)

@@ -19,7 +19,7 @@ export async function reachable(dag: Dag, from: number, targets: Iterable<number
   for (let steps = 1; open.length > 0 && found.size < wanted.size; steps++) {
     // The first parent's line is the longest, so it is followed last: what was merged is near.
     for (const parent of dag.parents(open.pop()!)) see(parent)
-    if (isTurnOver(steps)) await nextTurn()
+    if (isTurnOver(steps)) await nextTurn(dag)
   }
   return found
 }
@@ -41,7 +41,7 @@ export async function reaching(dag: Dag, target: number, tips: Iterable<number>)
   for (let index = 0; index < younger.length; index++) {
     for (const parent of dag.parents(younger[index]!)) see(parent)
     if (younger.length > maxSorted) throw new LeaveToGit('too much history')
-    if (isTurnOver(index + 1)) await nextTurn()
+    if (isTurnOver(index + 1)) await nextTurn(dag)
   }
   // Parents first.
   const generations = new Map(younger.map((node) => [node, dag.generation(node)]))
@@ -90,7 +90,7 @@ class Painting {
         if (this.#dag.generation(parent) >= generation) throw new BrokenGraph('a parent is younger than its child')
         this.add(parent, given)
       }
-      if (isTurnOver(steps)) await nextTurn()
+      if (isTurnOver(steps)) await nextTurn(this.#dag)
     }
   }
 }

@@ -12,7 +12,10 @@ import {
   type RunRequest,
 } from './protocol.ts'
 
-export type RunOptions = Partial<Omit<RunRequest, 'id' | 'argv'>>
+export type RunOptions = Partial<Omit<RunRequest, 'id' | 'argv'>> & {
+  /** Ends the process, started or not; whoever waits for it, or reads it, gets the signal's reason. */
+  gone?: AbortSignal
+}
 
 /** A control connection and what hangs on it. */
 type Link = { client: string; socket: Socket; jobs: Map<number, Pending>; closed: boolean }
@@ -53,6 +56,8 @@ export class Runner {
    * `Failure('unavailable')` when the runner is lost or has too much waiting.
    */
   async start(argv: string[], options: RunOptions = {}): Promise<Child> {
+    const { gone } = options
+    gone?.throwIfAborted()
     const link = await this.#connected()
     const id = this.#nextId++
     const request: RunRequest = {
@@ -82,14 +87,24 @@ export class Runner {
     }
     const socket = dial({ kind: 'run', client: link.client, ...request })
     const channel = request.extra ? dial({ kind: 'extra', client: link.client, id }) : undefined
+    const kill = (signal: NodeJS.Signals) => void (link.jobs.has(id) && say(link, { kill: id, signal }))
+    // Where it still waits for its turn, it is taken out of the line.
+    const leave = () => kill('SIGTERM')
+    gone?.addEventListener('abort', leave, { once: true })
     try {
       const pid = await pending.started.promise
+      gone?.throwIfAborted()
       if (!request.stdin) socket.end()
-      const kill = (signal: NodeJS.Signals) => void (link.jobs.has(id) && say(link, { kill: id, signal }))
-      return new Child({ socket, channel, pid, done: pending.done.promise, kill })
+      const child = new Child({ socket, channel, pid, done: pending.done.promise, kill })
+      if (gone) endWith(gone, child)
+      return child
     } catch (error) {
+      kill('SIGTERM')
       for (const open of pending.sockets) open.destroy()
+      gone?.throwIfAborted()
       throw error
+    } finally {
+      gone?.removeEventListener('abort', leave)
     }
   }
 
@@ -169,6 +184,14 @@ function hear(link: Link, notice: Exclude<RunnerNotice, { ready: true }>) {
       notice.busy ? new Failure('unavailable', 'The server is too busy') : new Error(notice.refused),
     )
   }
+}
+
+/** The reader of a child hears why it ended; one that nobody reads yet does not disturb anybody. */
+function endWith(gone: AbortSignal, child: Child) {
+  const end = () => void child.on('error', () => {}).destroy(gone.reason as Error)
+  gone.addEventListener('abort', end, { once: true })
+  const forget = () => gone.removeEventListener('abort', end)
+  child.done.then(forget, forget)
 }
 
 /** Ends a job without an exit: nobody waits for it afterwards, and no process of it is left. */

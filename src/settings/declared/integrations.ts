@@ -16,7 +16,7 @@ const index = {
   without:
     'a search engine: the database and git are asked, and find what the caller may see, in all groups and projects',
 }
-const figures = { without: 'a sender of figures: /-/metrics has them for whoever asks' }
+const figures = { without: 'a sender of figures: /-/metrics has them' }
 const dashboard = { without: 'a dashboard' }
 const diagrams = { without: 'pictures of diagrams' }
 const captcha = { without: 'captchas' }

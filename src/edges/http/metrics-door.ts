@@ -1,0 +1,79 @@
+import { BlockList, isIPv6 } from 'node:net'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { Caller } from '../../access/actor.ts'
+import { reaches } from '../../access/scopes.ts'
+import { admit } from './admit.ts'
+import { type Exchange, sendText } from './answer.ts'
+import { shownToken } from './authenticate.ts'
+import type { Doors } from './doors.ts'
+import { beginExchange } from './exchange.ts'
+import { unknownRoute } from './failures.ts'
+import { metricsContentType } from './metrics.ts'
+import { fail } from './mount.ts'
+
+export type MetricsDoor = {
+  /** The figures, as text for Prometheus. */
+  readonly metrics: () => Promise<string>
+  /** Addresses and networks that need no token. */
+  readonly metricsFrom: readonly string[]
+}
+
+/** `/-/metrics`: for some addresses, and for administrators from anywhere. To everybody else it is not there. */
+export function metricsRoute(app: FastifyInstance, doors: Doors, { metrics, metricsFrom }: MetricsDoor): void {
+  const networks = networksOf(metricsFrom)
+  app.route({
+    method: ['GET', 'HEAD'],
+    url: '/-/metrics',
+    async handler(request, reply) {
+      reply.hijack()
+      const exchange = beginExchange(request.raw, reply.raw, doors.siteUrl)
+      try {
+        const { monitoring_metrics_enabled } = await doors.settings.get()
+        if (!monitoring_metrics_enabled) throw unknownRoute()
+        if (!isNear(request, networks)) {
+          const caller = await callerOf(exchange, request.ip, doors)
+          if (caller === undefined) return
+          if (!caller?.admin || !reaches(caller.scopes, ['api', 'read_api'])) throw unknownRoute()
+        }
+        sendText(exchange, 200, await metrics(), { 'content-type': metricsContentType })
+      } catch (error) {
+        fail(exchange, error, doors)
+      }
+    },
+  })
+}
+
+function networksOf(texts: readonly string[]): BlockList {
+  const networks = new BlockList()
+  for (const text of texts) {
+    const [address = '', bits] = text.split('/')
+    const family = familyOf(address)
+    networks.addSubnet(address, bits === undefined ? (family === 'ipv6' ? 128 : 32) : Number(bits), family)
+  }
+  return networks
+}
+
+const familyOf = (address: string) => (isIPv6(address) ? 'ipv6' : 'ipv4')
+
+const own = networksOf(['127.0.0.0/8', '::1'])
+
+/**
+ * Whether the address of the client is one of these: as a proxy on this machine tells it. Loopback counts only without a
+ * proxy: one that passes on what its clients say of themselves would let everybody be this machine.
+ */
+function isNear({ ip, raw }: FastifyRequest, networks: BlockList): boolean {
+  const family = familyOf(ip)
+  const isPassedOn = ['x-forwarded-for', 'forwarded', 'x-real-ip', 'via'].some((name) => name in raw.headers)
+  return networks.check(ip, family) && !(isPassedOn && own.check(ip, family))
+}
+
+/** Nobody, when the token is nobody's. `undefined` when he is over a limit, and has been told so. */
+async function callerOf(exchange: Exchange, remoteAddress: string, doors: Doors): Promise<Caller | undefined> {
+  const settings = await doors.settings.get()
+  const visitor = { exchange, remoteAddress, settings, door: 'web' } as const
+  try {
+    return await admit(shownToken(exchange.req.headers, {}), visitor, doors)
+  } catch {
+    return null
+  }
+}

@@ -1,0 +1,44 @@
+import type { ChangedFile } from './changes.ts'
+
+/** Fewer are not worth another process. */
+const fewestFiles = 100
+/** Words of a command line. */
+const mostPaths = 500
+
+/**
+ * Files and directories that hold the changes, in `count` parts of about as many files, one after the other in git's order;
+ * nothing when the changes cannot be read apart: there are few, some are renames, or a path is no text.
+ */
+export function partsOf(files: readonly ChangedFile[], count: number): string[][] {
+  if (files.length < fewestFiles || files.some(({ status }) => status === 'renamed')) return []
+  for (let depth = 1; depth <= 5; depth++) {
+    const sizes = sizesAt(files, depth)
+    if (!sizes || sizes.size > mostPaths) return []
+    if (sizes.size >= 4 * count) return split(sizes, files.length, count)
+  }
+  return []
+}
+
+/** How many files lie at each path of so many steps; nothing when one comes again after another, as a file that became a directory. */
+function sizesAt(files: readonly ChangedFile[], depth: number): Map<string, number> | undefined {
+  const sizes = new Map<string, number>()
+  let last: string | undefined
+  for (const { newPath } of files) {
+    const path = newPath.split('/', depth).join('/')
+    if (!path.isWellFormed() || (path !== last && sizes.has(path))) return undefined
+    sizes.set(path, (sizes.get(path) ?? 0) + 1)
+    last = path
+  }
+  return sizes
+}
+
+function split(sizes: ReadonlyMap<string, number>, total: number, count: number): string[][] {
+  const parts: string[][] = [[]]
+  let size = 0
+  for (const [path, files] of sizes) {
+    if (size >= (total / count) * parts.length) parts.push([])
+    parts.at(-1)!.push(path)
+    size += files
+  }
+  return parts
+}

@@ -1,0 +1,42 @@
+import { describe, expect } from 'vitest'
+import { test, World } from '../world.ts'
+
+/** As a proxy on this machine passes a request on. */
+const from = (address: string) => ({ headers: { 'x-forwarded-for': address } })
+
+describe('GET /-/metrics', () => {
+  test('is for this machine and for administrators; to others it is not there', async ({ world }) => {
+    const ann = await world.user()
+    const reader = await world.as(world.root, ['read_user'])
+    const far = from('203.0.113.9')
+    for (const [who, sent, status] of [
+      [world.anonymous, undefined, 200],
+      [world.anonymous, far, 404],
+      // Somebody behind a proxy that believes what he says of himself.
+      [world.anonymous, from('127.0.0.1'), 404],
+      [world.anonymous, { headers: { forwarded: 'for=127.0.0.1' } }, 404],
+      [world.root, far, 200],
+      [reader, far, 404],
+      [ann, far, 404],
+      [world.anonymous, { headers: { ...far.headers, authorization: 'Bearer nonsense' } }, 404],
+      [world.anonymous, { headers: { ...far.headers, authorization: `Bearer ${world.root.token}` } }, 200],
+    ] as const) {
+      const answer = await who.get('//-/metrics', sent)
+      expect(answer.status, `${who.username} ${JSON.stringify(sent)}`).toBe(status)
+      if (status === 200) expect(answer.text).toContain('stithy_http_requests_total')
+      else expect(answer.json).toEqual({ error: '404 Not Found' })
+    }
+  })
+
+  test('is for the addresses that the installation names', async () => {
+    await using world = await World.start({ STITHY_METRICS_FROM: '203.0.113.0/24, 2001:db8::1' })
+    for (const [address, status] of [
+      ['203.0.113.9', 200],
+      ['2001:db8::1', 200],
+      ['203.0.114.9', 404],
+      ['127.0.0.1', 404],
+    ] as const)
+      expect((await world.anonymous.get('//-/metrics', from(address))).status, address).toBe(status)
+    expect((await world.anonymous.get('//-/metrics')).status).toBe(404)
+  })
+})

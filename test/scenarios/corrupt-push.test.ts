@@ -1,0 +1,83 @@
+import { execFileSync } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { readdir, writeFile } from 'node:fs/promises'
+import { connect } from 'node:net'
+import { join } from 'node:path'
+import { gzipSync } from 'node:zlib'
+import { describe, expect } from 'vitest'
+import { storedProject } from '../../src/areas/commits/testing.ts'
+import { git, type TestProject, temporaryFolder, test, type World } from '../world.ts'
+
+const line = (text: string) => `${(text.length + 4).toString(16).padStart(4, '0')}${text}`
+const nothing = '0'.repeat(40)
+
+/** What a client says to make `main` of a commit with a file of 4 MB. */
+async function pushOf(folder: string): Promise<Buffer> {
+  await git(folder, 'init', '-q', '-b', 'main')
+  await writeFile(join(folder, 'large'), randomBytes(4 * 1024 * 1024))
+  await git(folder, 'add', '.')
+  await git(folder, 'commit', '-qm', 'Large')
+  const tip = await git(folder, 'rev-parse', 'HEAD')
+  const pack = execFileSync('git', ['-C', folder, 'pack-objects', '--revs', '--stdout', '-q'], {
+    input: `${tip}\n`,
+    maxBuffer: 64 * 1024 * 1024,
+  })
+  return Buffer.concat([Buffer.from(`${line(`${nothing} ${tip} refs/heads/main\0report-status\n`)}0000`), pack])
+}
+
+const basic = (world: World) => `Basic ${Buffer.from(`root:${world.root.token}`).toString('base64')}`
+
+const post = (world: World, { full_path }: Pick<TestProject, 'full_path'>, service: string, body: Buffer) =>
+  world.anonymous.send('POST', `///${full_path}.git/${service}`.slice(1), {
+    headers: {
+      authorization: basic(world),
+      'content-type': `application/x-${service}-request`,
+      'content-encoding': 'gzip',
+    },
+    body,
+  })
+
+test('a client that leaves in the middle of a push leaves nothing behind', async ({ world }) => {
+  await using folder = await temporaryFolder()
+  const project = await storedProject(world)
+  const objects = join(project.repository.gitDir, 'objects')
+  const body = await pushOf(folder.path)
+  const socket = connect(Number(new URL(world.origin).port), '127.0.0.1')
+  socket.write(
+    `POST /${project.full_path}.git/git-receive-pack HTTP/1.1\r\nhost: x\r\nauthorization: ${basic(world)}\r\n` +
+      `content-type: application/x-git-receive-pack-request\r\ncontent-length: ${body.length}\r\n\r\n`,
+  )
+  socket.write(body.subarray(0, body.length >> 1))
+  await expect.poll(() => readdir(objects), { timeout: 5_000 }).toHaveLength(3)
+  socket.destroy()
+  await expect.poll(() => readdir(objects), { timeout: 5_000 }).toEqual(['info', 'pack'])
+})
+
+describe('a body that says it is gzip', () => {
+  test('and is not to the end: 400 with a sentence, and nothing of it is kept', async ({ world }) => {
+    await using folder = await temporaryFolder()
+    const project = await storedProject(world)
+    const { gitDir } = project.repository
+    const zipped = gzipSync(await pushOf(folder.path))
+    const half = zipped.length >> 1
+    const bodies = {
+      'no gzip at all': Buffer.from('0000'),
+      'cut off': zipped.subarray(0, half),
+      'broken in the middle': Buffer.concat([zipped.subarray(0, half), Buffer.alloc(half, 0xff)]),
+    }
+    for (const service of ['git-receive-pack', 'git-upload-pack'])
+      for (const [what, body] of Object.entries(bodies)) {
+        const answer = await post(world, project, service, body)
+        expect(answer, `${service}: ${what}`).toMatchObject({
+          status: 400,
+          text: 'The body is not what its Content-Encoding says: gzip\n',
+        })
+        expect(await readdir(join(gitDir, 'objects'))).toEqual(['info', 'pack'])
+      }
+    expect(project.repository.git('for-each-ref')).toBe('')
+
+    const whole = await post(world, project, 'git-receive-pack', zipped)
+    expect(whole.status).toBe(200)
+    expect(project.repository.git('for-each-ref', '--format=%(refname)')).toBe('refs/heads/main')
+  })
+})

@@ -1,0 +1,93 @@
+import { execFileSync } from 'node:child_process'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { request } from 'undici'
+import { describe, expect } from 'vitest'
+import { type StoredProject, storedProject } from '../../src/areas/commits/testing.ts'
+import { test, type World } from '../world.ts'
+
+/** Processes of git on this repository, or that look for its `needle` in many. */
+const processesOn = ({ id, repository }: StoredProject): number[] =>
+  execFileSync('ps', ['-eo', 'pid=,stat=,args='], { encoding: 'utf8', maxBuffer: 16 * 1024 * 1024 })
+    .split('\n')
+    .map((line) => line.trim().split(/\s+/))
+    .filter(([, stat, program]) => program === 'git' && !stat!.startsWith('Z'))
+    .filter((words) => words.includes(`--git-dir=${repository.gitDir}`) || words.includes(`-eneedle${id}`))
+    .map(([pid]) => Number(pid))
+
+async function until(what: () => boolean): Promise<boolean> {
+  for (let times = 0; times < 200; times++) {
+    if (what()) return true
+    await sleep(20)
+  }
+  return false
+}
+
+/**
+ * A project whose long-lived processes are at work, and in which every other one waits for ever: git looks for further
+ * repositories, and nobody tells it which.
+ */
+async function stuckProject(world: World) {
+  const project = await storedProject(world)
+  const one = project.repository.commit({ a: 'one\n', 'd/b': 'two\n' })
+  const two = project.repository.commit({ a: 'one\nthree\n', 'd/b': 'needle\n' })
+  for (const query of [`tree?ref=${one}`, `tree?ref=${two}&path=d`, `files/a?ref=${one}`, `files/a?ref=${two}`])
+    expect(await world.root.get(`/projects/${project.id}/repository/${query}`)).toMatchObject({ status: 200 })
+  execFileSync('mkfifo', [join(project.repository.gitDir, 'objects/info/alternates')])
+  const before = new Set(processesOn(project))
+  const started = () => processesOn(project).filter((pid) => !before.has(pid))
+  return { project, one, two, started }
+}
+
+/** Asks, and leaves when told. */
+function asking(world: World, path: string): { leave: () => Promise<void> } {
+  const gone = new AbortController()
+  const answer = request(`${world.origin}/api/v4${path}`, {
+    headers: { 'private-token': world.root.token! },
+    signal: gone.signal,
+  })
+  answer.catch(() => {})
+  return {
+    async leave() {
+      gone.abort()
+      await expect(answer).rejects.toThrow()
+    },
+  }
+}
+
+describe('a client that leaves', () => {
+  const reads: Record<string, (at: { id: number; one: string; two: string }) => string> = {
+    'a search in files': ({ id }) => `/projects/${id}/search?scope=blobs&search=needle`,
+    'a search of many projects': ({ id }) => `/search?scope=blobs&search=needle${id}`,
+    'a search of commits': ({ id }) => `/projects/${id}/search?scope=commits&search=change`,
+    'an archive': ({ id, two }) => `/projects/${id}/repository/archive.tar.gz?sha=${two}`,
+    'a blame': ({ id, two }) => `/projects/${id}/repository/files/a/blame?ref=${two}`,
+    'a comparison': ({ id, one, two }) => `/projects/${id}/repository/compare?from=${one}&to=${two}`,
+    'the history of a path': ({ id }) => `/projects/${id}/repository/commits?all=true&path=d`,
+    'a list of all files': ({ id, two }) => `/projects/${id}/repository/tree?ref=${two}&recursive=true`,
+  }
+
+  for (const [what, pathOf] of Object.entries(reads))
+    test(`${what}: git works no longer for nobody`, async ({ world }) => {
+      const { project, one, two, started } = await stuckProject(world)
+      const { leave } = asking(world, pathOf({ id: project.id, one, two }))
+      expect(await until(() => started().length > 0)).toBe(true)
+      await leave()
+      expect(await until(() => started().length === 0)).toBe(true)
+    })
+
+  test('goes on being worked for while somebody else waits for the same', async ({ world }) => {
+    const { project, two, started } = await stuckProject(world)
+    const path = `/projects/${project.id}/repository/files/a/blame?ref=${two}`
+    const first = asking(world, path)
+    expect(await until(() => started().length > 0)).toBe(true)
+    const second = asking(world, path)
+    await sleep(200)
+    expect(started()).toHaveLength(1)
+    await first.leave()
+    await sleep(200)
+    expect(started()).toHaveLength(1)
+    await second.leave()
+    expect(await until(() => started().length === 0)).toBe(true)
+  })
+})

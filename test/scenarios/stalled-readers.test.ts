@@ -1,0 +1,96 @@
+import { execFileSync } from 'node:child_process'
+import { writeFileSync } from 'node:fs'
+import { connect, type Socket } from 'node:net'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { describe, expect, test } from 'vitest'
+import { type StoredProject, storedProject } from '../../src/areas/commits/testing.ts'
+import { testEnv } from '../../src/git/testing.ts'
+import { World } from '../world.ts'
+
+const stalledMs = 600
+const size = 64 * 1024 * 1024
+
+/** A file that does not compress, and is larger than what systems keep for those who do not read. */
+function grow({ repository }: StoredProject): void {
+  const made = `oid=$(head -c ${size} /dev/urandom | git -c core.compression=0 hash-object -w --stdin)
+    printf '100644 blob %s\\tlarge\\n' $oid | git mktree`
+  const tree = execFileSync('sh', ['-c', made], { cwd: repository.gitDir, env: testEnv }).toString().trim()
+  repository.git('update-ref', 'refs/heads/main', repository.git('commit-tree', '-m', 'Large', tree))
+}
+
+const processesOn = ({ repository }: StoredProject, subcommand: string): string =>
+  execFileSync('sh', ['-c', `ps -eo args | grep "[g]it.*${subcommand}" | grep -c ${repository.gitDir} || true`])
+    .toString()
+    .trim()
+
+/** A client by hand, which has asked and reads nothing yet. */
+async function ask(world: World, path: string, body?: string): Promise<{ socket: Socket; closed: () => boolean }> {
+  const { port } = new URL(world.origin)
+  const socket = connect(Number(port), '127.0.0.1')
+  socket.on('error', () => {})
+  socket.pause()
+  let closed = false
+  socket.on('close', () => {
+    closed = true
+  })
+  const post = `content-type: application/x-git-upload-pack-request\r\ncontent-length: ${body?.length}\r\n`
+  socket.write(
+    `${body === undefined ? 'GET' : 'POST'} ${path} HTTP/1.1\r\nhost: x\r\nprivate-token: ${world.root.token}\r\n${body === undefined ? '' : post}\r\n${body ?? ''}`,
+  )
+  return { socket, closed: () => closed }
+}
+
+const line = (text: string) => `${(text.length + 4).toString(16).padStart(4, '0')}${text}`
+
+describe('a client that takes nothing of its answer', () => {
+  test('is left, and what worked for it ends: archives, files and clones', async () => {
+    await using world = await World.start({}, { httpLimits: { stalledMs } })
+    const project = await storedProject(world)
+    grow(project)
+    const tip = project.repository.git('rev-parse', 'main')
+    const reads: readonly (readonly [subcommand: string, path: string, body?: string])[] = [
+      ['archive', `/api/v4/projects/${project.id}/repository/archive.tar?sha=main`],
+      ['cat-file --end', `/api/v4/projects/${project.id}/repository/files/large/raw?ref=main`],
+      [
+        'upload-pack',
+        `/${project.full_path}.git/git-upload-pack`,
+        `${line(`want ${tip} side-band-64k\n`)}0000${line('done\n')}`,
+      ],
+    ]
+    for (const [subcommand, path, body] of reads) {
+      const began = Date.now()
+      const { socket } = await ask(world, path, body)
+      await expect.poll(() => processesOn(project, subcommand), { timeout: 5_000 }).not.toBe('0')
+      await expect.poll(() => processesOn(project, subcommand), { timeout: 10_000 }).toBe('0')
+      expect(Date.now() - began).toBeGreaterThanOrEqual(stalledMs)
+      socket.destroy()
+    }
+  })
+
+  test('is not left while it takes a little, nor while it waits for us', async () => {
+    await using world = await World.start({}, { httpLimits: { stalledMs } })
+    const project = await storedProject(world)
+    grow(project)
+    const archive = `/api/v4/projects/${project.id}/repository/archive.tar?sha=main`
+    const { socket, closed } = await ask(world, archive)
+    let got = 0
+    for (const until = Date.now() + 5 * stalledMs; Date.now() < until; await sleep(stalledMs / 6))
+      got += (socket.read(256 * 1024) as Buffer | null)?.length ?? 0
+    expect(closed()).toBe(false)
+    for await (const chunk of socket as AsyncIterable<Buffer>) {
+      got += chunk.length
+      if (got > size) break
+    }
+    expect(got).toBeGreaterThan(size)
+
+    // Git looks for further repositories until it is told that there are none.
+    const alternates = join(project.repository.gitDir, 'objects/info/alternates')
+    execFileSync('mkfifo', [alternates])
+    const answer = world.root.get(`/projects/${project.id}/repository/archive.tar?sha=main`)
+    await expect.poll(() => processesOn(project, 'archive'), { timeout: 5_000 }).not.toBe('0')
+    await sleep(3 * stalledMs)
+    writeFileSync(alternates, '')
+    expect((await answer).status).toBe(200)
+  })
+})
