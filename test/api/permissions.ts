@@ -489,6 +489,8 @@ export const otherRows: readonly (readonly [
   ['POST /users/:id/gpg_keys/:key_id/revoke', 'administrator', 404, none('key_id')],
   ['DELETE /users/:id/gpg_keys/:key_id', 'administrator', 404, none('key_id')],
   ['GET /deploy_keys', 'administrator', 200],
+  ['POST /deploy_keys', 'administrator', 400, { json: { title: 'x', key: 'x' } }],
+  ['DELETE /deploy_keys/:key_id', 'administrator', 404, none('key_id')],
   ['GET /deploy_tokens', 'administrator', 200],
   ['GET /users/:id/memberships', 'administrator', 200],
   ['GET /users/:id/custom_attributes', 'administrator', 200],

@@ -5,7 +5,7 @@ import { maxPathLength } from '../commits/path-length.ts'
 import { project } from '../projects/subject.ts'
 import { CommitDiscussion, CommitNote } from './discussion-entity.ts'
 import { answer, beginDiscussion, editNote, getDiscussion, getNote, removeNote } from './discussion-service.ts'
-import { type DiscussionRow, discussionsOf, type NoteRow, notesOf } from './note-queries.ts'
+import { type DiscussionRow, discussionsOf, findNote, type NoteRow, notesOf } from './note-queries.ts'
 import { getCommit } from './service.ts'
 
 const base = '/projects/:id/repository/commits/:sha/discussions'
@@ -144,6 +144,11 @@ export const commitDiscussionRoutes = [
     subject: project,
     allow: 'comment_commit',
     params: Params({ sha, discussion_id, note_id }),
+    changedAt: async (subject, params, ctx) => {
+      const { oid } = await getCommit(ctx, subject, params.sha)
+      const key = { projectId: subject.id, commit: oid, discussionId: params.discussion_id }
+      return (await findNote(ctx.db, key, params.note_id))?.updated_at
+    },
     returns: null,
     handle: async ({ subject, params, ctx }) =>
       removeNote(ctx, subject, await getCommit(ctx, subject, params.sha), {

@@ -156,6 +156,8 @@ describe('discussions of a commit', () => {
     await world.root.post(`/projects/${project.id}/archive`)
     expect((await ann.put(note, { body: 'x' })).status).toBe(403)
     await world.root.post(`/projects/${project.id}/unarchive`)
+    const headers = { 'if-unmodified-since': 'Thu, 01 Jan 1970 00:00:00 GMT' }
+    expect((await ann.delete(note, { headers })).status).toBe(412)
     expect((await ann.delete(note)).status).toBe(204)
     for (const path of [note, `${discussions}/${id}`]) expect((await ann.get(path)).status).toBe(404)
     expect(await ann.post(`${discussions}/${id}/notes`, { body: 'x' })).toMatchObject({

@@ -15,3 +15,17 @@ alter table commit_comments
   add check (discussion_id ~ '^[0-9a-f]{40}$'),
   add check (position is null or threaded);
 create index commit_comments_discussion on commit_comments (project_id, commit_oid, discussion_id, id);
+
+-- A deploy key of the installation: every project may enable it, and it stays when none does.
+alter table ssh_keys
+  add column public boolean not null default false,
+  add check (not public or user_id is null);
+create or replace function delete_unused_deploy_keys() returns trigger language plpgsql as $$
+begin
+  -- Whoever enables one meanwhile comes first, or finds it gone; the delete then sees what he did.
+  perform from ssh_keys where id in (select deploy_key_id from gone) and user_id is null order by id for update;
+  delete from ssh_keys k where k.id in (select deploy_key_id from gone) and k.user_id is null and not k.public
+    and not exists (select from deploy_key_projects p where p.deploy_key_id = k.id);
+  return null;
+end
+$$;
