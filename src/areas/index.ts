@@ -29,6 +29,7 @@ import { eventFeedRoutes } from './event-feed/routes.ts'
 import { featureRoutes } from './features/routes.ts'
 import { fileRoutes } from './files/routes.ts'
 import { fileWriteRoutes } from './files/write-routes.ts'
+import { followRoutes } from './follows/routes.ts'
 import { copySource } from './forks/jobs.ts'
 import { forkRoutes } from './forks/routes.ts'
 import { gpgKeyRoutes } from './gpg-keys/routes.ts'
@@ -125,6 +126,7 @@ export const areas: Readonly<Record<string, readonly Endpoint[]>> = {
   'deploy-tokens': deployTokenRoutes,
   features: featureRoutes,
   files: [...fileRoutes, ...fileWriteRoutes],
+  follows: followRoutes,
   forks: forkRoutes,
   'gpg-keys': gpgKeyRoutes,
   groups: groupRoutes,

@@ -29,3 +29,13 @@ begin
   return null;
 end
 $$;
+
+-- Who wants to know what somebody does.
+create table user_follows (
+  follower_id bigint not null references users on delete cascade,
+  followed_id bigint not null references users on delete cascade,
+  created_at timestamptz not null default now(),
+  primary key (follower_id, followed_id),
+  check (follower_id <> followed_id)
+);
+create index user_follows_followed on user_follows (followed_id, follower_id);
