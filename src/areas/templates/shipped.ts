@@ -18,8 +18,11 @@ function readShipped(kind: Kind): Template[] {
   const folder = new URL(`./shipped/${kind}/`, import.meta.url)
   return readdirSync(folder)
     .sort()
-    .map((file) => ({
-      key: file.slice(0, -kinds[kind].extension.length),
-      read: () => readFile(new URL(encodeURIComponent(file), folder), 'utf8'),
-    }))
+    .map((file) => {
+      let text: Promise<string> | undefined
+      return {
+        key: file.slice(0, -kinds[kind].extension.length),
+        read: () => (text ??= readFile(new URL(encodeURIComponent(file), folder), 'utf8')),
+      }
+    })
 }

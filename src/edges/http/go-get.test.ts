@@ -44,6 +44,11 @@ describe('GET /<path>?go-get=1', () => {
       expect((await world.anonymous.get(`//${path}/v2?x=1&go-get=1`)).text).toContain(`${world.origin}/${path}.git"`)
   })
 
+  test('looks no deeper than projects can be', async ({ world }) => {
+    const { status, text } = await world.anonymous.get(`//a/b${'/c'.repeat(3000)}?go-get=1`)
+    expect([status, text.includes(`${world.origin}/a/b.git"`)]).toEqual([200, true])
+  })
+
   test('refuses wrong credentials, and other questions are none of it', async ({ world }) => {
     const project = await world.project({ visibility: 'public' })
     const at = `//${project.full_path}`
