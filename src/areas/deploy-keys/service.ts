@@ -1,18 +1,22 @@
 import type { Ctx } from '../../api/ctx.ts'
 import type { Tx } from '../../db/db.ts'
 import { emit } from '../../events/log.ts'
-import { Failure, invalidFields, notFound, rowNotFound } from '../../kernel/failure.ts'
+import { Failure, forbidden, invalidFields, notFound, rowNotFound } from '../../kernel/failure.ts'
 import type { ProjectSubject } from '../projects/subject.ts'
 import { parsePublicKey } from '../ssh-keys/public-key.ts'
 import { updateTitle } from '../ssh-keys/queries.ts'
 import { addKey, type KeyInput, titleComplaints } from '../ssh-keys/service.ts'
 import {
+  type AnyDeployKeyRow,
   type DeployKeyRow,
+  deletePublicKey,
   disableKey,
   enableKey,
+  findAnyDeployKey,
   findDeployKey,
   findMaintainedKey,
   findMaintainedKeyBySha256,
+  makePublic,
   setCanPush,
 } from './queries.ts'
 
@@ -79,14 +83,15 @@ export async function enableDeployKey(ctx: Ctx, project: ProjectSubject, keyId: 
   return getDeployKey(ctx, project, keyId)
 }
 
-/** The name is the key's, wherever it is enabled; whether it may push is this project's. */
+/** The name is the key's, wherever it is enabled, or the installation's; whether it may push is this project's. */
 export async function updateDeployKey(
   ctx: Ctx,
   project: ProjectSubject,
   keyId: number,
   { title, can_push }: { title?: string; can_push?: boolean },
 ): Promise<DeployKeyRow> {
-  await getDeployKey(ctx, project, keyId)
+  const held = await getDeployKey(ctx, project, keyId)
+  if (held.public && title !== undefined && title !== held.title && !ctx.actor!.admin) throw forbidden()
   const complaints = title === undefined ? [] : titleComplaints(title)
   if (complaints.length > 0) throw invalidFields({ 'deploy_key.title': complaints })
   await ctx.transaction(async (tx) => {
@@ -106,6 +111,35 @@ export async function removeDeployKey(ctx: Ctx, project: ProjectSubject, keyId: 
     const removed = await disableKey(tx, project.id, keyId)
     if (!removed) throw rowNotFound()
     await record(ctx, tx, 'deploy_key_removed', project, keyId, removed)
+  })
+}
+
+/** A key of the installation, which every project may enable. */
+export async function addPublicKey(ctx: Ctx, input: KeyInput): Promise<AnyDeployKeyRow> {
+  return ctx.transaction(async (tx) => {
+    const result = await addKey(tx, ctx.settings, input, { userId: null, creatorId: ctx.actor!.id })
+    if ('refused' in result) throw invalidFields(result.refused)
+    const { id, title } = result.added
+    await makePublic(tx, id)
+    await emit(tx, {
+      kind: 'deploy_key_added',
+      actorId: ctx.actor!.id,
+      payload: { deploy_key_id: id, title, public: true },
+    })
+    return (await findAnyDeployKey(tx, id))!
+  })
+}
+
+/** Ends a key of the installation, wherever it is enabled. */
+export async function removePublicKey(ctx: Ctx, id: number): Promise<void> {
+  await ctx.transaction(async (tx) => {
+    const removed = await deletePublicKey(tx, id)
+    if (!removed) throw rowNotFound()
+    await emit(tx, {
+      kind: 'deploy_key_removed',
+      actorId: ctx.actor!.id,
+      payload: { deploy_key_id: id, title: removed.title, public: true },
+    })
   })
 }
 
