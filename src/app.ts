@@ -20,6 +20,7 @@ import { appearanceDoor } from './edges/http/appearance-door.ts'
 import { avatarDoor } from './edges/http/avatar-door.ts'
 import { docsPage } from './edges/http/docs-page.ts'
 import type { Doors } from './edges/http/doors.ts'
+import { goGetClaim } from './edges/http/go-get-claim.ts'
 import { homeDoor } from './edges/http/home-door.ts'
 import type { HttpLimits } from './edges/http/limits.ts'
 import { ownMetrics } from './edges/http/metrics.ts'
@@ -138,7 +139,7 @@ export async function createApp(config: Config, services: Services, overrides: O
     avatarDoor(doors),
     oauthDoor(doors),
     accountPages(doors),
-    wildcardDoor(site.url, [gitClaim(doors), largeFileClaim(doors), uploadClaim(doors)]),
+    wildcardDoor(site.url, [gitClaim(doors), largeFileClaim(doors), uploadClaim(doors), goGetClaim(doors)]),
   ]
   const http = createHttpServer(endpoints, doors, others, overrides.httpLimits)
   stack.defer(() => http.close())

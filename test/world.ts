@@ -285,7 +285,6 @@ export class World {
   async settings(values: Partial<Settings>): Promise<void> {
     this.#settingsBefore ??= (await this.rows('select values from application_settings'))[0].values
     await this.db.transaction((tx) => saveSettings(tx, values))
-    await new Promise((resolve) => setTimeout(resolve, 50))
   }
   #settingsBefore: Partial<Settings> | undefined
 

@@ -11,11 +11,15 @@ export const projectPolicy = {
   /** Whoever reads it may star it. */
   star_project: { from: 'guest', open: 'signed_in' },
   upload_file: { from: 'guest', open: 'signed_in', unless: ['archived'] },
+  admin_upload: { from: 'maintainer' },
+  remove_upload: { from: 'maintainer', unless: ['archived'] },
   /** Needs a token as nothing else that reads does: a search costs more than a page. */
   search_project: { from: 'guest', open: 'signed_in' },
   read_statistics: { from: 'reporter' },
   read_member: { from: 'guest', open: 'signed_in' },
   comment_commit: { from: 'reporter', open: 'signed_in', feature: 'repository', unless: ['archived'] },
+  /** What others said. */
+  admin_note: { from: 'maintainer', unless: ['archived'] },
   read_commit_status: { from: 'reporter', open: 'signed_in', feature: 'builds' },
   create_commit_status: { from: 'developer', feature: 'builds', unless: ['archived'] },
   /** Guests of a private project read pipelines and jobs only where jobs are public; strangers anywhere read jobs only there. */

@@ -4,6 +4,7 @@ import type { Policy } from './policy.ts'
 export const userPolicy = {
   /** Hidden people are hidden from nobody but those who did not sign in. */
   read_user: { from: 'owner', open: 'anyone', or: ['signed_in'] },
+  follow_user: { from: 'owner', open: 'signed_in', or: ['signed_in'] },
   admin_user: { from: 'owner' },
   admin_custom_attribute: { from: 'administrator' },
 } as const satisfies Policy<string>

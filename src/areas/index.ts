@@ -12,20 +12,24 @@ import { collectUnusedBlobs } from './blob-collection/jobs.ts'
 import { deleteMergedBranches } from './branches/jobs.ts'
 import { branchRoutes } from './branches/routes.ts'
 import { broadcastMessageRoutes } from './broadcast-messages/routes.ts'
+import { commitDiscussionRoutes } from './commit-comments/discussion-routes.ts'
 import { commitCommentRoutes } from './commit-comments/routes.ts'
 import { jobRoutes } from './commit-statuses/job-routes.ts'
 import { commitStatusRoutes } from './commit-statuses/routes.ts'
 import { pickRoutes } from './commits/pick-routes.ts'
 import { commitRoutes } from './commits/routes.ts'
+import { commitSequenceRoutes } from './commits/sequence-routes.ts'
 import { commitWriteRoutes } from './commits/write-routes.ts'
 import { compareRoutes } from './compare/routes.ts'
 import { customAttributeRoutes } from './custom-attributes/routes.ts'
 import { deployKeyRoutes } from './deploy-keys/routes.ts'
 import { deployTokenRoutes } from './deploy-tokens/routes.ts'
+import { contributedProjectRoutes } from './event-feed/project-routes.ts'
 import { eventFeedRoutes } from './event-feed/routes.ts'
 import { featureRoutes } from './features/routes.ts'
 import { fileRoutes } from './files/routes.ts'
 import { fileWriteRoutes } from './files/write-routes.ts'
+import { followRoutes } from './follows/routes.ts'
 import { copySource } from './forks/jobs.ts'
 import { forkRoutes } from './forks/routes.ts'
 import { gpgKeyRoutes } from './gpg-keys/routes.ts'
@@ -35,6 +39,7 @@ import { groupRoutes } from './groups/routes.ts'
 import { housekeepRepository } from './housekeeping/jobs.ts'
 import { housekeepingRoutes } from './housekeeping/routes.ts'
 import { failStuckImports, importFromUrl } from './imports/jobs.ts'
+import { importRoutes } from './imports/routes.ts'
 import { acceptInvitationsLater, purgeEndedInvitations } from './invitations/jobs.ts'
 import { invitationRoutes } from './invitations/routes.ts'
 import { refreshLanguages } from './languages/jobs.ts'
@@ -44,9 +49,11 @@ import { purgeExpiredMembers } from './members/jobs.ts'
 import { membershipRoutes } from './members/membership-routes.ts'
 import { groupMemberRoutes, projectMemberRoutes } from './members/routes.ts'
 import { projectUserRoutes } from './members/user-routes.ts'
+import { namespaceExistsRoutes } from './namespaces/exists-routes.ts'
 import { namespaceRoutes } from './namespaces/routes.ts'
 import { notificationSettingRoutes } from './notification-settings/routes.ts'
 import { purgeEndedOauthTokens } from './oauth/jobs.ts'
+import { pictureRoutes } from './pictures/routes.ts'
 import { pipelineRoutes } from './pipelines/routes.ts'
 import { copyTemplate } from './project-creation/jobs.ts'
 import { projectCreationRoutes } from './project-creation/routes.ts'
@@ -54,7 +61,7 @@ import { removeMarkedProjects, removeProject, resumeProjectRemovals } from './pr
 import { projectRoutes } from './projects/routes.ts'
 import { protectedBranchRoutes } from './protected-branches/routes.ts'
 import { protectedTagRoutes } from './protected-tags/routes.ts'
-import { housekeepLater, refreshRepository } from './pushes/jobs.ts'
+import { housekeepAfterPushes, refreshRepository } from './pushes/jobs.ts'
 import { settleCutOffPushes } from './pushes/recovery.ts'
 import { releaseLinkRoutes } from './releases/link-routes.ts'
 import { releaseRoutes } from './releases/routes.ts'
@@ -66,6 +73,7 @@ import { searchRoutes } from './search/routes.ts'
 import { projectGroupRoutes } from './shares/group-routes.ts'
 import { purgeEndedShares } from './shares/jobs.ts'
 import { shareRoutes } from './shares/routes.ts'
+import { sharedProjectRoutes } from './shares/shared-project-routes.ts'
 import { purgeEndedSessions } from './sign-in/jobs.ts'
 import { judgeSignatures } from './signatures/jobs.ts'
 import { signatureRoutes } from './signatures/routes.ts'
@@ -74,14 +82,17 @@ import { starRoutes } from './stars/routes.ts'
 import { statisticsRoutes } from './statistics/routes.ts'
 import { submoduleRoutes } from './submodules/routes.ts'
 import { tagRoutes } from './tags/routes.ts'
+import { templateRoutes } from './templates/routes.ts'
 import { termsRoutes } from './terms/routes.ts'
 import { impersonationTokenRoutes } from './tokens/impersonation-routes.ts'
 import { tokenRoutes } from './tokens/routes.ts'
 import { topicRoutes } from './topics/routes.ts'
+import { transferLocationRoutes } from './transfers/location-routes.ts'
 import { transferRoutes } from './transfers/routes.ts'
 import { treeRoutes } from './trees/routes.ts'
 import { twoFactorRoutes } from './two-factor/routes.ts'
 import { uploadRoutes } from './uploads/routes.ts'
+import { storedUploadRoutes } from './uploads/stored-routes.ts'
 import { removeUser } from './user-removal/jobs.ts'
 import { userRemovalRoutes } from './user-removal/routes.ts'
 import { userStatusRoutes } from './user-statuses/routes.ts'
@@ -105,24 +116,27 @@ export const areas: Readonly<Record<string, readonly Endpoint[]>> = {
   blame: blameRoutes,
   branches: branchRoutes,
   'broadcast-messages': broadcastMessageRoutes,
-  'commit-comments': commitCommentRoutes,
+  'commit-comments': [...commitCommentRoutes, ...commitDiscussionRoutes],
   'commit-statuses': [...commitStatusRoutes, ...jobRoutes],
-  commits: [...commitRoutes, ...commitWriteRoutes, ...pickRoutes],
+  commits: [...commitRoutes, ...commitSequenceRoutes, ...commitWriteRoutes, ...pickRoutes],
   compare: compareRoutes,
-  'event-feed': eventFeedRoutes,
+  'event-feed': [...eventFeedRoutes, ...contributedProjectRoutes],
   'custom-attributes': customAttributeRoutes,
   'deploy-keys': deployKeyRoutes,
   'deploy-tokens': deployTokenRoutes,
   features: featureRoutes,
   files: [...fileRoutes, ...fileWriteRoutes],
+  follows: followRoutes,
   forks: forkRoutes,
   'gpg-keys': gpgKeyRoutes,
   groups: groupRoutes,
   housekeeping: housekeepingRoutes,
+  imports: importRoutes,
   invitations: invitationRoutes,
   languages: languageRoutes,
   members: [...groupMemberRoutes, ...projectMemberRoutes, ...membershipRoutes, ...projectUserRoutes],
-  namespaces: namespaceRoutes,
+  namespaces: [...namespaceRoutes, ...namespaceExistsRoutes],
+  pictures: pictureRoutes,
   pipelines: pipelineRoutes,
   'notification-settings': notificationSettingRoutes,
   'project-creation': projectCreationRoutes,
@@ -132,20 +146,21 @@ export const areas: Readonly<Record<string, readonly Endpoint[]>> = {
   search: searchRoutes,
   releases: [...releaseRoutes, ...releaseLinkRoutes],
   'resource-tokens': resourceTokenRoutes,
-  shares: [...shareRoutes, ...projectGroupRoutes],
+  shares: [...shareRoutes, ...projectGroupRoutes, ...sharedProjectRoutes],
   signatures: signatureRoutes,
   'ssh-keys': sshKeyRoutes,
   stars: starRoutes,
   statistics: statisticsRoutes,
   submodules: submoduleRoutes,
   tags: tagRoutes,
+  templates: templateRoutes,
   terms: termsRoutes,
   tokens: [...tokenRoutes, ...impersonationTokenRoutes],
   topics: topicRoutes,
-  transfers: transferRoutes,
+  transfers: [...transferRoutes, ...transferLocationRoutes],
   trees: treeRoutes,
   'two-factor': twoFactorRoutes,
-  uploads: uploadRoutes,
+  uploads: [...uploadRoutes, ...storedUploadRoutes],
   'user-removal': userRemovalRoutes,
   'user-statuses': userStatusRoutes,
   users: [...userRoutes, ...stateRoutes, ...emailRoutes, ...activityRoutes],
@@ -179,7 +194,7 @@ export const jobs: readonly Job<any>[] = [
   purgeStaleMails,
   refreshLanguages,
   refreshRepository,
-  housekeepLater,
+  housekeepAfterPushes,
   removeGroup,
   removeIdleBots,
   removeMarkedGroups,

@@ -5,6 +5,7 @@ import type { Plan } from '../kernel/plan.ts'
 const groupMinutes = ['extra_shared_runners_minutes_limit', 'shared_runners_minutes_limit']
 const projectStarter = ['approvals_before_merge', 'mirror']
 const projectPremium = [
+  'compliance_frameworks',
   'external_authorization_classification_label',
   'marked_for_deletion_at',
   'marked_for_deletion_on',
@@ -52,6 +53,7 @@ describe.for(['free', 'starter', 'premium'] as const)('D1-TIER-OFFER: on the pla
     expect(made.status).toBe(201)
     expect(has(made.json, projectStarter)).toEqual(projectStarter.map(() => starter))
     expect(has(made.json, projectPremium)).toEqual(projectPremium.map(() => premium))
+    expect(made.json.service_desk_enabled).toBe(premium ? true : null)
     const [{ settings }] = await world.rows('select settings from projects where id = $1', [made.json.id])
     expect(has(settings, Object.keys(sent))).toEqual([starter, premium])
     // Below the plan the name is as unknown as any other.
@@ -77,6 +79,13 @@ describe.for(['free', 'starter', 'premium'] as const)('D1-TIER-OFFER: on the pla
     const project = await world.project()
     expect((await world.root.delete(`/projects/${project.id}`)).status).toBe(202)
     expect((await world.root.get(`/projects/${project.id}`)).status).toBe(premium ? 200 : 404)
+  })
+
+  test('a project is restored, or there is no such call', async () => {
+    const project = await world.project()
+    const restored = await world.root.post(`/projects/${project.id}/restore`)
+    expect(restored).toMatchObject(premium ? { status: 400 } : { status: 404, json: { error: '404 Not Found' } })
+    expect((await world.root.get(`/projects/${project.id}/restore`)).status).toBe(premium ? 405 : 404)
   })
 
   test('what was set under a larger plan does nothing', async () => {

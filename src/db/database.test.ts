@@ -1,5 +1,8 @@
-import { expect } from 'vitest'
+import { once } from 'node:events'
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
+import { describe, expect } from 'vitest'
 import { test } from '../../test/world.ts'
+import { openDatabase } from './database.ts'
 import { raw, sql } from './sql.ts'
 
 type Backend = { pid: number }
@@ -29,4 +32,60 @@ test('a transaction that names a row that has just gone is run again', async ({ 
     return 'done'
   })
   expect([await work, attempts]).toEqual(['done', 2])
+})
+
+describe('statements of a transaction that do not wait for one another', () => {
+  const setting = (value: string) => sql`select set_config('stithy.test', ${value}, true) as value`
+  const shown = raw(`select current_setting('stithy.test', true) as value`)
+
+  test('run in the order in which they are asked', async ({ world }) => {
+    const values = await world.db.transaction((tx) =>
+      Promise.all([setting('one'), shown, setting('two'), shown].map((each) => tx.row<{ value: string }>(each))),
+    )
+    expect(values.map((row) => row!.value)).toEqual(['one', 'one', 'two', 'two'])
+  })
+
+  test('fail from the first that fails on, and nothing is kept', async ({ world }) => {
+    const ann = await world.user({ name: 'Ann' })
+    const rename = sql`update users set name = 'Anna' where id = ${ann.id}`
+    const work = world.db.transaction((tx) =>
+      Promise.all([tx.run(rename), tx.rows(raw('select 1 / 0')), tx.run(rename)]),
+    )
+    await expect(work).rejects.toMatchObject({ code: '22012' })
+    expect(await world.db.row(sql`select name from users where id = ${ann.id}`)).toEqual({ name: 'Ann' })
+  })
+
+  test('cannot fail unnoticed', async ({ world }) => {
+    const work = world.db.transaction((tx) => tx.rows(raw('select 1 / 0')).catch(() => 'as if nothing were'))
+    await expect(work).rejects.toThrow('nothing is committed')
+  })
+})
+
+test('a server that is gone without a word is given up', async ({ world }) => {
+  const target = new URL(world.databaseUrl)
+  const folder = target.searchParams.get('host') ?? decodeURIComponent(target.hostname)
+  const place = folder.startsWith('/')
+    ? `${folder}/.s.PGSQL.${target.port || target.searchParams.get('port') || 5432}`
+    : undefined
+  const halves: Socket[] = []
+  const between = createServer((client) => {
+    const server = place ? connect(place) : connect(Number(target.port), target.hostname)
+    for (const half of [client, server]) halves.push(half.on('error', () => {}))
+    client.pipe(server).pipe(client)
+  }).listen(0, '127.0.0.1')
+  await once(between, 'listening')
+  const url = new URL(target)
+  url.searchParams.delete('host')
+  url.searchParams.delete('port')
+  url.host = `127.0.0.1:${(between.address() as AddressInfo).port}`
+  const db = openDatabase(url.href, { patienceMs: 2000 })
+  expect(await db.row(raw('select 1 as one'))).toEqual({ one: 1 })
+  for (const half of halves) half.unpipe()
+  const lost = { name: 'Failure', kind: 'unavailable' }
+  await expect(db.row(raw('select 1 as one'))).rejects.toMatchObject(lost)
+  // Another connection may do better.
+  expect(await db.row(raw('select 1 as one'))).toEqual({ one: 1 })
+  for (const half of halves) half.destroy()
+  await db[Symbol.asyncDispose]()
+  between.close()
 })

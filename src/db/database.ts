@@ -1,5 +1,5 @@
 import pg from 'pg'
-import { connectionOptions } from './connection.ts'
+import { answerMs, connectionOptions } from './connection.ts'
 import type { Database, Tx } from './db.ts'
 import { KeptRows } from './kept-rows.ts'
 import { Line } from './line.ts'
@@ -13,13 +13,18 @@ export type DatabaseOptions = {
   readers?: number
   /** Connections for transactions, at most. */
   writers?: number
+  /** After how long without any answer a connection is given up. */
+  patienceMs?: number
 }
 
 const attempts = 4
 
 /** Opens the connections on first use. Statements outside a transaction go through the pipelined readers. */
-export function openDatabase(url: string, { readers = 3, writers = 10 }: DatabaseOptions = {}): Database {
-  const reader = new Reader(url, readers)
+export function openDatabase(
+  url: string,
+  { readers = 3, writers = 10, patienceMs = answerMs }: DatabaseOptions = {},
+): Database {
+  const reader = new Reader(url, readers, patienceMs)
   const pool = new pg.Pool({
     ...connectionOptions(url, 'writer'),
     ...{ pipeline: true },
@@ -27,7 +32,7 @@ export function openDatabase(url: string, { readers = 3, writers = 10 }: Databas
     idleTimeoutMillis: 30_000,
   })
   const lines = new WeakMap<pg.ClientBase, Line>()
-  pool.on('connect', (client) => void lines.set(client, new Line(client as unknown as pg.Client)))
+  pool.on('connect', (client) => void lines.set(client, new Line(client as unknown as pg.Client, patienceMs)))
   // A connection that breaks leaves the pool, or fails the statement it is used for; without listeners, for idle ones and
   // for those in use, it would end the process.
   pool.on('error', () => {})
@@ -37,10 +42,10 @@ export function openDatabase(url: string, { readers = 3, writers = 10 }: Databas
     const client = await answered(pool.connect())
     let broken = false
     const transaction = new Transaction(lines.get(client)!)
+    let result: T
     try {
-      const result = await work(transaction.tx)
+      result = await work(transaction.tx)
       await transaction.commit()
-      return result
     } catch (error) {
       await transaction.rollback().catch(() => {
         broken = true
@@ -49,6 +54,8 @@ export function openDatabase(url: string, { readers = 3, writers = 10 }: Databas
     } finally {
       client.release(broken)
     }
+    await transaction.conclude()
+    return result
   }
 
   const reading = over((statement) => reader.query(statement))

@@ -48,6 +48,8 @@ export interface Tx extends Db {
   readonly [inTransaction]: true
   /** Of transactions of a `Ctx` (app.ts). */
   readonly origin?: Origin
+  /** `work` is done once this is committed, before `transaction` resolves; once, however often it is asked for. */
+  afterCommit(work: () => Promise<void>): void
 }
 
 /** What the service sees of its database. */

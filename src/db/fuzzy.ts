@@ -6,6 +6,9 @@ const shortestTerm = 3
 /** So many terms are conditions of their own, which indexes serve; those beyond are one, however many they are. */
 const indexedTerms = 8
 
+/** Characters. No column that is searched holds as many, and to look for them would keep a processor busy for seconds. */
+const longestSearch = 4096
+
 /** Blank-separated terms, each once; text in double quotes is one. */
 export const termsOf = (search: string): string[] => [
   ...new Set(
@@ -20,6 +23,7 @@ export const termsOf = (search: string): string[] => [
  * Source: supplement to the API documents, "Search semantics". Columns are names of ours, never input.
  */
 export function fuzzy(search: string, columns: readonly string[]): Sql {
+  if (search.length > longestSearch) return raw('false')
   const patterns = termsOf(search).map(containing)
   const text = search.trim().replace(/\s+/g, ' ')
   return sql`(${join(

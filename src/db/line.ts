@@ -4,23 +4,35 @@ import { answered } from './lost.ts'
 import { KnownStatements, read } from './read.ts'
 import { prepared } from './statement.ts'
 
-type Stream = { cork(): void; uncork(): void }
+type Stream = { cork(): void; uncork(): void; destroy(error: Error): void }
 
 /**
  * A connection on which no statement waits for the one before it: answers come in order. What is asked in one turn of the
- * event loop goes out in one write.
+ * event loop goes out in one write. One that answers nothing for longer than any statement may take is given up: the
+ * server's machine may be gone without a word.
  */
 export class Line {
   readonly client: pg.Client
   readonly #known = new KnownStatements()
   readonly #stream: Stream
-  /** Statements without an answer yet. */
-  waiting = 0
+  /** What has no answer yet. */
+  #waiting = 0
+  /** `performance.now()` of the last answer, or of the question after which one is due. */
+  #heard = 0
 
   /** `client` must be one of pg's that pipeline. */
-  constructor(client: pg.Client) {
+  constructor(client: pg.Client, patienceMs: number) {
     this.client = client
     this.#stream = (client as unknown as { connection: { stream: Stream } }).connection.stream
+    const watch = setInterval(() => {
+      if (this.#waiting > 0 && performance.now() - this.#heard > patienceMs)
+        this.#stream.destroy(new Error('Connection terminated: no answer'))
+    }, patienceMs / 4).unref()
+    client.once('end', () => clearInterval(watch))
+  }
+
+  get waiting(): number {
+    return this.#waiting
   }
 
   /** Collects what is asked until the end of this turn, then calls `sent`. Not to be asked twice in one turn. */
@@ -32,12 +44,22 @@ export class Line {
     })
   }
 
-  async query(statement: Statement): Promise<pg.QueryResult> {
-    this.waiting++
+  query(statement: Statement): Promise<pg.QueryResult> {
+    return this.#answer(read(this.client, this.#known, prepared(statement)))
+  }
+
+  /** `begin` and the like. */
+  command(text: string): Promise<pg.QueryResult> {
+    return this.#answer(this.client.query(text))
+  }
+
+  async #answer(asked: Promise<pg.QueryResult>): Promise<pg.QueryResult> {
+    if (this.#waiting++ === 0) this.#heard = performance.now()
     try {
-      return await answered(read(this.client, this.#known, prepared(statement)))
+      return await answered(asked)
     } finally {
-      this.waiting--
+      this.#waiting--
+      this.#heard = performance.now()
     }
   }
 }

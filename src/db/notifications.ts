@@ -1,6 +1,7 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import pg from 'pg'
 import { connectionOptions } from './connection.ts'
-import type { Db } from './db.ts'
+import type { Tx } from './db.ts'
 import { answered } from './lost.ts'
 import { sql } from './sql.ts'
 
@@ -10,8 +11,18 @@ export type Topic = 'actors' | 'settings'
 const channel = 'stithy'
 const retryMs = 500
 
-/** Tells every process, when `db`'s transaction commits, that `topic` changed. */
-export const notify = (db: Db, topic: Topic): Promise<number> => db.run(sql`select pg_notify(${channel}, ${topic})`)
+/** By then a process that listens has usually heard. */
+const hearingMs = 50
+const untilHeard = (): Promise<void> => pause(hearingMs)
+
+/**
+ * Tells every process, when the transaction commits, that `topic` changed; that it has ended is told a moment later, so that
+ * whoever asks next, of whatever process, finds the change.
+ */
+export function notify(tx: Tx, topic: Topic): Promise<number> {
+  tx.afterCommit(untilHeard)
+  return tx.run(sql`select pg_notify(${channel}, ${topic})`)
+}
 
 /**
  * One connection that listens. `hear` is called for each notification, and for every topic (`undefined`) when the

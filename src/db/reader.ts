@@ -1,5 +1,5 @@
 import pg from 'pg'
-import { connectionOptions } from './connection.ts'
+import { answerMs, connectionOptions } from './connection.ts'
 import type { Statement } from './db.ts'
 import { Line } from './line.ts'
 import { answered } from './lost.ts'
@@ -11,6 +11,7 @@ import { answered } from './lost.ts'
  */
 export class Reader implements AsyncDisposable {
   readonly #url: string
+  readonly #patienceMs: number
   readonly #slots: (Promise<Line> | undefined)[]
   readonly #lines = new Set<Line>()
   #turn: Line | undefined
@@ -18,8 +19,9 @@ export class Reader implements AsyncDisposable {
   #next = 0
   #ended = false
 
-  constructor(url: string, connections: number) {
+  constructor(url: string, connections: number, patienceMs: number = answerMs) {
     this.#url = url
+    this.#patienceMs = patienceMs
     this.#slots = new Array(connections)
   }
 
@@ -58,7 +60,7 @@ export class Reader implements AsyncDisposable {
   async #connect(slot: number): Promise<Line> {
     if (this.#ended) throw new Error('the database connections are closed')
     const client = new pg.Client({ ...connectionOptions(this.#url, 'reader'), pipeline: true } as pg.ClientConfig)
-    const line = new Line(client)
+    const line = new Line(client, this.#patienceMs)
     // A broken connection leaves its slot; the next statement opens another.
     const drop = () => {
       this.#slots[slot] = undefined

@@ -1,7 +1,6 @@
 import type pg from 'pg'
 import type { Db, Statement, Tx } from './db.ts'
 import type { Line } from './line.ts'
-import { answered } from './lost.ts'
 
 /** Reads of a `Db`, whatever it asks. */
 export const over = (query: (statement: Statement) => Promise<pg.QueryResult>): Omit<Db, 'kept'> => ({
@@ -18,6 +17,7 @@ export class Transaction {
   readonly tx: Tx
   readonly #line: Line
   readonly #begun: Promise<unknown>
+  readonly #afterCommit = new Set<() => Promise<void>>()
   #collecting = false
 
   constructor(line: Line) {
@@ -27,7 +27,11 @@ export class Transaction {
     this.#begun.catch(() => {})
     const db = over((statement) => this.#query(statement))
     // A transaction sees what nobody else does: it keeps nothing.
-    this.tx = { ...db, kept: { row: db.row, rows: db.rows, expects: () => false } } as unknown as Tx
+    this.tx = {
+      ...db,
+      kept: { row: db.row, rows: db.rows, expects: () => false },
+      afterCommit: (work: () => Promise<void>) => void this.#afterCommit.add(work),
+    } as unknown as Tx
   }
 
   async commit(): Promise<void> {
@@ -37,13 +41,18 @@ export class Transaction {
     if (command === 'ROLLBACK') throw new Error('a statement of the transaction had failed: nothing is committed')
   }
 
+  /** What was to be done once it is committed. It needs no connection. */
+  async conclude(): Promise<void> {
+    for (const work of this.#afterCommit) await work()
+  }
+
   async rollback(): Promise<void> {
     await this.#ask('rollback')
   }
 
   #ask(command: string): Promise<pg.QueryResult> {
     this.#collect()
-    return answered(this.#line.client.query(command))
+    return this.#line.command(command)
   }
 
   #query(statement: Statement): Promise<pg.QueryResult> {

@@ -3,6 +3,7 @@ import {
   closeSync,
   fsync as fsyncCallback,
   mkdirSync,
+  open as openCallback,
   openSync,
   rename as renameCallback,
   writeFile as writeFileCallback,
@@ -18,6 +19,7 @@ import { pathToBytes } from './path-bytes.ts'
 import type { Repository } from './repository.ts'
 
 const fsync = promisify(fsyncCallback)
+const open: (path: string, flags: string, mode: number) => Promise<number> = promisify(openCallback)
 const rename = promisify(renameCallback)
 const writeFile = promisify(writeFileCallback)
 const deflate = promisify(deflateCallback)
@@ -119,7 +121,7 @@ async function writeTemporary({ object, temporary }: Place): Promise<void> {
   const options = compression(whole.length)
   const isSmall = whole.length < doneHereBytes
   const compressed = isSmall ? deflateSync(whole, options) : await deflate(whole, options)
-  const file = openSync(temporary, 'wx', 0o444)
+  const file = await open(temporary, 'wx', 0o444)
   try {
     if (isSmall) writeFileSync(file, compressed)
     else await writeFile(file, compressed)

@@ -9,6 +9,8 @@ export type Job<I extends TObject = TObject> = {
   readonly input: I
   /** Two pending jobs with the same key become one. */
   readonly key?: (input: Static<I>) => string
+  /** Whether those with one key, together, may take no more than a tenth of the time: what comes too soon waits (`Rests`). */
+  readonly rests?: boolean
   /** Jobs of the same queue run one after the other. */
   readonly queue?: (input: Static<I>) => string
   /** Attempts in all, with exponential back-off between them. */

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import { pino } from 'pino'
 import { Type } from 'typebox'
 import { afterAll, expect } from 'vitest'
@@ -40,4 +41,34 @@ test('jobs that a killed runner held, and those behind them in their queue, run 
   await both
   await runner.stop()
   expect(ran.sort()).toEqual([1, 2])
+})
+
+test('a job that rests takes a tenth of the time, and what comes too soon waits for its turn', async () => {
+  own ??= World.start()
+  const world = await own
+  const began: number[] = []
+  const { promise: both, resolve } = Promise.withResolvers<void>()
+  const slow = job({
+    name: 'slow',
+    input: Type.Object({ n: Type.Integer() }),
+    key: ({ n }) => `slow:${n}`,
+    rests: true,
+    attempts: 3,
+    async run({ n }, ctx) {
+      if (began.push(performance.now()) === 2) return resolve()
+      await delay(100)
+      await ctx.transaction((tx) => enqueue(tx, slow, { n }))
+    },
+  })
+  const ctx = await contextFor(world, null)
+  await ctx.transaction((tx) => enqueue(tx, slow, { n: 1 }))
+  const runner = await startJobs({
+    databaseUrl: world.databaseUrl,
+    jobs: [slow],
+    open: async () => ctx,
+    log: pino({ level: 'silent' }),
+  })
+  await both
+  await runner.stop()
+  expect(began[1]! - began[0]!).toBeGreaterThanOrEqual(950)
 })

@@ -5,7 +5,8 @@ import { Value } from 'typebox/value'
 import type { Ctx } from '../api/ctx.ts'
 import { connectionOptions } from '../db/connection.ts'
 import { answered } from '../db/lost.ts'
-import type { Job } from './job.ts'
+import { enqueue, type Job } from './job.ts'
+import { Rests } from './rests.ts'
 
 export type JobRunnerOptions = {
   databaseUrl: string
@@ -23,6 +24,7 @@ export async function startJobs({ databaseUrl, jobs, open, log, concurrency = 4 
   pool.on('error', broke)
   pool.on('connect', (client) => client.on('error', broke))
   await answered(releaseJobs(pool))
+  const rests = new Rests()
   const runner = await run({
     pgPool: pool,
     concurrency,
@@ -35,11 +37,17 @@ export async function startJobs({ databaseUrl, jobs, open, log, concurrency = 4 
       jobs.map((job) => [
         job.name,
         async (payload: unknown) => {
-          const began = performance.now()
           if (!Value.Check(job.input, payload))
             throw new Error(`${job.name}: not its input: ${JSON.stringify(payload)}`)
-          await job.run(payload, await open())
-          log.info({ job: job.name, input: payload, duration_ms: Math.round(performance.now() - began) }, 'job done')
+          const ctx = await open()
+          const key = job.rests ? job.key?.(payload) : undefined
+          const restMs = key === undefined ? 0 : rests.left(key)
+          if (restMs > 0) return void (await ctx.transaction((tx) => enqueue(tx, job, payload, restMs)))
+          const began = performance.now()
+          await job.run(payload, ctx)
+          const tookMs = performance.now() - began
+          if (key !== undefined) rests.begin(key, tookMs)
+          log.info({ job: job.name, input: payload, duration_ms: Math.round(tookMs) }, 'job done')
         },
       ]),
     ),

@@ -62,6 +62,9 @@ class Target {
     const one = await world.root.post(`/projects/${project.id}/statuses/${tip}`, { state: 'failed', ref: 'main' })
     if (e.method === 'PUT' && e.path.endsWith('/release'))
       await world.root.post(`/projects/${project.id}/repository/tags/v9/release`, { description: 'Old' })
+    const { id: discussion_id, notes } = e.path.includes(':discussion_id')
+      ? (await world.root.post(`/projects/${project.id}/repository/commits/${tip}/discussions`, { body: 'n' })).json
+      : { id: undefined, notes: [{}] }
     const valid = {
       sha: e.path.includes('/blobs/') ? blob : tip,
       file_path: e.method === 'POST' ? 'new' : 'seed',
@@ -80,6 +83,9 @@ class Target {
       format: 'tar',
       pipeline_id: one.json.pipeline_id,
       job_id: one.json.id,
+      body: 'b',
+      discussion_id,
+      note_id: notes[0].id,
       submodule: 'module',
       commit_sha: '2'.repeat(40),
       ...(e.path.endsWith('/search') && { scope: 'blobs', search: 'seed' }),

@@ -31,7 +31,8 @@ async function stuckProject(world: World) {
   const project = await storedProject(world)
   const one = project.repository.commit({ a: 'one\n', 'd/b': 'two\n' })
   const two = project.repository.commit({ a: 'one\nthree\n', 'd/b': 'needle\n' })
-  for (const query of [`tree?ref=${one}`, `tree?ref=${two}&path=d`, `files/a?ref=${one}`, `files/a?ref=${two}`])
+  const turned = `compare?from=${two}&to=${one}&straight=true`
+  for (const query of [`tree?ref=${one}`, `tree?ref=${two}&path=d`, `files/a?ref=${one}`, `files/a?ref=${two}`, turned])
     expect(await world.root.get(`/projects/${project.id}/repository/${query}`)).toMatchObject({ status: 200 })
   execFileSync('mkfifo', [join(project.repository.gitDir, 'objects/info/alternates')])
   const before = new Set(processesOn(project))

@@ -48,7 +48,7 @@ describe('what is kept for others', () => {
     await world.settings({})
     expect((await world.root.put('/application/settings', refused)).status).toBe(400)
     expect(await world.root.put('/application/settings', values)).toMatchObject({ status: 200, json: values })
-    await expect.poll(async () => (await world.app.open(null)).settings).toMatchObject(values)
+    expect((await world.app.open(null)).settings).toMatchObject(values)
     expect((await world.root.get('/application/settings')).json).toMatchObject(values)
     expect(await look(world)).toEqual(before)
   })

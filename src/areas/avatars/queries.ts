@@ -34,6 +34,16 @@ export const findAvatar = (
     sql`select avatar_digest from ${tables[owner]} where id = ${id} and avatar = ${filename} and avatar_digest is not null`,
   )
 
+/** The picture that somebody or something has now. */
+export const findOwnedAvatar = (
+  db: Db,
+  owner: AvatarOwner,
+  id: number,
+): Promise<{ filename: string; digest: Digest } | undefined> =>
+  db.row(
+    sql`select avatar as filename, avatar_digest as digest from ${tables[owner]} where id = ${id} and avatar_digest is not null`,
+  )
+
 const picturesOfAppearance = raw(
   `select name, digest from appearance, lateral (values ('logo', logo_digest), ('header logo', header_logo_digest), ('favicon', favicon_digest)) as p (name, digest)`,
 )

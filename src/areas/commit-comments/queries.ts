@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import type { List } from '../../api/page.ts'
 import type { Tx } from '../../db/db.ts'
 import { sql, wireTime } from '../../db/sql.ts'
@@ -5,6 +6,7 @@ import type { Timestamp } from '../../db/types.ts'
 import type { Oid } from '../../git/oid.ts'
 import type { UserReferenceRow } from '../users/queries.ts'
 import type { ChangedLine } from './changed-line.ts'
+import type { Position } from './position.ts'
 
 export type CommentAuthor = UserReferenceRow & {
   public_email: string
@@ -43,17 +45,23 @@ export type NewComment = {
   note: string
   /** What it is about; of the whole commit without. */
   at: ChangedLine | undefined
+  /** Begins a discussion that may be answered, or is part of one. A comment by itself without. */
+  discussion?: { readonly id: string; readonly threaded: boolean; readonly position: Position | null }
 }
+
+/** 40 hex digits, as clients expect of a discussion. */
+export const newDiscussionId = (): string => randomBytes(20).toString('hex')
 
 /** Nothing when the project is going. */
 export const insertComment = (
   tx: Tx,
-  { projectId, commit, authorId, note, at }: NewComment,
+  { projectId, commit, authorId, note, at, discussion }: NewComment,
 ): Promise<CommitCommentRow | undefined> =>
   tx.row<CommitCommentRow>(sql`
     with c as (
-      insert into commit_comments (project_id, commit_oid, author_id, note, path, line, line_type)
-      select p.id, ${commit}, ${authorId}, ${note}, ${at?.path ?? null}, ${at?.line ?? null}, ${at?.kind ?? null}
+      insert into commit_comments (project_id, commit_oid, author_id, note, path, line, line_type, discussion_id, threaded, position)
+      select p.id, ${commit}, ${authorId}, ${note}, ${at?.path ?? null}, ${at?.line ?? null}, ${at?.kind ?? null},
+        ${discussion?.id ?? newDiscussionId()}, ${discussion?.threaded === true}, ${discussion?.position ? JSON.stringify(discussion.position) : null}::jsonb
       from projects p where p.id = ${projectId} and not p.deleting for no key update
       returning *)
     select ${columns} from c join users u on u.id = c.author_id`)

@@ -1,29 +1,14 @@
-import type { Ctx } from '../../api/ctx.ts'
 import { endpoint } from '../../api/endpoint.ts'
 import { fetchPage } from '../../api/page.ts'
 import { ParameterError } from '../../api/params/parameter-error.ts'
 import { FilePath, OneOf, Optional, Params, Text, Whole } from '../../api/params/types.ts'
-import { type Commit, readCommit } from '../../git/commits.ts'
-import { notFound } from '../../kernel/failure.ts'
 import { maxPathLength } from '../commits/path-length.ts'
-import { findCommitId } from '../commits/revision.ts'
-import type { ProjectRow } from '../projects/queries.ts'
 import { project } from '../projects/subject.ts'
-import { openRepository } from '../repositories/open.ts'
 import { CommitComment, CommitCommentCreated } from './entity.ts'
 import { type CommitCommentRow, commentsOf } from './queries.ts'
-import { createComment } from './service.ts'
+import { createComment, getCommit } from './service.ts'
 
 const sha = Text({ description: 'Hash, full or abbreviated, or name of a branch or tag' })
-
-/** Fails unless the text names a commit. One round trip. */
-async function getCommit(ctx: Ctx, within: ProjectRow, name: string): Promise<Commit> {
-  const repo = openRepository(ctx, within)
-  const id = await findCommitId(repo, name)
-  const commit = id && (await readCommit(repo, id))
-  if (!commit) throw notFound('Commit')
-  return commit
-}
 
 export const commitCommentRoutes = [
   endpoint({

@@ -3,11 +3,16 @@ import { emit } from '../../events/log.ts'
 import { type Commit, titleOf } from '../../git/commits.ts'
 import { invalid, notFound } from '../../kernel/failure.ts'
 import { diffLimits } from '../commits/diff-limits.ts'
+import { getCommit as commitOf } from '../commits/revision.ts'
 import type { ProjectRow } from '../projects/queries.ts'
 import { noteActivity } from '../pushes/queries.ts'
 import { openRepository } from '../repositories/open.ts'
 import { type ChangedLine, isChangedLine } from './changed-line.ts'
-import { type CommitCommentRow, insertComment } from './queries.ts'
+import { type CommitCommentRow, insertComment, type NewComment } from './queries.ts'
+
+/** Fails unless the text names a commit. One round trip. */
+export const getCommit = (ctx: Ctx, project: ProjectRow, name: string): Promise<Commit> =>
+  commitOf(openRepository(ctx, project), name)
 
 /**
  * Says something about a commit; about one line of it when the commit changed that line, otherwise about the whole. Tells
@@ -25,9 +30,19 @@ export async function createComment(
     wanted && (await isChangedLine(openRepository(ctx, project), commit, wanted, diffLimits(ctx.settings)))
       ? wanted
       : undefined
+  return saveComment(ctx, project, commit, { note, at })
+}
+
+/** Writes down what somebody says, with what follows of it. */
+export function saveComment(
+  ctx: Ctx,
+  project: ProjectRow,
+  commit: Commit,
+  said: Pick<NewComment, 'note' | 'at' | 'discussion'>,
+): Promise<CommitCommentRow> {
   const authorId = ctx.actor!.id
   return ctx.transaction(async (tx) => {
-    const comment = await insertComment(tx, { projectId: project.id, commit: commit.oid, authorId, note, at })
+    const comment = await insertComment(tx, { projectId: project.id, commit: commit.oid, authorId, ...said })
     if (!comment) throw notFound('Project')
     await noteActivity(tx, project.id)
     await emit(tx, {
@@ -38,7 +53,7 @@ export async function createComment(
         note_id: comment.id,
         noteable_type: 'Commit',
         commit_id: commit.oid,
-        note,
+        note: said.note,
         path: comment.path,
         line: comment.line,
         line_type: comment.line_type,

@@ -1,5 +1,5 @@
 import type { Ctx } from '../../api/ctx.ts'
-import { endpoint } from '../../api/endpoint.ts'
+import { endpoint, raw } from '../../api/endpoint.ts'
 import { fetchPage, type Page, type Paged, type List as RowList } from '../../api/page.ts'
 import { Flag, Id, List, OneOf, Optional, Params } from '../../api/params/types.ts'
 import { rowNotFound } from '../../kernel/failure.ts'
@@ -41,6 +41,21 @@ export const jobRoutes = [
       const status = await findStatus(ctx.db, subject.id, params.job_id)
       if (!status) throw rowNotFound()
       return { status, project: subject }
+    },
+  }),
+
+  /** Compat: glab and others show it beside the job. */
+  endpoint({
+    method: 'GET',
+    path: '/projects/:id/jobs/:job_id/trace',
+    summary: 'What a job wrote: nothing that we know of, for it ran elsewhere',
+    subject: project,
+    allow: 'read_job',
+    params: Params({ job_id: Id({ description: 'Number of the status' }) }),
+    returns: raw('text/plain'),
+    async handle({ subject, params, ctx }) {
+      if (!(await findStatus(ctx.db, subject.id, params.job_id))) throw rowNotFound()
+      return { body: Buffer.alloc(0), contentType: 'text/plain' }
     },
   }),
 

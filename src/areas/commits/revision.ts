@@ -1,7 +1,8 @@
-import { readCommit } from '../../git/commits.ts'
+import { type Commit, readCommit } from '../../git/commits.ts'
 import { type Oid, parseOid } from '../../git/oid.ts'
 import type { Repository } from '../../git/repository.ts'
 import { resolve } from '../../git/resolve.ts'
+import { notFound } from '../../kernel/failure.ts'
 import type { ProjectRow } from '../projects/queries.ts'
 
 /**
@@ -11,6 +12,14 @@ import type { ProjectRow } from '../projects/queries.ts'
 export async function findCommitId(repo: Repository, ref: string): Promise<Oid | undefined> {
   const id = parseOid(ref)
   return (id && (await readCommit(repo, id))?.oid) ?? (await resolve(repo, ref))
+}
+
+/** The commit itself; fails unless the text names one. One round trip for a commit that was read before. */
+export async function getCommit(repo: Repository, name: string): Promise<Commit> {
+  const id = await findCommitId(repo, name)
+  const commit = id && (await readCommit(repo, id))
+  if (!commit) throw notFound('Commit')
+  return commit
 }
 
 /** What is read when the caller names no ref; as a full name, so that no tag is mistaken for the branch. */

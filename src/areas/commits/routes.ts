@@ -17,20 +17,12 @@ import { Commit, CommitDetail, Contributor } from './entity.ts'
 import { commitsPage } from './list.ts'
 import { maxListedPathLength } from './path-length.ts'
 import { CommitReference } from './reference.ts'
-import { defaultRef, findCommitId } from './revision.ts'
+import { defaultRef, findCommitId, getCommit } from './revision.ts'
 
 /** Each is looked up, and all go into one command line. */
 const maxMergeBaseRefs = 100
 
 const sha = Text({ description: 'Hash, full or abbreviated, or name of a branch or tag' })
-
-/** Fails unless the text names a commit. One round trip for a commit that was read before. */
-async function getCommit(repo: Repository, name: string) {
-  const id = await findCommitId(repo, name)
-  const commit = id && (await readCommit(repo, id))
-  if (!commit) throw notFound('Commit')
-  return commit
-}
 
 /** One process of its own for as long as it is in use; each commit's changes are remembered. */
 const withStats = async (repo: Repository, oid: Oid) => {

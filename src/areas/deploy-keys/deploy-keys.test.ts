@@ -100,6 +100,15 @@ describe('deploy keys', () => {
     })
   })
 
+  test('and so does the same key in requests at once', async ({ world }) => {
+    const mia = await world.user()
+    const { id } = await world.project({ members: [[mia, 'maintainer']] })
+    const sent = { title: 'robot', key: newPublicKey() }
+    const answers = await Promise.all([1, 2, 3, 4].map(() => mia.post(keysOf(id), sent)))
+    expect(answers.map(({ status }) => status)).toEqual([201, 201, 201, 201])
+    expect((await mia.get(keysOf(id))).json).toEqual([answers[0]!.json])
+  })
+
   test("a person's key is no deploy key", async ({ world }) => {
     const { id } = await world.project()
     const key = newPublicKey()

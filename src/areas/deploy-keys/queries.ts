@@ -8,13 +8,18 @@ import { projectWhere } from '../access-index/queries.ts'
 import type { SshKeyRow } from '../ssh-keys/queries.ts'
 
 /** A deploy key as one project has it. */
-export type DeployKeyRow = Omit<SshKeyRow, 'user_id'> & { can_push: boolean; enabled_at: Timestamp }
+export type DeployKeyRow = Omit<SshKeyRow, 'user_id'> & {
+  can_push: boolean
+  enabled_at: Timestamp
+  /** Of the installation, for every project. */
+  public: boolean
+}
 
 const columns = raw(
   'k.id, k.creator_id, k.title, k.key, k.fingerprint, k.fingerprint_sha256, k.expires_at, k.created_at, k.updated_at',
 )
 
-const select = sql`select ${columns}, d.can_push, d.updated_at as enabled_at
+const select = sql`select ${columns}, k.public, d.can_push, d.updated_at as enabled_at
   from deploy_key_projects d join ssh_keys k on k.id = d.deploy_key_id`
 
 /** Those of a project, oldest first. */
@@ -44,28 +49,41 @@ export type WritableProject = {
 /** A deploy key with the projects it may push to. */
 export type AnyDeployKeyRow = Omit<SshKeyRow, 'user_id'> & { projects_with_write_access: WritableProject[] }
 
-/** Every deploy key of the installation, oldest first. */
-export const allDeployKeys = (): List => ({
-  type: 'DeployKey',
-  select: sql`select ${columns},
+const anyDeployKey = sql`select ${columns},
     coalesce((select json_agg(json_build_object('id', p.id, 'description', p.description, 'name', p.name,
         'name_with_namespace', n.full_name || ' / ' || p.name, 'path', p.path, 'path_with_namespace', p.full_path,
         'created_at', ${wireTime(raw('p.created_at'))}) order by p.id)
       from deploy_key_projects d join projects p on p.id = d.project_id join namespaces n on n.id = p.namespace_id
       where d.deploy_key_id = k.id and d.can_push), '[]') as projects_with_write_access
-    from ssh_keys k`,
+    from ssh_keys k`
+
+/** Every deploy key there is, oldest first; with `isPublic`, those of the installation. */
+export const allDeployKeys = (isPublic: boolean): List => ({
+  type: 'DeployKey',
+  select: anyDeployKey,
   from: raw('from ssh_keys k'),
-  where: [raw('k.user_id is null')],
+  where: [raw('k.user_id is null'), ...(isPublic ? [raw('k.public')] : [])],
   order: [{ by: raw('k.id'), direction: 'asc' }],
   keyset: { direction: 'asc' },
 })
 
-/** Whether a deploy key is enabled in some project that the caller maintains: then it is his to use and to name. */
+export const findAnyDeployKey = (db: Db | Tx, id: number): Promise<AnyDeployKeyRow | undefined> =>
+  db.row<AnyDeployKeyRow>(sql`${anyDeployKey} where k.id = ${id} and k.user_id is null`)
+
+/** Gives a deploy key to the installation. */
+export const makePublic = (tx: Tx, id: number): Promise<number> =>
+  tx.run(sql`update ssh_keys set public = true where id = ${id}`)
+
+/** Takes a key of the installation from all projects. */
+export const deletePublicKey = (tx: Tx, id: number): Promise<{ title: string } | undefined> =>
+  tx.row(sql`delete from ssh_keys where id = ${id} and public returning title`)
+
+/** Whether a deploy key is enabled in some project that the caller maintains, or is everybody's: then it is his to use. */
 const maintained = (actor: Actor) =>
   actor.admin
     ? raw('true')
-    : sql`exists (select from deploy_key_projects e join projects p on p.id = e.project_id
-        where e.deploy_key_id = k.id and ${projectWhere(actor, levels.maintainer, raw('p.id'), raw('p.namespace_id'))})`
+    : sql`(k.public or exists (select from deploy_key_projects e join projects p on p.id = e.project_id
+        where e.deploy_key_id = k.id and ${projectWhere(actor, levels.maintainer, raw('p.id'), raw('p.namespace_id'))}))`
 
 /** A deploy key that the caller may enable elsewhere, by number. */
 export const findMaintainedKey = (db: Db, actor: Actor, id: number): Promise<{ id: number } | undefined> =>

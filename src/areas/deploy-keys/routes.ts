@@ -4,10 +4,28 @@ import { Flag, Id, Optional, Params, Text, Timestamp } from '../../api/params/ty
 import { instance } from '../instance/subject.ts'
 import { project } from '../projects/subject.ts'
 import { DeployKey, InstanceDeployKey } from './entity.ts'
-import { type AnyDeployKeyRow, allDeployKeys, type DeployKeyRow, deployKeysOf, findDeployKey } from './queries.ts'
-import { addDeployKey, enableDeployKey, getDeployKey, removeDeployKey, updateDeployKey } from './service.ts'
+import {
+  type AnyDeployKeyRow,
+  allDeployKeys,
+  type DeployKeyRow,
+  deployKeysOf,
+  findAnyDeployKey,
+  findDeployKey,
+} from './queries.ts'
+import {
+  addDeployKey,
+  addPublicKey,
+  enableDeployKey,
+  getDeployKey,
+  removeDeployKey,
+  removePublicKey,
+  updateDeployKey,
+} from './service.ts'
 
 const key_id = Id({ description: 'Id of the key' })
+const title = Text({ description: 'What it is called' })
+const key = Text({ description: 'Type, base64 and comment, as in `id_ed25519.pub`' })
+const expires_at = Optional(Timestamp({ description: 'From when it is refused' }))
 
 export const deployKeyRoutes = [
   endpoint({
@@ -16,9 +34,33 @@ export const deployKeyRoutes = [
     summary: 'List every deploy key',
     subject: instance,
     allow: 'administer',
+    params: Params({ public: Flag({ default: false, description: 'Only those of the installation' }) }),
     paged: true,
     returns: InstanceDeployKey,
-    handle: ({ page, ctx }) => fetchPage<AnyDeployKeyRow>(ctx.db, allDeployKeys(), page),
+    handle: ({ params, page, ctx }) => fetchPage<AnyDeployKeyRow>(ctx.db, allDeployKeys(params.public), page),
+  }),
+
+  endpoint({
+    method: 'POST',
+    path: '/deploy_keys',
+    summary: 'Add a deploy key of the installation, which maintainers may enable in their projects',
+    subject: instance,
+    allow: 'administer',
+    params: Params({ title, key, expires_at }),
+    returns: InstanceDeployKey,
+    handle: ({ params, ctx }) => addPublicKey(ctx, params),
+  }),
+
+  endpoint({
+    method: 'DELETE',
+    path: '/deploy_keys/:key_id',
+    summary: 'End a deploy key of the installation, in all projects',
+    subject: instance,
+    allow: 'administer',
+    params: Params({ key_id }),
+    changedAt: async (_subject, params, ctx) => (await findAnyDeployKey(ctx.db, params.key_id))?.updated_at,
+    returns: null,
+    handle: ({ params, ctx }) => removePublicKey(ctx, params.key_id),
   }),
 
   endpoint({
@@ -50,10 +92,10 @@ export const deployKeyRoutes = [
     subject: project,
     allow: 'admin_deploy_key',
     params: Params({
-      title: Text({ description: 'What it is called' }),
-      key: Text({ description: 'Type, base64 and comment, as in `id_ed25519.pub`' }),
+      title,
+      key,
       can_push: Flag({ default: false, description: 'May push to this project' }),
-      expires_at: Optional(Timestamp({ description: 'From when it is refused' })),
+      expires_at,
     }),
     returns: DeployKey,
     handle: ({ subject, params, ctx }) => addDeployKey(ctx, subject, params),

@@ -4,7 +4,7 @@ import { describe, expect, vi } from 'vitest'
 import { contextFor } from '../../../test/contexts.ts'
 import { git, type TestProject, temporaryFolder, test, type World } from '../../../test/world.ts'
 import { withDefaults } from '../../settings/settings.ts'
-import { refreshRepository } from '../pushes/jobs.ts'
+import { housekeepAfterPushes, refreshRepository } from '../pushes/jobs.ts'
 import { dueHousekeeping } from '../repositories/housekeeping.ts'
 import { projectRepositoryDir } from '../repositories/open.ts'
 import { housekeepRepository } from './jobs.ts'
@@ -168,14 +168,21 @@ describe('housekeeping after pushes', () => {
   test('counts pushes through every door, and packs when enough have come', async ({ world }) => {
     const project = await world.project()
     const dir = await repositoryOf(world, project.id)
-    const refresh = async () => refreshRepository.run({ projectId: project.id }, await contextFor(world, null))
+    const input = { projectId: project.id }
+    const planned = () =>
+      world.rows(`select run_at > created_at as later from graphile_worker.jobs where key = $1`, [
+        `housekeep_after_pushes:${project.id}`,
+      ])
     await world.settings({ housekeeping_incremental_repack_period: 3 })
     try {
       for (const name of ['a', 'b']) await write(world, project, name)
-      await refresh()
-      expect(await counts(dir)).toMatchObject({ count: 6, packs: 0 })
+      await refreshRepository.run(input, await contextFor(world, null))
+      expect(await planned()).toEqual([])
       await write(world, project, 'c')
-      await refresh()
+      await refreshRepository.run(input, await contextFor(world, null))
+      expect(await planned()).toEqual([{ later: false }])
+      expect(await counts(dir)).toMatchObject({ count: 9, packs: 0 })
+      await housekeepAfterPushes.run(input, await contextFor(world, null))
       expect(await counts(dir)).toMatchObject({ count: 0, packs: 1 })
       expect(
         await world.rows('select pushes, incremental_at, gc_at from project_housekeeping where project_id = $1', [
@@ -183,10 +190,12 @@ describe('housekeeping after pushes', () => {
         ]),
       ).toEqual([{ pushes: 3, incremental_at: 3, gc_at: 0 }])
       // It has just been done: in a steady stream of pushes it takes a tenth of the time, and what is due is not forgotten.
+      await world.rows(`delete from graphile_worker._private_jobs where key = $1`, [
+        `housekeep_after_pushes:${project.id}`,
+      ])
       await world.rows('update project_housekeeping set incremental_at = 0 where project_id = $1', [project.id])
-      await refresh()
-      const later = `select run_at > created_at as later from graphile_worker.jobs where key = $1`
-      expect(await world.rows(later, [`housekeep_later:${project.id}`])).toEqual([{ later: true }])
+      await housekeepAfterPushes.run(input, await contextFor(world, null))
+      expect(await planned()).toEqual([{ later: true }])
     } finally {
       await world.settings({ housekeeping_incremental_repack_period: 10 })
     }

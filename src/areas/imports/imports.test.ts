@@ -158,6 +158,26 @@ describe('credentials in the address', () => {
     expect(await git(await repositoryOf(world, made.json.id), 'config', '--list', '--local')).not.toContain(secret)
   })
 
+  test('that are missing are asked for, and how far the import is can be read, why it failed by maintainers alone', async ({
+    world,
+  }) => {
+    const source = await sourceOf(world)
+    const ann = await world.user()
+    const { id } = (await create(world.root, source.url)).json
+    await world.root.post(`/projects/${id}/members`, { user_id: ann.id, access_level: 30 })
+    const state = (who: Client) => who.get(`/projects/${id}/import`)
+    expect(await state(ann)).toMatchObject({ status: 200, json: { id, import_status: 'scheduled' } })
+    await bring(world, id)
+    expect((await state(world.root)).json).toMatchObject({
+      import_status: 'failed',
+      import_error: 'The other side asks for credentials, and the address has none or others.',
+    })
+    const told = (await state(ann)).json
+    expect(told).toMatchObject({ import_status: 'failed' })
+    expect(told).not.toHaveProperty('import_error')
+    expect((await state(await world.user())).status).toBe(404)
+  })
+
   test('that are wrong make it fail with a reason, without them', async ({ world }) => {
     const source = await sourceOf(world)
     const at = new URL(source.url)
@@ -167,8 +187,7 @@ describe('credentials in the address', () => {
     await bring(world, id)
     const { import_status, import_error } = await record(world.root, id)
     expect(import_status).toBe('failed')
-    expect(import_error).toMatch(/fatal: /)
-    expect(import_error).not.toContain('wrong-password')
+    expect(import_error).toBe('The other side asks for credentials, and the address has none or others.')
     const place = await repositoryOf(world, id)
     const left = await readdir(dirname(place)).catch(() => [])
     expect(left.filter((name) => name.startsWith(`${id}.`))).toEqual([])

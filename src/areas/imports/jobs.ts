@@ -81,6 +81,9 @@ function plainUrl({ scheme, host, port, url }: Destination): string {
 function sentenceFor({ failed, told }: MirrorFailure, limit: number): string {
   if (failed === 'too_large') return `The repository is larger than ${limit} MB.`
   if (failed === 'too_slow') return `The import took longer than ${timeoutMs / 3_600_000} hours.`
+  // Git would ask for them, and there is nobody to answer: what it says then is about how it asked.
+  if (/askpass|could not read (Username|Password)|Authentication failed/.test(told))
+    return 'The other side asks for credentials, and the address has none or others.'
   const lines = told.split('\n').filter((line) => /^(fatal|error|remote):/.test(line))
   return withoutCredentials(lines.join('\n').slice(0, 1000)) || 'The repository could not be read.'
 }

@@ -1,20 +1,15 @@
-import { Type } from 'typebox'
 import { branchRef } from '../../git/ref-name.ts'
 import { readRef } from '../../git/refs.ts'
 import { job } from '../../jobs/job.ts'
 import { findProject } from '../projects/queries.ts'
+import { languagesRefreshDue } from '../projects/refresh-due.ts'
 import { openRepository } from '../repositories/open.ts'
 import { languagesCommit, saveLanguages } from './queries.ts'
 import { languageShares } from './shares.ts'
 
-/** After pushes to the default branch: counts its languages. One project at a time, since it keeps a processor busy. */
+/** After pushes to the default branch, or when it is another: counts its languages. */
 export const refreshLanguages = job({
-  name: 'refresh_languages',
-  input: Type.Object({ projectId: Type.Integer() }),
-  key: ({ projectId }) => `refresh_languages:${projectId}`,
-  queue: () => 'languages',
-  // Over four minutes: a database that is away for shorter must not cost what records show.
-  attempts: 6,
+  ...languagesRefreshDue,
   async run({ projectId }, ctx) {
     const project = await findProject(ctx.db, null, projectId)
     if (!project) return

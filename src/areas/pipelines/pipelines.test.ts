@@ -187,7 +187,16 @@ describe('jobs', () => {
     expect(running).toMatchObject({ duration: expect.any(Number), queued_duration: expect.any(Number) })
     expect(await world.root.get(`/projects/${project.id}/jobs/${b.id}`)).toMatchObject({ status: 200, json: b })
     const { project: another } = await reported(world)
-    for (const path of [`/projects/${another.id}/jobs/${b.id}`, `/projects/${project.id}/jobs/0`])
+    expect(await world.root.get(`/projects/${project.id}/jobs/${b.id}/trace`)).toMatchObject({
+      status: 200,
+      text: '',
+      headers: { 'content-type': 'text/plain' },
+    })
+    for (const path of [
+      `/projects/${another.id}/jobs/${b.id}`,
+      `/projects/${another.id}/jobs/${b.id}/trace`,
+      `/projects/${project.id}/jobs/0`,
+    ])
       expect(await world.root.get(path)).toMatchObject({ status: 404, json: { message: '404 Not found' } })
   })
 })

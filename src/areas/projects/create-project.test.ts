@@ -106,6 +106,7 @@ describe('POST /projects', () => {
       approvals_before_merge: 0,
       mirror: false,
       external_authorization_classification_label: null,
+      compliance_frameworks: [],
       packages_enabled: true,
       service_desk_enabled: true,
       service_desk_address: null,

@@ -83,6 +83,9 @@ export type ProjectChanges = Partial<
     default_branch: string
     topics: readonly string[]
     archived: boolean
+    readme_path: string | null
+    license_path: string | null
+    license_key: string | null
   }
 > & { settings?: Partial<ProjectSettings> }
 
@@ -95,6 +98,9 @@ const editable = new Set([
   'default_branch',
   'topics',
   'archived',
+  'readme_path',
+  'license_path',
+  'license_key',
   'issues_access_level',
   'repository_access_level',
   'merge_requests_access_level',

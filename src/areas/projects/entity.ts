@@ -7,6 +7,7 @@ import { type Entity, entity } from '../../api/entity.ts'
 import { kept } from '../../api/kept.ts'
 import { dateOnly, nullable, timestamp } from '../../api/schema.ts'
 import { httpUrlToRepo, type Site, sshUrlToRepo } from '../../api/site.ts'
+import { planOffers } from '../../kernel/plan.ts'
 import { pictureUrl } from '../avatars/addresses.ts'
 import { namespacePicture, namespaceUrl } from '../namespaces/entity.ts'
 import { UserReferenceSchema, userReference } from '../users/entity.ts'
@@ -220,8 +221,11 @@ export const Project = entity({
       nullable(Type.Boolean(), { tier: 'starter', description: 'Of mirrors' }),
     ),
     external_authorization_classification_label: Type.Optional(nullable(Type.String(), { tier: 'premium' })),
+    compliance_frameworks: Type.Optional(
+      Type.Array(Type.String(), { tier: 'premium', description: 'Nothing here gives a project one' }),
+    ),
     packages_enabled: Type.Boolean(),
-    service_desk_enabled: Type.Boolean(),
+    service_desk_enabled: nullable(Type.Boolean(), { description: 'Below premium, null unless it was set' }),
     service_desk_address: nullableText,
     marked_for_deletion_at: Type.Optional(nullable(dateOnly(), { tier: 'premium' })),
     marked_for_deletion_on: Type.Optional(nullable(dateOnly(), { tier: 'premium' })),
@@ -244,7 +248,7 @@ export const Project = entity({
     custom_attributes: Type.Optional(Type.Array(Type.Object({ key: Type.String(), value: Type.String() }))),
   }),
   present(row: ProjectRecordRow & { withLicense?: boolean }, ctx) {
-    const { site, actor } = ctx
+    const { site, actor, plan } = ctx
     const facts = projectFacts(row)
     const settings = { ...settingDefaults, ...row.settings }
     const administers = allows(projectPolicy.admin_project, actor, facts)
@@ -315,8 +319,9 @@ export const Project = entity({
       // Pull mirrors come with their own area; until a project can be one, none is.
       mirror: false,
       external_authorization_classification_label: settings.external_authorization_classification_label,
+      compliance_frameworks: [],
       packages_enabled: settings.packages_enabled,
-      service_desk_enabled: settings.service_desk_enabled,
+      service_desk_enabled: row.settings.service_desk_enabled ?? (planOffers(plan, 'premium') ? true : null),
       service_desk_address: null,
       marked_for_deletion_at: row.marked_for_deletion_on,
       marked_for_deletion_on: row.marked_for_deletion_on,

@@ -118,8 +118,16 @@ const other = { key: 'other', name: 'Other', nickname: null, html_url: null, sou
 
 export const licenseOf = (key: string) => byKey.get(key) ?? other
 
-/** The key of the licence with this text; `other` when it is none we know. Compares words, whatever their spacing and case. */
+/**
+ * The key of the licence with this text; `other` when it is none we know. Compares words, whatever their spacing and case.
+ * Licences name one another: it is the one that is named first.
+ */
 export function licenseKeyOf(text: string): string {
   const words = text.toLowerCase().replace(/[“”]/g, '"').replace(/\s+/g, ' ')
-  return known.find(({ phrases }) => phrases.every((phrase) => words.includes(phrase)))?.license.key ?? other.key
+  let first = { key: other.key, at: Number.POSITIVE_INFINITY }
+  for (const { license: one, phrases } of known) {
+    const at = words.indexOf(phrases[0]!)
+    if (at >= 0 && at < first.at && phrases.every((phrase) => words.includes(phrase))) first = { key: one.key, at }
+  }
+  return first.key
 }

@@ -178,6 +178,15 @@ describe('GET /projects', () => {
     expect(await list(world.root, `id_after=${mine.id}&id_before=${hidden.id}`)).toEqual([internal.id, open.id])
   })
 
+  test('a search for more than any column holds finds nothing, at once', async ({ world }) => {
+    const search = async (characters: number) => {
+      const begun = performance.now()
+      expect((await world.root.get('/projects', { json: { search: 'x'.repeat(characters) } })).json).toEqual([])
+      return performance.now() - begun
+    }
+    expect(await search(7_900_000)).toBeLessThan(1500)
+  })
+
   test('D2-PROJECTS-SEARCH-USE: search looks in path, name and description', async ({ world }) => {
     const word = unique('word').replaceAll('-', '')
     const project = await world.project({
@@ -195,6 +204,7 @@ describe('GET /projects', () => {
     expect(await search(`pathX${word}`)).toEqual([])
     expect(await search(`5%% ${word}`)).toEqual([])
     expect(await search('  ')).not.toEqual([])
+    expect(await search(`${word} ${word} `.repeat(100))).toEqual([project.id])
   })
 
   test('D2-PROJECTS-ADMIN-PARAMS D2-CUSTOM-ATTRIBUTES: custom attributes are for administrators', async ({ world }) => {

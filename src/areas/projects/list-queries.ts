@@ -4,7 +4,7 @@ import type { Direction, List } from '../../api/page.ts'
 import { fuzzy } from '../../db/fuzzy.ts'
 import { and, raw, type Sql, sql } from '../../db/sql.ts'
 import { projectWhere, within } from '../access-index/queries.ts'
-import { visibleProjects } from './queries.ts'
+import { readableCode, visibleProjects } from './queries.ts'
 import { type RecordOptions, recordSelect, stampSelect } from './record-queries.ts'
 
 export type ProjectOrder = 'id' | 'name' | 'path' | 'created_at' | 'updated_at' | 'last_activity_at'
@@ -36,6 +36,8 @@ export type ProjectSet =
   | { of: 'nothing' }
   | { of: 'user'; userId: number }
   | { of: 'stars'; userId: number }
+  /** In which somebody did something that the feed tells the caller, besides coming and going. */
+  | { of: 'contributions'; userId: number }
   | { of: 'forks'; sourceId: number }
   | {
       of: 'group'
@@ -55,12 +57,19 @@ const orderColumns: Record<ProjectOrder, Sql> = {
   last_activity_at: raw('p.last_activity_at'),
 }
 
+const contributions = (userId: number, code: boolean): Sql => sql`select project_id from feed_events
+  where author_id = ${userId} and code = ${code} and action not in ('joined', 'left', 'expired')`
+
 // Arrays rather than `in`: both sides of an `or` can then use an index.
-const setCondition = (set: ProjectSet): Sql[] => {
+const setCondition = (set: ProjectSet, caller: Caller): Sql[] => {
   if (set.of === 'everyone') return []
   if (set.of === 'nothing') return [raw('false')]
   if (set.of === 'user') return [sql`p.namespace_id = (select id from namespaces where owner_id = ${set.userId})`]
   if (set.of === 'stars') return [sql`p.id in (select project_id from stars where user_id = ${set.userId})`]
+  if (set.of === 'contributions')
+    return [
+      sql`(p.id = any(array(${contributions(set.userId, false)})) or (${readableCode(caller)} and p.id = any(array(${contributions(set.userId, true)}))))`,
+    ]
   if (set.of === 'forks') return [sql`p.forked_from_project_id = ${set.sourceId}`]
   const inside = set.includeSubgroups
     ? sql`p.namespace_id = any(array(select d.id from namespaces d where ${within(raw('d.traversal_ids'), sql`${set.traversalIds}::bigint[]`)}))`
@@ -90,7 +99,7 @@ export function listProjects(
   filters: ProjectFilters,
   options: RecordOptions | 'stamps',
 ): List {
-  const where: Sql[] = [raw('not p.deleting'), ...setCondition(set), visibleProjects(caller)]
+  const where: Sql[] = [raw('not p.deleting'), ...setCondition(set, caller), visibleProjects(caller)]
   if (filters.archived !== undefined) where.push(sql`p.archived = ${filters.archived}`)
   if (filters.visibility !== undefined) where.push(sql`p.visibility = ${visibilities[filters.visibility]}`)
   if (filters.search?.trim()) where.push(fuzzy(filters.search, ['p.path', 'p.name', 'p.description']))

@@ -10,7 +10,7 @@ import { setDefaultBranch } from '../../git/head.ts'
 import { branchRef } from '../../git/ref-name.ts'
 import { readRef } from '../../git/refs.ts'
 import { enqueue } from '../../jobs/job.ts'
-import { Failure, forbidden, invalidFields, notFound, rowNotFound } from '../../kernel/failure.ts'
+import { conflict, Failure, forbidden, invalidFields, notFound, rowNotFound } from '../../kernel/failure.ts'
 import { planOffers } from '../../kernel/plan.ts'
 import { projectPlaced } from '../access-index/service.ts'
 import { saveAvatar } from '../avatars/queries.ts'
@@ -48,7 +48,9 @@ import {
 import { featureComplaints, featuresAmong, newFeatures } from './features.ts'
 import { removeProject } from './jobs.ts'
 import { findProjectRecord, type ProjectRecordRow } from './record-queries.ts'
+import { countLanguagesLater, refreshLater } from './refresh-due.ts'
 import { markDeleting, markForDeletion } from './removal-queries.ts'
+import { type RootFiles, rootFilesAt } from './root-files.ts'
 import { settingComplaints, settingsAmong } from './settings.ts'
 import { type ProjectSubject, recordOptions } from './subject.ts'
 import { topicComplaints, topicsOf } from './topics.ts'
@@ -195,6 +197,9 @@ export async function getRecord(ctx: Ctx, id: number): Promise<ProjectRecordRow>
   return record
 }
 
+/** Who may do what in a project may be another question where it lies now. */
+export const movedMeanwhile = (): Failure => conflict('The project was moved meanwhile')
+
 /** Changes what is given. Renames keep the old path as a redirect. */
 export async function editProject(
   ctx: Ctx,
@@ -219,7 +224,8 @@ export async function editProject(
       // Before its fork, in the order in which a lower visibility comes down.
       const sourceVisibility = input.visibility === undefined ? undefined : await lockForkSource(tx, project.id)
       const held = await lockProject(tx, project.id)
-      if (!held || !namespace || held.namespace_id !== namespace.id) throw rowNotFound()
+      if (!held) throw notFound('Project')
+      if (held.namespace_id !== namespace?.id) throw movedMeanwhile()
       const features = featuresAmong(input)
       const fullPath = input.path === undefined ? held.full_path : `${namespace.full_path}/${input.path}`
       const name = input.name ?? held.name
@@ -248,20 +254,31 @@ export async function editProject(
         if (!(await claimRoute(tx, fullPath, { projectId: held.id }))) throw invalidFields({ path: [isTaken] })
       }
       const topics = input.topics ?? input.tag_list
+      const rootFiles =
+        input.default_branch === undefined ? undefined : await rootFilesOf(ctx, project, input.default_branch)
       const changes: ProjectChanges = {
         ...features,
         ...(input.name !== undefined && { name: input.name }),
         ...(fullPath !== held.full_path && { path: input.path!, full_path: fullPath }),
         ...(input.description !== undefined && { description: input.description }),
         ...(input.visibility !== undefined && { visibility: visibilities[input.visibility] }),
-        ...(input.default_branch !== undefined && { default_branch: input.default_branch }),
+        ...(rootFiles && {
+          default_branch: input.default_branch!,
+          readme_path: rootFiles.readmePath,
+          license_path: rootFiles.licensePath,
+          license_key: rootFiles.licenseKey,
+        }),
         ...(topics && { topics: topicsOf(topics) }),
         settings: settingsAmong(input),
       }
       await updateProject(tx, held.id, changes)
       if (avatar !== undefined) await saveAvatar(tx, 'project', held.id, avatar)
       // Last, so that a refusal above leaves HEAD alone. Should the commit fail, the next edit or push sets HEAD anew.
-      if (input.default_branch !== undefined) await moveHead(ctx, project, input.default_branch)
+      if (input.default_branch !== undefined) {
+        await refreshLater(tx, held.id)
+        await countLanguagesLater(tx, held.id)
+        await setDefaultBranch(await openForWriting(ctx, project), input.default_branch)
+      }
       if (fullPath !== held.full_path)
         await emit(tx, {
           kind: 'project_renamed',
@@ -284,11 +301,13 @@ export async function editProject(
   return getRecord(ctx, project.id)
 }
 
-async function moveHead(ctx: Ctx, project: ProjectSubject, branch: string): Promise<void> {
+/** What a branch shows of its root, once it is the default one. Refuses a branch that is not there. */
+async function rootFilesOf(ctx: Ctx, project: ProjectSubject, branch: string): Promise<RootFiles> {
+  const repo = openRepository(ctx, project)
   const ref = branchRef(branch)
-  const exists = ref !== undefined && (await readRef(openRepository(ctx, project), ref)) !== undefined
-  if (!exists) throw invalidFields({ base: [`Could not change HEAD: branch '${branch}' does not exist`] })
-  await setDefaultBranch(await openForWriting(ctx, project), branch)
+  const tip = ref && (await readRef(repo, ref))
+  if (!tip) throw invalidFields({ base: [`Could not change HEAD: branch '${branch}' does not exist`] })
+  return rootFilesAt(repo, tip)
 }
 
 /**

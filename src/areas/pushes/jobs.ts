@@ -2,10 +2,10 @@ import { Type } from 'typebox'
 import type { Ctx } from '../../api/ctx.ts'
 import { packRefs, writeCommitGraph } from '../../git/maintenance.ts'
 import { countLooseRefs } from '../../git/ref-files.ts'
-import type { Repository } from '../../git/repository.ts'
 import { enqueue, job } from '../../jobs/job.ts'
 import { findProject } from '../projects/queries.ts'
-import { housekeepWhenDue } from '../repositories/housekeeping.ts'
+import { repositoryRefreshDue } from '../projects/refresh-due.ts'
+import { housekeepingDueIn, housekeepWhenDue } from '../repositories/housekeeping.ts'
 import { openRepository } from '../repositories/open.ts'
 import { saveRepositoryFacts } from './queries.ts'
 import { repositoryFacts } from './repository-facts.ts'
@@ -13,40 +13,37 @@ import { repositoryFacts } from './repository-facts.ts'
 /** More files of refs than this make lists of them slow. */
 const looseRefs = 500
 
-/** What housekeeping was put off, because it had been done a moment before. */
-export const housekeepLater = job({
-  name: 'housekeep_later',
+/** Packs a repository when enough pushes have come. */
+export const housekeepAfterPushes = job({
+  name: 'housekeep_after_pushes',
   input: Type.Object({ projectId: Type.Integer() }),
-  key: ({ projectId }) => `housekeep_later:${projectId}`,
+  key: ({ projectId }) => `housekeep_after_pushes:${projectId}`,
   queue: ({ projectId }) => `repository:${projectId}`,
   attempts: 5,
   async run({ projectId }, ctx) {
     const project = await findProject(ctx.db, null, projectId)
-    if (project) await housekeepNowOrLater(ctx, projectId, openRepository(ctx, project))
+    if (!project) return
+    await housekeepWhenDue(ctx, projectId, openRepository(ctx, project))
+    await planHousekeeping(ctx, projectId)
   },
 })
 
-async function housekeepNowOrLater(ctx: Ctx, projectId: number, repo: Repository): Promise<void> {
-  const laterMs = await housekeepWhenDue(ctx, projectId, repo)
-  if (laterMs !== undefined) await ctx.transaction((tx) => enqueue(tx, housekeepLater, { projectId }, laterMs))
+async function planHousekeeping(ctx: Ctx, projectId: number): Promise<void> {
+  const dueMs = await housekeepingDueIn(ctx, projectId)
+  if (dueMs !== undefined) await ctx.transaction((tx) => enqueue(tx, housekeepAfterPushes, { projectId }, dueMs))
 }
 
-/** After pushes: keeps the commit-graph fresh, packs when that is due, and counts what records show. */
+/** After pushes: keeps the commit-graph fresh and counts what records show. */
 export const refreshRepository = job({
-  name: 'refresh_repository',
-  input: Type.Object({ projectId: Type.Integer() }),
-  key: ({ projectId }) => `refresh_repository:${projectId}`,
-  queue: ({ projectId }) => `repository:${projectId}`,
-  // Over four minutes: a database that is away for shorter must not cost what records show.
-  attempts: 6,
+  ...repositoryRefreshDue,
   async run({ projectId }, ctx) {
     const project = await findProject(ctx.db, null, projectId)
     if (!project) return
     const repo = openRepository(ctx, project)
     if (!(await repo.exists())) return
-    await housekeepNowOrLater(ctx, projectId, repo)
     if ((await countLooseRefs(repo)) > looseRefs) await packRefs(repo)
     await writeCommitGraph(repo)
     await saveRepositoryFacts(ctx.db, projectId, await repositoryFacts(repo, project.default_branch))
+    await planHousekeeping(ctx, projectId)
   },
 })

@@ -5,15 +5,14 @@ import { setDefaultBranch } from '../../git/head.ts'
 import { branchName, branchRef } from '../../git/ref-name.ts'
 import { readRefs } from '../../git/refs.ts'
 import type { Repository } from '../../git/repository.ts'
-import { enqueue } from '../../jobs/job.ts'
-import { refreshLanguages } from '../languages/jobs.ts'
 import { lockProject } from '../projects/edit-queries.ts'
 import type { ProjectRow } from '../projects/queries.ts'
+import { countLanguagesLater, refreshLater } from '../projects/refresh-due.ts'
+import { rootFilesAt } from '../projects/root-files.ts'
 import { protectFirstBranch } from '../protected-refs/default-branch.ts'
 import { openRepository } from '../repositories/open.ts'
 import type { RefChange } from './change.ts'
 import { feedOfPush } from './feed.ts'
-import { refreshRepository } from './jobs.ts'
 import {
   deleteChanges,
   findPush,
@@ -33,11 +32,6 @@ import {
 
 /** Events name at most so many refs; the journal has them all. */
 const namedRefs = 100
-
-/** Pushes that follow one another share one refresh, and are not slowed down by it. */
-const refreshAfterMs = 1000
-/** Nobody waits for the languages, and they read a whole tree. */
-const languagesAfterMs = 3000
 
 /** Writes down what is about to move. Returns the id to settle. One statement. */
 export const intend = (ctx: Ctx, push: NewPush): Promise<number> => insertPush(ctx.db, push)
@@ -129,10 +123,11 @@ async function writeConsequences(
     await protectFirstBranch(tx, project.id, first, ctx.settings.default_branch_protection)
   }
   const main = project.default_branch ?? first ?? null
+  const tip = changes.find(({ name }) => branchName(name) === main)?.to ?? undefined
   const feed = await feedOfPush(ctx, repo, main, changes)
-  const refreshed = { projectId: project.id }
+  const rootFiles = tip && (await rootFilesAt(repo, tip))
   await Promise.all([
-    notePush(tx, project.id, first),
+    notePush(tx, project.id, { firstBranch: first, rootFiles }),
     emit(tx, {
       kind: 'pushed',
       projectId: project.id,
@@ -146,9 +141,8 @@ async function writeConsequences(
       },
       feed,
     }),
-    enqueue(tx, refreshRepository, refreshed, refreshAfterMs),
-    changes.some(({ name, to }) => to !== null && branchName(name) === main) &&
-      enqueue(tx, refreshLanguages, refreshed, languagesAfterMs),
+    refreshLater(tx, project.id),
+    tip && countLanguagesLater(tx, project.id),
   ])
 }
 

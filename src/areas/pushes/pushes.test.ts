@@ -200,8 +200,7 @@ describe('settling a push', () => {
   })
 })
 
-describe('the job after a push', () => {
-  const mit = `MIT License
+const mit = `MIT License
 
 Copyright (c) 2020 Somebody
 
@@ -212,6 +211,41 @@ The above copyright notice and this permission notice shall be included in all c
 THE SOFTWARE IS PROVIDED "AS IS", WITHOUT WARRANTY OF ANY KIND, EXPRESS OR IMPLIED, INCLUDING BUT NOT LIMITED TO THE WARRANTIES OF MERCHANTABILITY, FITNESS FOR A PARTICULAR PURPOSE AND NONINFRINGEMENT. IN NO EVENT SHALL THE AUTHORS OR COPYRIGHT HOLDERS BE LIABLE FOR ANY CLAIM, DAMAGES OR OTHER LIABILITY, WHETHER IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE USE OR OTHER DEALINGS IN THE SOFTWARE.
 `
 
+describe('README and licence', () => {
+  test('are shown from the answer to a commit, a push or another default branch on', async ({ world }) => {
+    const project = await world.project({ initialize_with_readme: true })
+    const { json: made } = await world.root.get(`/projects/${project.id}`)
+    expect(made).toMatchObject({ readme_url: expect.stringMatching(/\/-\/blob\/master\/README\.md$/) })
+    const shown = async () => (await world.root.get(`/projects/${project.id}?license=true`)).json
+    const commit = { branch: 'master', commit_message: 'Say how it may be used', content: 'As you like.' }
+    await world.root.post(`/projects/${project.id}/repository/files/LICENCE.txt`, commit)
+    expect(await shown()).toMatchObject({
+      license_url: expect.stringMatching(/\/-\/blob\/master\/LICENCE\.txt$/),
+      license: { key: 'other' },
+    })
+
+    await push(world, project, { 'readme.rst': 'Next', COPYING: mit }, 'next')
+    expect(await shown()).toMatchObject({ readme_url: expect.stringMatching(/master\/README\.md$/) })
+    await world.root.put(`/projects/${project.id}`, { default_branch: 'next' })
+    expect(await shown()).toMatchObject({
+      readme_url: expect.stringMatching(/\/-\/blob\/next\/readme\.rst$/),
+      license: { key: 'mit' },
+    })
+  })
+
+  test('and its commits are counted anew when another branch is the default one', async ({ world }) => {
+    const project = await world.project({ initialize_with_readme: true })
+    await push(world, project, { 'a.rb': 'puts 1' }, 'next')
+    await world.rows('delete from graphile_worker._private_jobs where key like $1', [`%:${project.id}`])
+    await world.root.put(`/projects/${project.id}`, { default_branch: 'next' })
+    const jobs = await world.rows('select key from graphile_worker.jobs order by key')
+    expect(jobs.map(({ key }) => key)).toEqual(
+      expect.arrayContaining([`refresh_languages:${project.id}`, `refresh_repository:${project.id}`]),
+    )
+  })
+})
+
+describe('the job after a push', () => {
   const refreshed = async (world: World, project: TestProject) => {
     await refreshRepository.run({ projectId: project.id }, await contextFor(world, null))
     return (await world.root.get(`/projects/${project.id}?statistics=true&license=true`)).json
@@ -237,6 +271,19 @@ THE SOFTWARE IS PROVIDED "AS IS", WITHOUT WARRANTY OF ANY KIND, EXPRESS OR IMPLI
     expect(await refreshed(world, bare)).toMatchObject({ readme_url: null, license_url: null, license: null })
     await push(world, own, { 'COPYING.txt': 'Do as you like, but be kind.' })
     expect(await refreshed(world, own)).toMatchObject({ license: { key: 'other', name: 'Other' } })
+  })
+
+  test('finds a licence by its whole name, and takes one that is far too long for another', async ({ world }) => {
+    const [near, long] = [await world.project(), await world.project()]
+    await push(world, near, { 'license-checker.js': mit, 'licenses.json': '{}' })
+    expect(await refreshed(world, near)).toMatchObject({ license_url: null, license: null })
+    await push(world, long, { LICENSE: mit.repeat(300), 'README.md': 'Hi' })
+    expect(await refreshed(world, long)).toMatchObject({
+      readme_url: expect.stringContaining('README.md'),
+      license_url: expect.stringContaining('LICENSE'),
+      license: { key: 'other' },
+      statistics: { commit_count: 1 },
+    })
   })
 
   test('does no harm to an empty project or one that is gone', async ({ world }) => {

@@ -1,5 +1,6 @@
 import type { Db, Tx } from '../../db/db.ts'
-import { sql } from '../../db/sql.ts'
+import { empty, sql } from '../../db/sql.ts'
+import type { RootFiles } from '../projects/root-files.ts'
 import type { RefChange } from './change.ts'
 
 /** Through which door refs were changed. */
@@ -101,20 +102,26 @@ export async function unsettledPushes(db: Db, olderThanSeconds: number): Promise
 export const noteActivity = (tx: Tx, projectId: number): Promise<number> =>
   tx.run(sql`update projects set last_activity_at = now() where id = ${projectId}`)
 
-/** The same of a push, which housekeeping counts. A first branch becomes the default one, unless there is one. */
-export const notePush = (tx: Tx, projectId: number, firstBranch: string | undefined): Promise<number> =>
+/**
+ * The same of a push, which housekeeping counts. A first branch becomes the default one, unless there is one; `rootFiles` are
+ * those of a default branch that moved.
+ */
+export const notePush = (
+  tx: Tx,
+  projectId: number,
+  { firstBranch, rootFiles }: { firstBranch: string | undefined; rootFiles: RootFiles | undefined },
+): Promise<number> =>
   tx.run(sql`
     with counted as (
       insert into project_housekeeping as h (project_id, pushes) values (${projectId}, 1)
       on conflict (project_id) do update set pushes = h.pushes + 1)
-    update projects set last_activity_at = now(), default_branch = coalesce(default_branch, ${firstBranch ?? null}::text) where id = ${projectId}`)
+    update projects set last_activity_at = now(), default_branch = coalesce(default_branch, ${firstBranch ?? null}::text)
+      ${rootFiles ? sql`, readme_path = ${rootFiles.readmePath}, license_path = ${rootFiles.licensePath}, license_key = ${rootFiles.licenseKey}` : empty}
+    where id = ${projectId}`)
 
-export type RepositoryFacts = {
-  commitCount: number
-  repositorySize: number
-  readmePath: string | null
-  licensePath: string | null
-  licenseKey: string | null
+export type RepositoryFacts = RootFiles & {
+  readonly commitCount: number
+  readonly repositorySize: number
 }
 
 /** What records show of a repository, as it is now. */

@@ -50,6 +50,12 @@ export const findRelease = (db: Db | Tx, projectId: number, tag: string): Promis
     sql`select ${columns} from releases r ${withAuthor} where r.project_id = ${projectId} and r.tag = ${tag}`,
   )
 
+/** The last one that is out. */
+export const findLatestRelease = (db: Db, projectId: number): Promise<ReleaseRow | undefined> =>
+  db.row<ReleaseRow>(sql`
+    select ${columns} from releases r ${withAuthor} where r.project_id = ${projectId} and r.released_at <= now()
+    order by r.released_at desc, r.id desc limit 1`)
+
 /** The id of a release, which nobody else changes until the transaction ends. */
 export const lockRelease = async (tx: Tx, projectId: number, tag: string): Promise<number | undefined> =>
   (

@@ -222,4 +222,19 @@ describe('links of releases', () => {
     )
     expect(both.map(({ status }) => status).sort()).toEqual([201, 400])
   })
+
+  test('have a latest one, which is the last that is out', async ({ world }) => {
+    const { id, dan, guest } = await tagged(world, 'private')
+    const latest = `/projects/${id}/releases/permalink/latest`
+    expect(await dan.get(latest)).toMatchObject({ status: 404, json: { message: '404 Release Not Found' } })
+    for (const [tag_name, released_at] of [
+      ['new', '2021-02-01'],
+      ['old', '2021-01-01'],
+      ['to-come', '2100-01-01'],
+    ])
+      await dan.post(at(id), described(tag_name!, { ref: 'main', released_at }))
+    expect((await dan.get(latest)).json).toEqual((await dan.get(at(id, 'new'))).json)
+    expect((await guest.get(latest)).status).toBe(403)
+    expect((await dan.get(at(id, 'permalink'))).status).toBe(404)
+  })
 })

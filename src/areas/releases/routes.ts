@@ -5,7 +5,7 @@ import { project } from '../projects/subject.ts'
 import { Release } from './entity.ts'
 import { linkParams } from './link-routes.ts'
 import { type ReleaseRow, releaseOrders, releasesOf } from './queries.ts'
-import { createRelease, editRelease, getRelease, removeRelease } from './service.ts'
+import { createRelease, editRelease, getLatestRelease, getRelease, removeRelease } from './service.ts'
 
 const tag_name = Text({ description: 'Name of the tag, as one segment' })
 const maxNotes = 1024 * 1024
@@ -30,6 +30,17 @@ export const releaseRoutes = [
       const found = await fetchPage<ReleaseRow>(ctx.db, list, page)
       return { ...found, rows: found.rows.map((release) => ({ release, project: subject })) }
     },
+  }),
+
+  /** Compat: GitLab itself sends clients on to the release by its tag; they know no difference. */
+  endpoint({
+    method: 'GET',
+    path: '/projects/:id/releases/permalink/latest',
+    summary: 'The last release that is out',
+    subject: project,
+    allow: 'read_code',
+    returns: Release,
+    handle: async ({ subject, ctx }) => ({ release: await getLatestRelease(ctx, subject), project: subject }),
   }),
 
   endpoint({

@@ -10,7 +10,15 @@ import { openRepository } from '../repositories/open.ts'
 import { createTag } from '../tags/service.ts'
 import { insertLinks, type LinkValues } from './link-queries.ts'
 import { requireLinks } from './link-service.ts'
-import { deleteRelease, findRelease, insertRelease, lockRelease, type ReleaseRow, updateRelease } from './queries.ts'
+import {
+  deleteRelease,
+  findLatestRelease,
+  findRelease,
+  insertRelease,
+  lockRelease,
+  type ReleaseRow,
+  updateRelease,
+} from './queries.ts'
 
 const longestName = 255
 
@@ -20,6 +28,13 @@ function requireName(name: string | null | undefined): void {
 
 export async function getRelease(ctx: Ctx, project: ProjectSubject, tag: string): Promise<ReleaseRow> {
   const release = await findRelease(ctx.db, project.id, tag)
+  if (!release) throw notFound('Release')
+  return release
+}
+
+/** The last one, without those whose time is still to come. */
+export async function getLatestRelease(ctx: Ctx, project: ProjectSubject): Promise<ReleaseRow> {
+  const release = await findLatestRelease(ctx.db, project.id)
   if (!release) throw notFound('Release')
   return release
 }

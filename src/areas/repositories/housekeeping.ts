@@ -1,8 +1,8 @@
-import { LRUCache } from 'lru-cache'
 import type { Ctx } from '../../api/ctx.ts'
 import { packRefs, prune, repack, writeCommitGraph } from '../../git/maintenance.ts'
 import type { Repository } from '../../git/repository.ts'
 import { removeStaleLocks } from '../../git/stale-locks.ts'
+import { Rests } from '../../jobs/rests.ts'
 import type { Settings } from '../../settings/settings.ts'
 import { findHousekeeping, type HousekeepingRow, saveHousekeeping } from './queries.ts'
 
@@ -28,27 +28,30 @@ export function dueHousekeeping(row: HousekeepingRow, settings: Settings): House
   return kinds.flatMap(([kind, since, period]) => (isOver(since, period) ? [kind] : []))
 }
 
-/** Until when each kind rests for a repository: in a steady stream of pushes it is due all the time. */
-const resting = new LRUCache<string, number>({ max: 10_000 })
-/** So many times as long as it took. */
-const restShare = 9
+/** In a steady stream of pushes each kind is due all the time. */
+const rests = new Rests()
+const restKey = (projectId: number, kind: Housekeeping) => `${projectId} ${kind}`
 
-/**
- * After pushes: packs the repository if enough of them have come. One at a time for a repository, and no kind for more than a
- * tenth of the time: a lesser one is done meanwhile. Returns the milliseconds after which to ask again, if something is due then.
- */
-export async function housekeepWhenDue(ctx: Ctx, projectId: number, repo: Repository): Promise<number | undefined> {
+/** The kinds that are due, and after how many milliseconds each has rested. */
+async function dueNow(ctx: Ctx, projectId: number): Promise<{ kind: Housekeeping; inMs: number }[]> {
   const row = await findHousekeeping(ctx.db, projectId)
-  const due = row ? dueHousekeeping(row, ctx.settings) : []
+  const kinds = row ? dueHousekeeping(row, ctx.settings) : []
+  return kinds.map((kind) => ({ kind, inMs: rests.left(restKey(projectId, kind)) }))
+}
+
+/** After how many milliseconds there is something to do, if there is. */
+export async function housekeepingDueIn(ctx: Ctx, projectId: number): Promise<number | undefined> {
+  const due = await dueNow(ctx, projectId)
+  return due.length === 0 ? undefined : Math.min(...due.map(({ inMs }) => inMs))
+}
+
+/** Does the most thorough of what is due and has rested. One at a time for a repository. */
+export async function housekeepWhenDue(ctx: Ctx, projectId: number, repo: Repository): Promise<void> {
+  const kind = (await dueNow(ctx, projectId)).find(({ inMs }) => inMs === 0)?.kind
+  if (!kind) return
   const began = performance.now()
-  const rests = due.map((kind) => (resting.get(`${repo.gitDir} ${kind}`) ?? 0) - began)
-  const kind = due.find((_, index) => rests[index]! <= 0)
-  if (kind) {
-    await housekeep(ctx, projectId, repo, kind)
-    const ended = performance.now()
-    resting.set(`${repo.gitDir} ${kind}`, ended + restShare * (ended - began))
-  }
-  return due[0] === kind ? undefined : rests[0]
+  await housekeep(ctx, projectId, repo, kind)
+  rests.begin(restKey(projectId, kind), performance.now() - began)
 }
 
 /**

@@ -2,7 +2,7 @@ import { mkdir, readdir, utimes } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { describe, expect } from 'vitest'
 import { contextFor } from '../../../test/contexts.ts'
-import { test, type World } from '../../../test/world.ts'
+import { test, World } from '../../../test/world.ts'
 import { checkRepositories } from './check.ts'
 import { removeRepositoryLeftovers } from './jobs.ts'
 import { projectRepositoryDir } from './open.ts'
@@ -40,7 +40,9 @@ describe('what a crash leaves beside a repository', () => {
     expect(await beside()).toEqual([])
   })
 
-  test('is no finding of a check, nor is a repository that is being filled or removed', async ({ world }) => {
+  test('is no finding of a check, nor is a repository that is being filled or removed', async () => {
+    // One of its own: a check reads every repository that there is.
+    await using world = await World.start()
     const { ctx, place } = await crashed(world)
     const gone = await world.project({ initialize_with_readme: true })
     await world.rows('update projects set deleting = true where id = $1', [gone.id])

@@ -4,14 +4,6 @@ import { fuzzy } from '../../db/fuzzy.ts'
 import { raw, type Sql, sql } from '../../db/sql.ts'
 import { visibleGroups } from '../namespaces/visible-groups-queries.ts'
 
-export type ProjectGroupRow = {
-  id: number
-  name: string
-  full_name: string
-  full_path: string
-  avatar: string | null
-}
-
 export type ProjectGroupFilters = {
   search?: string
   skip_groups?: number[]

@@ -1,35 +1,11 @@
-import { Type } from 'typebox'
 import { allows } from '../../access/policy.ts'
 import { projectPolicy } from '../../access/project-policy.ts'
 import { endpoint } from '../../api/endpoint.ts'
-import { entity } from '../../api/entity.ts'
 import { fetchPage } from '../../api/page.ts'
 import { Flag, List, OneOf, Optional, Params, Text, Whole } from '../../api/params/types.ts'
-import { nullable } from '../../api/schema.ts'
-import { pictureUrl } from '../avatars/addresses.ts'
-import { namespaceUrl } from '../namespaces/entity.ts'
+import { GroupReference, type GroupReferenceRow } from '../groups/reference-entity.ts'
 import { project } from '../projects/subject.ts'
-import { groupsOfProject, type ProjectGroupRow } from './group-queries.ts'
-
-const ProjectGroup = entity({
-  name: 'ProjectGroup',
-  schema: Type.Object({
-    id: Type.Integer(),
-    web_url: nullable(Type.String()),
-    name: Type.String(),
-    avatar_url: nullable(Type.String()),
-    full_name: Type.String(),
-    full_path: Type.String(),
-  }),
-  present: (row: ProjectGroupRow, { site }) => ({
-    id: row.id,
-    web_url: namespaceUrl(site, 'group', row.full_path),
-    name: row.name,
-    avatar_url: pictureUrl(site, 'group', row.id, row.avatar),
-    full_name: row.full_name,
-    full_path: row.full_path,
-  }),
-})
+import { groupsOfProject } from './group-queries.ts'
 
 export const projectGroupRoutes = [
   endpoint({
@@ -48,10 +24,10 @@ export const projectGroupRoutes = [
       ),
     }),
     paged: true,
-    returns: ProjectGroup,
+    returns: GroupReference,
     handle: ({ subject, params, page, ctx }) => {
       const maintains = allows(projectPolicy.share_project, ctx.actor, subject.facts)
-      return fetchPage<ProjectGroupRow>(ctx.db, groupsOfProject(ctx.actor, subject, maintains, params), page)
+      return fetchPage<GroupReferenceRow>(ctx.db, groupsOfProject(ctx.actor, subject, maintains, params), page)
     },
   }),
 ]

@@ -84,6 +84,15 @@ export const renameInProjects = (tx: Tx, name: string, newName: string): Promise
       select distinct case when lower(topic) = lower(${name}) then ${newName} else topic end from unnest(topics) as topic order by 1)
     where ${having(name)}`)
 
+/** Puts one topic where another was, but only once, and as a project spells it that has it already. */
+export const replaceInProjects = (tx: Tx, name: string, newName: string): Promise<number> =>
+  tx.run(sql`
+    update projects set topics = array(
+      select distinct topic from (
+        select topic from unnest(topics) as topic where lower(topic) <> lower(${name})
+        union all select ${newName} where not topic_keys(topics) @> array[lower(${newName})]) as kept order by 1)
+    where ${having(name)}`)
+
 export const removeFromProjects = (tx: Tx, name: string): Promise<number> =>
   tx.run(sql`
     update projects set topics = array(select topic from unnest(topics) with ordinality as t (topic, at) where lower(topic) <> lower(${name}) order by at)

@@ -4,7 +4,7 @@ import { File, Flag, Id, Nullable, Optional, Params, Text } from '../../api/para
 import { instance } from '../instance/subject.ts'
 import { Topic } from './entity.ts'
 import { listTopics, type TopicRow } from './queries.ts'
-import { createTopic, editTopic, getTopic, removeTopic } from './service.ts'
+import { createTopic, editTopic, getTopic, mergeTopics, removeTopic } from './service.ts'
 
 const topicId = Params({ id: Id({ description: 'Id of the topic' }) }).properties
 const text = (description: string) => Optional(Nullable(Text({ description })))
@@ -51,6 +51,20 @@ export const topicRoutes = [
     returns: Topic,
     handle: ({ params: { name, title = null, description = null, avatar }, ctx }) =>
       createTopic(ctx, { name, title, description }, avatar),
+  }),
+
+  endpoint({
+    method: 'POST',
+    path: '/topics/merge',
+    summary: 'Put one topic in the place of another, in projects, too',
+    subject: instance,
+    allow: 'administer',
+    params: Params({
+      source_topic_id: Id({ description: 'Id of the topic that goes' }),
+      target_topic_id: Id({ description: 'Id of the one that stays, as it is' }),
+    }),
+    returns: Topic,
+    handle: ({ params, ctx }) => mergeTopics(ctx, params.source_topic_id, params.target_topic_id),
   }),
 
   endpoint({

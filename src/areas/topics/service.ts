@@ -2,7 +2,7 @@ import type { Ctx } from '../../api/ctx.ts'
 import type { UploadedFile } from '../../api/params/uploaded-file.ts'
 import { violatedUnique } from '../../db/violations.ts'
 import { emit } from '../../events/log.ts'
-import { invalidFields, rowNotFound } from '../../kernel/failure.ts'
+import { invalid, invalidFields, rowNotFound } from '../../kernel/failure.ts'
 import { saveAvatar } from '../avatars/queries.ts'
 import { acceptAvatar } from '../avatars/service.ts'
 import { blank, complaintsOf, taken, tooLong } from '../namespaces/names.ts'
@@ -13,6 +13,7 @@ import {
   lockTopic,
   removeFromProjects,
   renameInProjects,
+  replaceInProjects,
   type TopicAttributes,
   type TopicRow,
   updateTopic,
@@ -107,4 +108,27 @@ export async function removeTopic(ctx: Ctx, id: number): Promise<void> {
     await deleteTopicRow(tx, id)
     await emit(tx, { kind: 'topic_deleted', actorId: ctx.actor!.id, payload: { topic_id: id, name: held.name } })
   })
+}
+
+/** Projects that have the source have the target from then on; the source goes. */
+export async function mergeTopics(ctx: Ctx, sourceId: number, targetId: number): Promise<TopicRow> {
+  if (sourceId === targetId) throw invalid('The source topic and the target topic are identical')
+  await ctx.transaction(async (tx) => {
+    // In the order of their numbers, so that two merges cannot wait for one another.
+    const held = new Map<number, TopicAttributes>()
+    for (const id of [sourceId, targetId].sort((one, other) => one - other)) {
+      const topic = await lockTopic(tx, id)
+      if (!topic) throw rowNotFound()
+      held.set(id, topic)
+    }
+    const [source, target] = [held.get(sourceId)!, held.get(targetId)!]
+    await replaceInProjects(tx, source.name, target.name)
+    await deleteTopicRow(tx, sourceId)
+    await emit(tx, {
+      kind: 'topic_merged',
+      actorId: ctx.actor!.id,
+      payload: { topic_id: targetId, name: target.name, merged_topic_id: sourceId, merged_name: source.name },
+    })
+  })
+  return getTopic(ctx, targetId)
 }

@@ -33,6 +33,31 @@ describe('topics', () => {
     expect(await count(one)).toBe(1)
   })
 
+  test('are merged: projects of the one have the other then, once, and as they spell it', async ({ world }) => {
+    const [go, golang, other] = [unique('go'), unique('golang'), unique('other')]
+    const idOf = async (name: string) => (await world.root.post('/topics', { name, title: name })).json.id
+    const [source, target] = [await idOf(golang), await idOf(go)]
+    const both = await projectWith(world, [golang.toUpperCase(), other, go.toUpperCase()])
+    const one = await projectWith(world, [golang])
+    const merge = (ids: object, who = world.root) => who.post('/topics/merge', ids)
+    const merged = await merge({ source_topic_id: source, target_topic_id: target })
+    expect(merged).toMatchObject({ status: 201, json: { id: target, total_projects_count: 2 } })
+    const topics = async ({ id }: { id: number }) => (await world.root.get(`/projects/${id}`)).json.topics.sort()
+    expect([await topics(both), await topics(one)]).toEqual([[go.toUpperCase(), other].sort(), [go]])
+    expect((await world.root.get(`/topics/${source}`)).status).toBe(404)
+    expect(await merge({ source_topic_id: target, target_topic_id: target })).toMatchObject({
+      status: 400,
+      json: { message: 'The source topic and the target topic are identical' },
+    })
+    for (const ids of [
+      { source_topic_id: source, target_topic_id: target },
+      { source_topic_id: target, target_topic_id: source },
+    ])
+      expect((await merge(ids)).status).toBe(404)
+    expect((await merge({ source_topic_id: 1, target_topic_id: 2 }, await world.user())).status).toBe(403)
+    expect((await seenBy(world.root, go)).total_projects_count).toBe(2)
+  })
+
   test('are counted right when many projects change at once', async ({ world }) => {
     const names = [unique('topic'), unique('topic'), unique('topic')]
     const group = await world.group({ visibility: 'public' })

@@ -2,13 +2,13 @@ import { levels } from '../../access/levels.ts'
 import type { Ctx } from '../../api/ctx.ts'
 import { violatedUnique } from '../../db/violations.ts'
 import { emit } from '../../events/log.ts'
-import { Failure, rowNotFound } from '../../kernel/failure.ts'
+import { Failure, notFound } from '../../kernel/failure.ts'
 import { lockAccess, projectPlaced } from '../access-index/service.ts'
 import { mayCreateProjects } from '../namespaces/creation.ts'
 import { fullPathComplaints } from '../namespaces/names.ts'
 import { claimRoute, lockNamespace, type NamespaceWithLevel, retireProjectRoute } from '../namespaces/queries.ts'
 import { lockProject, takenNames } from '../projects/edit-queries.ts'
-import { requireRoom } from '../projects/service.ts'
+import { movedMeanwhile, requireRoom } from '../projects/service.ts'
 import type { ProjectSubject } from '../projects/subject.ts'
 import { insertOwnersMembership, moveProject } from './queries.ts'
 
@@ -33,7 +33,8 @@ export async function transferProject(ctx: Ctx, project: ProjectSubject, target:
       const namespace = await lockNamespace(tx, target.id)
       if (!namespace) throw refuse(notAllowed)
       const held = await lockProject(tx, project.id)
-      if (!held || held.namespace_id !== project.namespace_id) throw rowNotFound()
+      if (!held) throw notFound('Project')
+      if (held.namespace_id !== project.namespace_id) throw movedMeanwhile()
       if (namespace.owner_id !== null)
         await requireRoom(tx, namespace.owner_id).catch((error: unknown) => {
           throw error instanceof Failure ? refuse(notAllowed) : error

@@ -6,6 +6,8 @@ const failed = (text: string) => ({
   json: { message: `Failed to transfer project {:new_namespace=>["${text}"]}` },
 })
 
+const movedMeanwhile = { status: 409, json: { message: 'The project was moved meanwhile' } }
+
 describe('PUT /projects/:id/transfer', () => {
   test('moves the project, which is found under both paths, with its code', async ({ world }) => {
     const project = await world.project({ initialize_with_readme: true, description: 'Hello' })
@@ -97,11 +99,27 @@ describe('PUT /projects/:id/transfer', () => {
   test('to two places at once, it ends in one, whole', async ({ world }) => {
     const project = await world.project()
     const targets = [await world.group(), await world.group()]
-    await Promise.all(targets.map(({ id }) => world.root.put(`/projects/${project.id}/transfer`, { namespace: id })))
+    const answers = await Promise.all(
+      targets.map(({ id }) => world.root.put(`/projects/${project.id}/transfer`, { namespace: id })),
+    )
+    for (const { status, json } of answers) if (status !== 200) expect({ status, json }).toEqual(movedMeanwhile)
     const { namespace, path_with_namespace: path } = (await world.root.get(`/projects/${project.id}`)).json
     expect(path).toBe(`${namespace.full_path}/${project.path}`)
     const routes = await world.rows('select path_key from routes where project_id = $1 and not redirect', [project.id])
     expect(routes).toEqual([{ path_key: path.toLowerCase() }])
+  })
+
+  test('while somebody edits it, is a conflict for him at most: the project is there', async ({ world }) => {
+    const project = await world.project()
+    const targets = [await world.group(), await world.group(), await world.group()]
+    for (const { id } of targets) {
+      const [moved, edited] = await Promise.all([
+        world.root.put(`/projects/${project.id}/transfer`, { namespace: id }),
+        world.root.put(`/projects/${project.id}`, { path: unique('edited') }),
+      ])
+      expect(moved.status).toBe(200)
+      if (edited.status !== 200) expect({ status: edited.status, json: edited.json }).toEqual(movedMeanwhile)
+    }
   })
 })
 

@@ -49,5 +49,6 @@ export const belongings: readonly string[] = [
   'term_agreements',
   'two_factor_demands',
   'two_factors',
+  'user_follows',
   'user_statuses',
 ]

@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { Socket } from 'node:net'
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import type { Endpoint } from '../../api/endpoint.ts'
+import { isOffered } from '../../kernel/plan.ts'
 import { allHeaders, sendEmpty } from './answer.ts'
 import { UnsupportedContentType } from './body/unsupported-content-type.ts'
 import type { Doors } from './doors.ts'
@@ -20,13 +21,16 @@ function overrideMethod(req: IncomingMessage): void {
 }
 
 /**
- * `/api/v4/projects.json` is `/api/v4/projects`. Only paths that lead nowhere come here: one that ends in a name keeps
- * its `.json`, one that ends in a number loses it in `mount.ts`.
+ * `/api/v4/projects.json` is `/api/v4/projects`, and so is `/api/v4//projects`, as clients build it that leave a part out. Only
+ * paths that lead nowhere come here: one that ends in a name keeps its `.json`, one that ends in a number loses it in
+ * `mount.ts`. No parameter is empty, so nothing else is meant by two slashes.
  */
-const withoutSuffix = (path: string): string | undefined =>
-  path.startsWith(`${apiPrefix}/`) && path.endsWith('.json') && !path.endsWith('.json.json')
-    ? path.slice(0, -5)
-    : undefined
+function tidied(path: string): string | undefined {
+  if (!path.startsWith(`${apiPrefix}/`)) return undefined
+  const single = path.replace(/\/{2,}/g, '/')
+  const bare = single.endsWith('.json') && !single.endsWith('.json.json') ? single.slice(0, -5) : single
+  return bare === path ? undefined : bare
+}
 
 /** What is no request of HTTP, or none that comes to an end. Nothing of it is known, so nothing is logged. */
 function refuseNonsense(error: Error & { code?: string }, socket: Socket): void {
@@ -116,13 +120,13 @@ export function createHttpServer(
   mount(app, endpoints, doors)
   for (const door of others) door(app)
 
-  const offered = verbsByPath(endpoints)
+  const offered = verbsByPath(endpoints.filter(({ tier }) => isOffered(tier, doors.plan)))
   const refuseRoute = (request: FastifyRequest, reply: FastifyReply) => {
     reply.hijack()
     const exchange = beginExchange(request.raw, reply.raw, doors.siteUrl)
     if (request.method === 'OPTIONS') return sendEmpty(exchange, 204, preflightHeaders(request.raw))
     const [path = '', query] = request.raw.url!.split('?', 2)
-    const bare = withoutSuffix(path)
+    const bare = tidied(path)
     if (bare !== undefined && offered(bare).length > 0) {
       request.raw.url = query === undefined ? bare : `${bare}?${query}`
       return app.routing(request.raw, reply.raw)

@@ -43,7 +43,7 @@ async function serve(
     if (!ctx) return
     const project = await loadProject(path, ctx)
     const visible = project && allows(projectPolicy.read_project, ctx.actor, project.facts)
-    const upload = visible ? await findUpload(ctx.db, project.id, secret, filename) : undefined
+    const upload = visible ? await findUpload(ctx.db, project.id, { secret, filename }) : undefined
     if (!upload) throw notFound('File')
     const type = shownMediaType(upload.filename)
     const sent = await sendBlob(

@@ -42,6 +42,5 @@ export const creation = {
   }),
   file_template_project_id: countOrNone('Project whose files are templates of new ones', {
     tier: 'premium',
-    without: 'templates of files',
   }),
 }

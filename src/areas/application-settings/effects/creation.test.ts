@@ -127,6 +127,21 @@ showEffects(
       400,
       201,
     ],
+    [
+      'file_template_project_id',
+      { file_template_project_id: 7_000_000 },
+      async (world) => {
+        await world.rows(
+          `select setval(pg_get_serial_sequence('projects', 'id'), 7000000, false) where not exists (select from projects where id = 7000000)`,
+        )
+        const { id } = await newProject(world, { initialize_with_readme: true })
+        const file = { branch: 'master', content: 'x', commit_message: 'x' }
+        await world.root.post(`/projects/${id}/repository/files/gitignore%2FOurs.gitignore`, file)
+        return (await world.anonymous.get('/templates/gitignores/Ours')).status
+      },
+      404,
+      200,
+    ],
   ],
   // Shown where the thing itself is tested, because it takes more than one look.
   ['limit_projects_in_groups_api'],

@@ -36,7 +36,7 @@ export function showEffects(
         await world.settings({})
         const changed = await world.root.put('/application/settings', values)
         expect(changed.status, changed.text).toBe(200)
-        await expect.poll(async () => (await world.app.open(null)).settings).toMatchObject(values)
+        expect((await world.app.open(null)).settings).toMatchObject(values)
         expect(await look(world)).toEqual(after)
       })
   })

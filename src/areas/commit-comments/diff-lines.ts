@@ -1,0 +1,29 @@
+/** A line of a diff. Positions count from 1; that of the side which lacks the line is where it would stand. */
+export type DiffLine = {
+  readonly kind: 'new' | 'old' | 'context'
+  readonly oldPosition: number
+  readonly newPosition: number
+}
+
+const kinds: Readonly<Record<string, DiffLine['kind']>> = { '+': 'new', '-': 'old', ' ': 'context' }
+
+/** The lines that hunks show. */
+export function linesOf(hunks: string): DiffLine[] {
+  const lines: DiffLine[] = []
+  let oldPosition = 0
+  let newPosition = 0
+  for (const text of hunks.split('\n')) {
+    const start = /^@@ -(\d+)(?:,\d+)? \+(\d+)/.exec(text)
+    if (start) {
+      oldPosition = Number(start[1])
+      newPosition = Number(start[2])
+      continue
+    }
+    const kind = kinds[text.charAt(0)]
+    if (!kind) continue
+    lines.push({ kind, oldPosition, newPosition })
+    if (kind !== 'new') oldPosition++
+    if (kind !== 'old') newPosition++
+  }
+  return lines
+}

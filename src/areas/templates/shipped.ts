@@ -1,0 +1,28 @@
+import { readdirSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
+import { type Kind, kinds, type Template } from './kinds.ts'
+
+const shippedKinds: readonly Kind[] = ['gitignores', 'licenses']
+
+const known = new Map<Kind, readonly Template[]>()
+
+/** Templates that come with the product, by name. What runs elsewhere, or builds there, is for others to write templates of. */
+export function shippedTemplates(kind: Kind): readonly Template[] {
+  if (!shippedKinds.includes(kind)) return []
+  let templates = known.get(kind)
+  if (!templates) known.set(kind, (templates = readShipped(kind)))
+  return templates
+}
+
+function readShipped(kind: Kind): Template[] {
+  const folder = new URL(`./shipped/${kind}/`, import.meta.url)
+  return readdirSync(folder)
+    .sort()
+    .map((file) => {
+      let text: Promise<string> | undefined
+      return {
+        key: file.slice(0, -kinds[kind].extension.length),
+        read: () => (text ??= readFile(new URL(encodeURIComponent(file), folder), 'utf8')),
+      }
+    })
+}

@@ -1,0 +1,74 @@
+import type { Ctx } from '../../api/ctx.ts'
+import { httpUrlToRepo, sshUrlToRepo } from '../../api/site.ts'
+import { gitAccess } from '../../areas/git-transport/access.ts'
+import { repositoryPath } from '../../areas/git-transport/address.ts'
+import { findProjectAround } from '../../areas/git-transport/queries.ts'
+import { escaped } from '../../kernel/html.ts'
+import { type Exchange, sendText } from './answer.ts'
+import { authenticateGit, denialAnswer } from './authenticate-git.ts'
+import type { Doors } from './doors.ts'
+import { fail } from './mount.ts'
+import { refusedByLimits } from './rate-limit.ts'
+import { logAnswer } from './request-log.ts'
+import type { Claim } from './wildcard-door.ts'
+
+const address = new RegExp(`^/${repositoryPath}/?\\?(?:[^#]*&)?go-get=1(?:&|$)`)
+
+/**
+ * Tells the go tool which repository holds a package: the project at or above the path, when the caller may fetch it. All
+ * others are told what the path looks like, whether or not something is there.
+ */
+export const goGetClaim =
+  (doors: Doors): Claim =>
+  (method, url) => {
+    const path = method === 'GET' ? address.exec(url)?.[1] : undefined
+    return path === undefined ? undefined : (exchange, remoteAddress) => serve(exchange, path, remoteAddress, doors)
+  }
+
+async function serve(exchange: Exchange, path: string, remoteAddress: string, doors: Doors): Promise<void> {
+  let ctx: Ctx | undefined
+  try {
+    const shown = await authenticateGit(exchange.req.headers.authorization, doors, remoteAddress)
+    ctx = await doors.open('denied' in shown ? null : shown.caller, remoteAddress)
+    if (await refusedByLimits(exchange, ctx, ctx.actor, remoteAddress, 'web')) return
+    if ('denied' in shown) {
+      const { status, message, headers } = denialAnswer(shown, doors.siteUrl)
+      const asked = status === 401 ? { 'www-authenticate': 'Basic realm="Stithy"' } : {}
+      return sendText(exchange, status, `${message}\n`, {
+        'content-type': 'text/plain; charset=utf-8',
+        ...headers,
+        ...asked,
+      })
+    }
+    sendText(exchange, 200, pageOf(ctx, (await repositoryAround(ctx, path)) ?? looksLike(path)), {
+      'content-type': 'text/html; charset=utf-8',
+      'content-security-policy': "sandbox; default-src 'none'",
+      'cache-control': 'max-age=0, private, must-revalidate',
+    })
+  } catch (error) {
+    fail(exchange, error, doors)
+  } finally {
+    logAnswer(doors.log, exchange, ctx?.actor ?? null)
+  }
+}
+
+/** The part of the path, as it was spelled, that is a project from which the caller may fetch. */
+async function repositoryAround(ctx: Ctx, path: string): Promise<string | undefined> {
+  const found = await findProjectAround(ctx.db, path)
+  if (found === undefined) return undefined
+  const repository = path.slice(0, found.length)
+  const access = await gitAccess(ctx, repository, 'git-upload-pack', doorOf(ctx))
+  return 'project' in access ? repository : undefined
+}
+
+const doorOf = ({ settings }: Ctx) => (settings.enabled_git_access_protocol === 'ssh' ? 'ssh' : 'http')
+
+/** A project right below a group or person, as most are. */
+const looksLike = (path: string): string => path.split('/', 2).join('/')
+
+function pageOf(ctx: Ctx, repository: string): string {
+  const name = `${new URL(ctx.site.url).host}${new URL(ctx.site.url).pathname.replace(/\/$/, '')}/${repository}`
+  const from = doorOf(ctx) === 'ssh' ? sshUrlToRepo(ctx.site, repository) : httpUrlToRepo(ctx.site, repository)
+  const content = escaped(`${name} git ${from}`)
+  return `<!DOCTYPE html>\n<html><head><meta name="go-import" content="${content}"></head><body>go get ${escaped(name)}</body></html>\n`
+}
