@@ -170,7 +170,7 @@ export function slicePage<Row>(all: readonly Row[], page: Page): Paged<Row> {
   const offset = (page.page - 1) * page.perPage
   return {
     rows: all.slice(offset, offset + page.perPage),
-    total: all.length,
+    total: all.length > countedRows ? undefined : all.length,
     hasNext: all.length > offset + page.perPage,
   }
 }

@@ -22,8 +22,8 @@ export type ResolveOptions = {
 /**
  * The commit that a user's text names, tried in git's own order: a full commit id; `HEAD`; a full ref name; a tag, a
  * branch; `heads/x`, `merge-requests/1/head`; at least four digits of a commit id, if they are unique. `undefined` when it names
- * none. Nothing else of git's revision language gets through (`@{-1}`, `:/text`, `a..b`, `^{/…}`), and none of the
- * server's hidden refs. Reads the files of the refs; a round trip for what is no ref and for commits never seen. No process.
+ * none. Steps to ancestors may follow (`main~2`, `HEAD^2`). Nothing else of git's revision language gets through (`@{-1}`,
+ * `:/text`, `a..b`, `^{/…}`), and none of the server's hidden refs. Reads the files of the refs; a round trip for what is no ref and for commits never seen. No process.
  */
 export async function resolve(repo: Repository, text: string, options: ResolveOptions = {}): Promise<Oid | undefined> {
   return (await findRevision(repo, text, options))?.oid
@@ -35,6 +35,8 @@ export async function findRevision(
   text: string,
   options: ResolveOptions = {},
 ): Promise<Revision | undefined> {
+  const steps = options.only ? null : stepsToAncestor.exec(text)
+  if (steps) return ancestorOf(repo, await findRevision(repo, steps[1]!, options), steps[2]!)
   const isHex = !options.only && /^[0-9a-f]{4,64}$/i.test(text)
   const isFull = isHex && (text.length === 40 || text.length === 64)
   const byId = () => askForRevision(repo, text.toLowerCase(), undefined)
@@ -43,6 +45,21 @@ export async function findRevision(
     (text === 'HEAD' && !options.only ? await askForRevision(repo, text, 'HEAD') : undefined) ??
     (await findRef(repo, namesOf(text, options))) ??
     (isHex && !isFull ? await byId() : undefined)
+  )
+}
+
+/** No ref holds these characters. Few enough digits that git has little to walk. */
+const stepsToAncestor = /^(.*[^~^])((?:[~^]\d{0,5}){1,16})$/s
+
+/** A fact of the commit, remembered. */
+async function ancestorOf(repo: Repository, of: Revision | undefined, steps: string): Promise<Revision | undefined> {
+  if (!of) return undefined
+  const spec = `${of.oid}${steps}`
+  return remember(
+    repo,
+    `ancestor at ${spec}`,
+    (repo) => askForRevision(repo, spec, undefined),
+    () => 50,
   )
 }
 

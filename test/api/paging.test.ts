@@ -1,4 +1,5 @@
 import { afterAll, describe, expect } from 'vitest'
+import { slicePage } from '../../src/api/page.ts'
 import { pageHeaders } from '../../src/edges/http/page-headers.ts'
 import { type Client, test, unique } from '../world.ts'
 
@@ -120,6 +121,11 @@ describe('headers of a page, made from the figures alone', () => {
     expect(headers).not.toHaveProperty('x-total')
     expect(headers).not.toHaveProperty('x-total-pages')
     expect([...links(headers['link']).keys()]).toEqual(['next', 'first'])
+  })
+  test('nor does the last page of a list in memory tell the total', () => {
+    const all = Array.from({ length: 10_001 }, (_, at) => at)
+    expect(slicePage(all, { ...page, page: 5001 })).toEqual({ rows: [10_000], total: undefined, hasNext: false })
+    expect(slicePage(all.slice(1), page).total).toBe(10_000)
   })
   test('parameters stay encoded as they came', () => {
     const headers = pageHeaders(

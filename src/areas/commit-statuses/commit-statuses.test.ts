@@ -323,6 +323,7 @@ describe('GET /projects/:id/repository/commits/:sha/statuses', () => {
     expect(await names('ref=main', first)).toBe('')
     expect(await names('stage=external')).toBe('x')
     expect(await names('stage=test')).toBe('')
+    expect(await names('stage=&name=&ref='), 'what is empty filters nothing').toBe(await names(''))
     expect(await names('name=x')).toBe('x')
     expect(await names('name=y')).toBe('')
     // Nothing was said of this one there, and the default branch has it not.

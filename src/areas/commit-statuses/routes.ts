@@ -37,8 +37,8 @@ export const commitStatusRoutes = [
       const filters = {
         all,
         ...(ref !== undefined && { ref }),
-        ...(stage !== undefined && { stage }),
-        ...(name !== undefined && { name }),
+        ...(stage && { stage }),
+        ...(name && { name }),
       }
       return fetchPage<StatusRow>(ctx.db, statusesOf(subject.id, commit, filters), page)
     },

@@ -1,5 +1,6 @@
 import { describe, expect } from 'vitest'
 import { test } from '../../../test/world.ts'
+import { gitIn } from '../../git/testing.ts'
 import { history, linesOf, storedProject } from './testing.ts'
 
 const enc = encodeURIComponent
@@ -24,6 +25,11 @@ describe('GET /projects/:id/repository/commits', () => {
         ['ref_name=main...side', ['main...side']],
         ['ref_name=v1..', ['v1..main']],
         ['ref_name=..side', ['main..side']],
+        ['ref_name=main~3', ['main~3']],
+        ['ref_name=HEAD^', ['main^']],
+        ['ref_name=main~6..main~1', ['main~6..main~1']],
+        ['ref_name=v1~2..v1^0', ['v1~2..v1']],
+        ['ref_name=main~999', ['--max-count=0', 'main']],
         ['all=true', ['--branches', '--tags']],
         ['all=true&ref_name=nope', ['--branches', '--tags']],
         ['first_parent=true', ['--first-parent', 'main']],
@@ -169,6 +175,21 @@ describe('GET /projects/:id/repository/commits', () => {
     } finally {
       runner.start = start
     }
+  })
+
+  test('above 10,000 no page tells the total, not the last one either', async ({ world }) => {
+    const project = await storedProject(world)
+    const line = Array.from(
+      { length: 10_001 },
+      (_, at) => `commit refs/heads/main\ncommitter C <c@e> ${at} +0000\ndata 0\n`,
+    )
+    gitIn(project.repository.gitDir, ['fast-import', '--quiet'], line.join(''))
+    const at = `/projects/${project.id}/repository/commits?per_page=100`
+    const last = await world.root.get(`${at}&page=101`)
+    expect(last.json).toHaveLength(1)
+    expect(last.headers['x-next-page']).toBe('')
+    expect(last.headers['x-total']).toBeUndefined()
+    expect(last.headers['link']).not.toContain('rel="last"')
   })
 
   test('D1-COMMITS-WITH-STATS: the lines of each commit', async ({ world }) => {

@@ -64,9 +64,10 @@ export async function commitsPage(
       : await idsOf(repo, history, { order, skip, limit: page.perPage + 1 })
   const hasNext = found.length > page.perPage
   const commits = await readCommits(repo, found.slice(0, page.perPage))
+  const ends = !hasNext && (found.length > 0 || skip === 0)
   return {
     rows: commits.filter((commit) => commit !== undefined),
-    total: !hasNext && (found.length > 0 || skip === 0) ? skip + found.length : await total(repo, history, order),
+    total: ends ? upTo(mostCounted(history), skip + found.length) : await total(repo, history, order),
     hasNext,
   }
 }
@@ -84,11 +85,16 @@ const followed = (repo: Repository, history: HistoryFilters, order: Order): Prom
 
 /** How many there are in all; `undefined` above what is counted. */
 async function total(repo: Repository, history: HistoryFilters, order: Order): Promise<number | undefined> {
-  const [count, most] = history.follow
-    ? [(await followed(repo, history, order)).length, countedFollowing]
-    : [await countCommits(repo, history, { atMost: countedRows + 1 }), countedRows]
-  return count > most ? undefined : count
+  const count = history.follow
+    ? (await followed(repo, history, order)).length
+    : await countCommits(repo, history, { atMost: countedRows + 1 })
+  return upTo(mostCounted(history), count)
 }
+
+const mostCounted = ({ follow }: HistoryFilters) => (follow ? countedFollowing : countedRows)
+
+/** A total, unless it is above what is counted: then no page tells it, not the last one either. */
+const upTo = (most: number, count: number): number | undefined => (count > most ? undefined : count)
 
 /** Only one file can be followed; the path of a directory, or of what is gone, is taken as it is. */
 const isFile = async (repo: Repository, tip: Parameters<typeof findEntry>[1] | undefined, path: string) =>

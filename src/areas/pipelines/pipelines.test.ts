@@ -37,6 +37,7 @@ describe('GET /projects/:id/pipelines', () => {
     expect(await ids(`sha=${second}`)).toEqual([running, passed])
     expect(await ids(`username=${ann.username}`)).toEqual([running])
     expect(await ids('username=nobody-at-all')).toEqual([])
+    expect(await ids('username=&ref=&sha='), 'what is empty filters nothing').toEqual(await ids(''))
     expect(await ids('scope=running')).toEqual([running])
     expect(await ids('scope=pending')).toEqual([])
     expect(await ids('scope=finished')).toEqual([passed, failed])

@@ -57,9 +57,9 @@ export function listPipelines(projectId: number, filters: PipelineFilters, scope
   const where = [sql`p.project_id = ${projectId}`]
   if (scope) where.push(inScope(projectId, scope))
   if (filters.status !== undefined) where.push(sql`p.status = ${filters.status}`)
-  if (filters.ref !== undefined) where.push(sql`p.ref = ${filters.ref}`)
-  if (filters.sha !== undefined) where.push(sql`p.sha = ${filters.sha}`)
-  if (filters.username !== undefined)
+  if (filters.ref) where.push(sql`p.ref = ${filters.ref}`)
+  if (filters.sha) where.push(sql`p.sha = ${filters.sha}`)
+  if (filters.username)
     where.push(sql`p.user_id = (select id from users where lower(username) = lower(${filters.username}))`)
   if (filters.updated_after !== undefined) where.push(sql`p.updated_at > ${filters.updated_after}`)
   if (filters.updated_before !== undefined) where.push(sql`p.updated_at < ${filters.updated_before}`)

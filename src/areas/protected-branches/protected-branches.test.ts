@@ -203,6 +203,13 @@ describe('protected branches', () => {
     expect((await ann.delete(at(id, 'main'))).status).toBe(204)
   })
 
+  test('of eight who take a rule away at once, one did', async ({ world }) => {
+    const { mia, id } = await maintained(world)
+    await mia.post(rulesOf(id), { name: 'main' })
+    const all = await Promise.all(Array.from({ length: 8 }, () => mia.delete(at(id, 'main'))))
+    expect(all.map(({ status }) => status).toSorted()).toEqual([204, ...Array(7).fill(404)])
+  })
+
   test('If-Unmodified-Since is held against the last change', async ({ world }) => {
     const { mia, id } = await maintained(world)
     await mia.post(rulesOf(id), { name: 'main' })

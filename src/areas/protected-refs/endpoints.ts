@@ -3,7 +3,7 @@ import type { Entity } from '../../api/entity.ts'
 import { Params, Text } from '../../api/params/types.ts'
 import { project } from '../projects/subject.ts'
 import { findProtectedRef, type ProtectedRefRow, type RefKind } from './queries.ts'
-import { getProtectedRef, unprotectRef } from './service.ts'
+import { getProtectedRef, noRule, unprotectRef } from './service.ts'
 
 /** A rule as the path names it. */
 export const ruleName = Text({ description: 'Name of the rule, wildcards included, as one segment' })
@@ -36,6 +36,8 @@ export const unprotecting = (kind: RefKind) =>
     changedAt: async (subject, params, ctx) =>
       (await findProtectedRef(ctx.db, subject.id, kind, params.name, ctx.actor))?.updated_at,
     returns: null,
-    handle: async ({ subject, params, ctx }) =>
-      unprotectRef(ctx, subject, await getProtectedRef(ctx, subject, kind, params.name)),
+    async handle({ subject, params, ctx }) {
+      const rule = await getProtectedRef(ctx, subject, kind, params.name)
+      if (!(await unprotectRef(ctx, subject, rule))) throw noRule()
+    },
   })

@@ -24,6 +24,8 @@ import {
 const nouns: Record<RefKind, string> = { branch: 'Protected branch', tag: 'Protected tag' }
 const folders: Record<RefKind, string> = { branch: 'refs/heads/', tag: 'refs/tags/' }
 
+export const noRule = (): Failure => new Failure('not_found', 'Not found')
+
 /** The rule of exactly this name. Fails when there is none. */
 export async function getProtectedRef(
   ctx: Ctx,
@@ -33,7 +35,7 @@ export async function getProtectedRef(
 ): Promise<ProtectedRefRow> {
   // The database knows no NUL, and no ref has one.
   const found = name.includes('\0') ? undefined : await findProtectedRef(ctx.db, project.id, kind, name, ctx.actor)
-  if (!found) throw new Failure('not_found', 'Not found')
+  if (!found) throw noRule()
   return found
 }
 
@@ -121,11 +123,12 @@ export async function changeProtectedRef(
   return getProtectedRef(ctx, project, rule.kind, rule.name)
 }
 
-/** Takes a rule away, for those who may. */
-export async function unprotectRef(ctx: Ctx, project: ProjectSubject, rule: ProtectedRefRow): Promise<void> {
+/** Takes a rule away, for those who may. False when somebody else just did. */
+export async function unprotectRef(ctx: Ctx, project: ProjectSubject, rule: ProtectedRefRow): Promise<boolean> {
   requireUnprotecting(ctx, project, rule)
-  await ctx.transaction(async (tx) => {
-    if (await deleteProtectedRef(tx, rule.id))
-      await record(tx, ctx, project.id, 'ref_unprotected', rule.kind, rule.name)
+  return ctx.transaction(async (tx) => {
+    const removed = await deleteProtectedRef(tx, rule.id)
+    if (removed) await record(tx, ctx, project.id, 'ref_unprotected', rule.kind, rule.name)
+    return removed
   })
 }
