@@ -2,7 +2,7 @@ import { lstat, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Repository } from './repository.ts'
 
-const long = { lane: 'transfer', timeoutMs: 6 * 60 * 60_000 } as const
+const long = { lane: 'transfer', background: true, timeoutMs: 6 * 60 * 60_000 } as const
 
 /**
  * Writes what git needs to walk history fast, adding to what is there: after pushes, in a job. One process, 0.6-0.9 s

@@ -1,4 +1,5 @@
 import { flushCompileCache } from 'node:module'
+import { constants, setPriority } from 'node:os'
 import { setTimeout as delay } from 'node:timers/promises'
 import { DatabaseLost } from '../db/lost.ts'
 import { type App, type AppModule, loadAppModule } from './app-module.ts'
@@ -17,6 +18,9 @@ const ownGraceMs = 10_000
 const waitMs = 500
 
 const [role, moduleUrl] = process.argv.slice(2) as ['worker' | 'jobs', string]
+
+/** Nobody waits for jobs as for an answer: they give way to who answers. */
+if (role === 'jobs') setPriority(constants.priority.PRIORITY_BELOW_NORMAL)
 
 let app: App | undefined
 let stopping = false

@@ -64,6 +64,7 @@ export class Runner {
       id,
       argv,
       lane: options.lane ?? 'short',
+      background: options.background ?? false,
       owner: options.owner ?? '',
       timeoutMs: options.timeoutMs ?? 60_000,
       stdin: options.stdin ?? false,

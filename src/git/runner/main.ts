@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
-import { rmSync } from 'node:fs'
+import { rmSync, writeFileSync } from 'node:fs'
 import { createServer, type Socket } from 'node:net'
-import { availableParallelism } from 'node:os'
+import { availableParallelism, setPriority } from 'node:os'
 import {
   type ClientNotice,
   type Exit,
@@ -109,6 +109,19 @@ function refuse(job: Job, reason: string, busy = false) {
   job.client.send({ id: job.id, refused: reason, busy })
 }
 
+/** Higher numbers give way to lower ones; most processes have 0. */
+const backgroundPriority = 10
+
+function giveWay(pid: number) {
+  try {
+    setPriority(pid, backgroundPriority)
+    // Linux weighs sessions, of which each child has its own, before it weighs the processes in them.
+    writeFileSync(`/proc/${pid}/autogroup`, String(backgroundPriority))
+  } catch {
+    // It may have ended already, or the system knows no such groups.
+  }
+}
+
 function start(job: Job) {
   const release = () => lanes[job.lane].release()
   // The client may have gone while the job waited.
@@ -138,6 +151,7 @@ function start(job: Job) {
   job.channel?.destroy()
   if (child.pid === undefined) return
   job.pid = child.pid
+  if (job.background) giveWay(child.pid)
   job.client.send({ id: job.id, started: child.pid })
   if (job.timeoutMs > 0) {
     job.timers.push(

@@ -19,6 +19,8 @@ export type RunRequest = {
   /** Added to the environment that the client's control greeting named. */
   env?: Record<string, string>
   lane: Lane
+  /** Nobody waits for it: it gives way to what somebody waits for. */
+  background: boolean
   /** Jobs of one owner never starve those of another. */
   owner: string
   /** Counted from the start of the process. 0: no deadline. */
