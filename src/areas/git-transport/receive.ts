@@ -33,8 +33,8 @@ export async function receivePush(
     ...transfer,
     ...(limit > 0 && { maxInputBytes: limit * mebibyte }),
     async onVerdict({ updates, pushOptions, quarantine }) {
-      const complaint = await decide(ctx, project.id, updates, async () => quarantine, { door })
-      if (complaint !== undefined) return { ok: false, messages: [complaint] }
+      const { refused } = await decide(ctx, project.id, updates, async () => quarantine, { door })
+      if (refused !== undefined) return { ok: false, messages: [refused] }
       pushId = await intend(ctx, {
         projectId: project.id,
         actorId: accountOf(ctx.actor!),

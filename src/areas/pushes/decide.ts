@@ -2,7 +2,7 @@ import { allows } from '../../access/policy.ts'
 import { projectPolicy } from '../../access/project-policy.ts'
 import type { Ctx } from '../../api/ctx.ts'
 import { branchName, branchRef, isHiddenRef, tagName, tagRef } from '../../git/ref-name.ts'
-import { loadProject } from '../projects/subject.ts'
+import { loadProject, type ProjectSubject } from '../projects/subject.ts'
 import { Protections } from '../protected-refs/protections.ts'
 import { findProtectedRefs } from '../protected-refs/queries.ts'
 import { protectedBranchRule } from './branch-rules.ts'
@@ -44,8 +44,11 @@ const rules: readonly PushRule[] = [
   largeFilesRule,
 ]
 
+/** Either why all of it is refused, in a sentence, or the project that it is let into. */
+export type Verdict = { readonly refused: string } | { readonly refused: undefined; readonly project: ProjectSubject }
+
 /**
- * The verdict on a change of refs, whatever the door: `undefined` lets it through, a sentence refuses all of it. Project
+ * The verdict on a change of refs, whatever the door. Project
  * and protections are read anew, since a push may have taken long: who lost the right meanwhile may not push any more.
  * Two statements on one round trip; git processes only where a branch is protected, and one for a push
  * where large files may be stored.
@@ -56,16 +59,16 @@ export async function decide(
   changes: readonly RefChange[],
   objects: PushFacts['objects'],
   way: Way,
-): Promise<string | undefined> {
+): Promise<Verdict> {
   const [project, protectedRefs] = await Promise.all([
     loadProject(String(projectId), ctx),
     findProtectedRefs(ctx.db, projectId, ctx.actor),
   ])
-  if (!project || !allows(projectPolicy.push_code, ctx.actor, project.facts)) return refusedPush
+  if (!project || !allows(projectPolicy.push_code, ctx.actor, project.facts)) return { refused: refusedPush }
   const protections = new Protections(protectedRefs, ctx.actor, project.facts.level)
   for (const rule of rules) {
     const complaint = await rule({ ctx, project, protections, way, changes, objects })
-    if (complaint !== undefined) return complaint
+    if (complaint !== undefined) return { refused: complaint }
   }
-  return undefined
+  return { refused: undefined, project }
 }

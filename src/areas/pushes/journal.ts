@@ -1,6 +1,6 @@
 import type { Ctx } from '../../api/ctx.ts'
 import type { Tx } from '../../db/db.ts'
-import { emit } from '../../events/log.ts'
+import { emit, type FeedEntry } from '../../events/log.ts'
 import { setDefaultBranch } from '../../git/head.ts'
 import { branchName, branchRef } from '../../git/ref-name.ts'
 import { readRefs } from '../../git/refs.ts'
@@ -8,7 +8,7 @@ import type { Repository } from '../../git/repository.ts'
 import { lockProject } from '../projects/edit-queries.ts'
 import type { ProjectRow } from '../projects/queries.ts'
 import { countLanguagesLater, refreshLater } from '../projects/refresh-due.ts'
-import { rootFilesAt } from '../projects/root-files.ts'
+import { type RootFiles, rootFilesAt } from '../projects/root-files.ts'
 import { protectFirstBranch } from '../protected-refs/default-branch.ts'
 import { openRepository } from '../repositories/open.ts'
 import type { RefChange } from './change.ts'
@@ -95,42 +95,79 @@ export async function settle(ctx: Ctx, pushId: number): Promise<readonly RefChan
   })
 }
 
-/** As `settle`, for who has moved all refs of a push himself and need not look. Two round trips and the commit. */
-export const conclude = (ctx: Ctx, repo: Repository, push: NewPush & { id: number }): Promise<void> =>
-  ctx.transaction(async (tx) => {
-    const [project, settled] = await Promise.all([
-      lockProject(tx, push.projectId),
-      settlePush(
-        tx,
-        push.id,
-        push.changes.map(({ name }) => name),
-      ),
-    ])
-    if (project && settled) await writeConsequences(ctx, tx, repo, project, push)
-  })
+/** The branch may have become the default one, or somebody else may have settled the push. */
+const notAsThought = new Error('not as it was thought')
 
-/** What follows from refs that have moved: all of it goes to the database at once. */
+/**
+ * As `settle`, for who has moved all refs of a push himself and need not look, given the default branch as he knows it. One round
+ * trip and the commit.
+ */
+export async function conclude(
+  ctx: Ctx,
+  repo: Repository,
+  push: NewPush & { id: number },
+  main: string | null,
+): Promise<void> {
+  if (main === null) return void (await settle(ctx, push.id))
+  const { id, projectId, changes } = push
+  const told = await tell(ctx, repo, changes, main)
+  try {
+    await ctx.transaction(async (tx) => {
+      const names = changes.map(({ name }) => name)
+      const [project, settled] = await Promise.all([
+        lockProject(tx, projectId),
+        settlePush(tx, id, names),
+        write(tx, projectId, push, told),
+      ])
+      if (!settled || project?.default_branch !== main) throw notAsThought
+    })
+  } catch {
+    // Of that, nothing is left, and whatever was wrong with it is asked anew.
+    await settle(ctx, id)
+  }
+}
+
+/** What follows from refs that have moved. */
 async function writeConsequences(
   ctx: Ctx,
   tx: Tx,
   repo: Repository,
   project: ProjectRow,
-  { id, actorId, door, options, changes }: Omit<NewPush, 'projectId'> & { id: number },
+  push: Omit<NewPush, 'projectId'> & { id: number },
 ): Promise<void> {
-  const first = project.default_branch === null ? firstBranch(changes) : undefined
+  const first = project.default_branch === null ? firstBranch(push.changes) : undefined
   if (first !== undefined) {
     await setDefaultBranch(repo, first)
     await protectFirstBranch(tx, project.id, first, ctx.settings.default_branch_protection)
   }
-  const main = project.default_branch ?? first ?? null
+  const told = await tell(ctx, repo, push.changes, project.default_branch ?? first ?? null)
+  await write(tx, project.id, push, { ...told, first })
+}
+
+/** What is shown of a push, and of the root of the default branch if that moved. */
+type Told = {
+  readonly feed: readonly FeedEntry[]
+  readonly rootFiles: RootFiles | undefined
+  readonly first?: string | undefined
+}
+
+async function tell(ctx: Ctx, repo: Repository, changes: readonly RefChange[], main: string | null): Promise<Told> {
   const tip = changes.find(({ name }) => branchName(name) === main)?.to ?? undefined
-  const feed = await feedOfPush(ctx, repo, main, changes)
-  const rootFiles = tip && (await rootFilesAt(repo, tip))
+  return { feed: await feedOfPush(ctx, repo, main, changes), rootFiles: tip && (await rootFilesAt(repo, tip)) }
+}
+
+/** All of it goes to the database at once. */
+async function write(
+  tx: Tx,
+  projectId: number,
+  { id, actorId, door, options, changes }: Omit<NewPush, 'projectId'> & { id: number },
+  { feed, rootFiles, first }: Told,
+): Promise<void> {
   await Promise.all([
-    notePush(tx, project.id, { firstBranch: first, rootFiles }),
+    notePush(tx, projectId, { firstBranch: first, rootFiles }),
     emit(tx, {
       kind: 'pushed',
-      projectId: project.id,
+      projectId,
       actorId,
       payload: {
         push_id: id,
@@ -141,8 +178,8 @@ async function writeConsequences(
       },
       feed,
     }),
-    refreshLater(tx, project.id),
-    tip && countLanguagesLater(tx, project.id),
+    refreshLater(tx, projectId),
+    rootFiles && countLanguagesLater(tx, projectId),
   ])
 }
 

@@ -31,14 +31,14 @@ export async function moveRefs(
   const objects = () => stored.then(() => repo)
   // Neither is left to itself when the other fails.
   const [intent, storing] = await Promise.allSettled([
-    decide(ctx, projectId, changes, objects, { door, ...way }).then((complaint) => {
-      if (complaint !== undefined) throw refusal(complaint)
-      return intend(ctx, push)
+    decide(ctx, projectId, changes, objects, { door, ...way }).then(async (verdict) => {
+      if (verdict.refused !== undefined) throw refusal(verdict.refused)
+      return { id: await intend(ctx, push), main: verdict.project.default_branch }
     }),
     stored,
   ])
   if (intent.status === 'rejected') throw intent.reason
-  const id = intent.value
+  const { id, main } = intent.value
   if (storing.status === 'rejected') {
     await drop(ctx, id)
     throw storing.reason
@@ -52,7 +52,7 @@ export async function moveRefs(
     return outcome
   } finally {
     // What was stale moved nothing, even where a ref happens to be what was wanted. Without an outcome the refs tell.
-    if (outcome === 'moved') await conclude(ctx, repo, { id, ...push })
+    if (outcome === 'moved') await conclude(ctx, repo, { id, ...push }, main)
     else await (outcome === 'stale' ? drop(ctx, id) : settle(ctx, id))
   }
 }

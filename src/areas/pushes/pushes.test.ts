@@ -10,7 +10,7 @@ import { loadProject } from '../projects/subject.ts'
 import { openForWriting, openRepository } from '../repositories/open.ts'
 import { decide } from './decide.ts'
 import { refreshRepository } from './jobs.ts'
-import { intend, settle } from './journal.ts'
+import { conclude, intend, settle } from './journal.ts'
 import { moveRefs } from './move-refs.ts'
 import { recoverPushes } from './recovery.ts'
 
@@ -69,7 +69,7 @@ describe('the verdict on a push', () => {
     const ctx = await contextFor(world, world.root)
     const found = (await loadProject(String(project.id), ctx))!
     const harmless = { name: ref('refs/heads/other'), from: null, to: oid('2') }
-    const verdict = await decide(
+    const { refused } = await decide(
       ctx,
       project.id,
       [harmless, { name: ref(name), from, to }],
@@ -78,7 +78,7 @@ describe('the verdict on a push', () => {
         door: 'http',
       },
     )
-    expect(verdict).toEqual(text)
+    expect(refused).toEqual(text)
   })
 
   test('goes by the rights at that moment', async ({ world }) => {
@@ -89,15 +89,16 @@ describe('the verdict on a push', () => {
     const repo = async () => openRepository(ctx, subject)
     await world.rows(`update projects set default_branch = 'main' where id = $1`, [project.id])
     const changes = [{ name: ref('refs/heads/x'), from: null, to: oid('1') }]
-    expect(await decide(ctx, project.id, changes, repo, { door: 'http' })).toBeUndefined()
+    const verdict = async () => (await decide(ctx, project.id, changes, repo, { door: 'http' })).refused
+    expect(await verdict()).toBeUndefined()
     await world.root.put(`/projects/${project.id}/members/${ann.id}`, { access_level: 20 })
     const refused = 'You are not allowed to push code to this project.'
-    expect(await decide(ctx, project.id, changes, repo, { door: 'http' })).toBe(refused)
+    expect(await verdict()).toBe(refused)
     await world.root.put(`/projects/${project.id}/members/${ann.id}`, { access_level: 30 })
     await world.archive(project)
-    expect(await decide(ctx, project.id, changes, repo, { door: 'http' })).toBe(refused)
+    expect(await verdict()).toBe(refused)
     await world.root.delete(`/projects/${project.id}/members/${ann.id}`)
-    expect(await decide(ctx, project.id, changes, repo, { door: 'http' })).toBe(refused)
+    expect(await verdict()).toBe(refused)
   })
 })
 
@@ -135,6 +136,24 @@ describe('settling a push', () => {
       { name: 'refs/heads/never', moved: false },
     ])
   })
+
+  test.for(['main', 'another'])(
+    'by who moved the refs himself tells it once, whatever became the default branch: he knows %s',
+    async (known, { world }) => {
+      const project = await world.project()
+      const head = await push(world, project, { a: 'a' })
+      const ctx = await contextFor(world, world.root)
+      const repo = openRepository(ctx, (await loadProject(String(project.id), ctx))!)
+      const before = (await events(world, project)).length
+      await git(repo.gitDir, 'update-ref', 'refs/heads/x', head)
+      const changes = [{ name: ref('refs/heads/x'), from: null, to: head }]
+      const wish = { projectId: project.id, actorId: 1, door: 'api', options: [], changes } as const
+      const id = await intend(ctx, wish)
+      await conclude(ctx, repo, { id, ...wish }, known)
+      await conclude(ctx, repo, { id, ...wish }, known)
+      expect((await events(world, project)).slice(before)).toMatchObject([{ payload: { push_id: id, ref_count: 1 } }])
+    },
+  )
 
   test('one that cannot be settled holds up no other, and is tried again', async ({ world }) => {
     const ctx = await contextFor(world, world.root)

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { rmSync, writeFileSync } from 'node:fs'
 import { createServer, type Socket } from 'node:net'
-import { availableParallelism, setPriority } from 'node:os'
+import { availableParallelism, constants, setPriority } from 'node:os'
 import {
   type ClientNotice,
   type Exit,
@@ -109,8 +109,7 @@ function refuse(job: Job, reason: string, busy = false) {
   job.client.send({ id: job.id, refused: reason, busy })
 }
 
-/** Higher numbers give way to lower ones; most processes have 0. */
-const backgroundPriority = 10
+const backgroundPriority = constants.priority.PRIORITY_BELOW_NORMAL
 
 function giveWay(pid: number) {
   try {
