@@ -19,9 +19,6 @@ const waitMs = 500
 
 const [role, moduleUrl] = process.argv.slice(2) as ['worker' | 'jobs', string]
 
-/** Nobody waits for jobs as for an answer: they give way to who answers. */
-if (role === 'jobs') setPriority(constants.priority.PRIORITY_BELOW_NORMAL)
-
 let app: App | undefined
 let stopping = false
 
@@ -40,6 +37,8 @@ async function obey(order: Order, module: AppModule): Promise<void> {
     case 'start': {
       await open(order, module)
       await report({ kind: 'ready' })
+      // From now on nobody waits for jobs as for an answer: they give way to who answers.
+      if (role === 'jobs') setPriority(constants.priority.PRIORITY_BELOW_NORMAL)
       // A process that is killed later would not write it.
       flushCompileCache()
       return
