@@ -32,11 +32,13 @@ export function openDatabase(
     idleTimeoutMillis: 30_000,
   })
   const lines = new WeakMap<pg.ClientBase, Line>()
-  pool.on('connect', (client) => void lines.set(client, new Line(client as unknown as pg.Client, patienceMs)))
   // A connection that breaks leaves the pool, or fails the statement it is used for; without listeners, for idle ones and
   // for those in use, it would end the process.
   pool.on('error', () => {})
-  pool.on('connect', (client) => client.on('error', () => {}))
+  pool.on('connect', (client) => {
+    client.on('error', () => {})
+    lines.set(client, new Line(client as unknown as pg.Client, patienceMs))
+  })
 
   async function once<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
     const client = await answered(pool.connect())

@@ -3,6 +3,7 @@ import type { Ctx } from '../../api/ctx.ts'
 import { entity } from '../../api/entity.ts'
 import { nullable, timestamp } from '../../api/schema.ts'
 import { UserReferenceSchema, userReference } from '../users/entity.ts'
+import { isPrivateTo } from '../users/subject.ts'
 import type { CommitCommentRow } from './queries.ts'
 
 const said = {
@@ -34,8 +35,8 @@ export const CommitComment = entity({
     }),
   }),
   present(row: CommitCommentRow, ctx) {
-    const { public_email, private_profile, created_at } = row.author
-    const hidden = private_profile && ctx.actor?.id !== row.author.id && !ctx.actor?.admin
+    const { public_email, created_at } = row.author
+    const hidden = isPrivateTo(ctx, row.author)
     const comment = saidBy(row, ctx)
     return { ...comment, author: { ...comment.author, email: public_email, ...(!hidden && { created_at }) } }
   },

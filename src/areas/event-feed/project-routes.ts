@@ -3,7 +3,7 @@ import { Params } from '../../api/params/types.ts'
 import { Project, ProjectSimple } from '../projects/entity.ts'
 import { projectsPage } from '../projects/list.ts'
 import { projectFilters } from '../projects/params.ts'
-import { userByIdOrName } from '../users/subject.ts'
+import { isPrivateTo, userByIdOrName } from '../users/subject.ts'
 
 export const contributedProjectRoutes = [
   endpoint({
@@ -19,9 +19,7 @@ export const contributedProjectRoutes = [
     handle: ({ subject, params, page, ctx }) =>
       projectsPage(
         ctx,
-        subject.private_profile && !subject.facts.flags['self'] && !ctx.actor?.admin
-          ? { of: 'nothing' }
-          : { of: 'contributions', userId: subject.id },
+        isPrivateTo(ctx, subject) ? { of: 'nothing' } : { of: 'contributions', userId: subject.id },
         params,
         page,
       ),

@@ -5,7 +5,7 @@ import type { ParamsOf } from '../../api/params/params-of.ts'
 import { DateOnly, OneOf, Optional, Params } from '../../api/params/types.ts'
 import { instance } from '../instance/subject.ts'
 import { project } from '../projects/subject.ts'
-import { userByIdOrName } from '../users/subject.ts'
+import { isPrivateTo, userByIdOrName } from '../users/subject.ts'
 import { Event } from './entity.ts'
 import { type FeedRow, type FeedSet, feedOf } from './queries.ts'
 
@@ -83,7 +83,7 @@ export const eventFeedRoutes = [
     paged: true,
     returns: Event,
     async handle({ subject, params, page, ctx }) {
-      if (subject.private_profile && !subject.facts.flags['self'] && !ctx.actor?.admin) return nothing
+      if (isPrivateTo(ctx, subject)) return nothing
       return feedPage(ctx, { of: 'author', id: subject.id }, params, page)
     },
   }),

@@ -2,7 +2,7 @@ import type { Caller } from '../../access/actor.ts'
 import type { List } from '../../api/page.ts'
 import type { Tx } from '../../db/db.ts'
 import { raw, type Sql, sql } from '../../db/sql.ts'
-import { userReference } from '../users/queries.ts'
+import { openTo, userReference } from '../users/queries.ts'
 
 /** False when he followed already. */
 export const insertFollow = async (tx: Tx, followerId: number, followedId: number): Promise<boolean> =>
@@ -18,7 +18,7 @@ const people = (caller: Caller, from: Sql, whose: Sql): List => ({
   type: 'User',
   select: sql`select ${userReference} ${from}`,
   from,
-  where: [whose, ...(caller?.admin ? [] : [sql`(not u.private_profile or u.id = ${caller?.id ?? null})`])],
+  where: [whose, openTo(caller)],
   order: [{ by: raw('u.id'), direction: 'asc' }],
   keyset: { direction: 'asc' },
 })

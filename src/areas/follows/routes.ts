@@ -3,7 +3,7 @@ import { endpoint, unchanged } from '../../api/endpoint.ts'
 import { fetchPage, type List } from '../../api/page.ts'
 import { UserListItem } from '../users/entity.ts'
 import type { UserReferenceRow } from '../users/queries.ts'
-import { user } from '../users/subject.ts'
+import { isPrivateTo, user } from '../users/subject.ts'
 import { deleteFollow, followedBy, followersOf, insertFollow } from './queries.ts'
 
 /** `change` tells whether it changed anything. */
@@ -34,8 +34,7 @@ const people = (list: 'followers' | 'following', summary: string, listed: (calle
     paged: true,
     returns: UserListItem,
     async handle({ subject, page, ctx }) {
-      if (subject.private_profile && !subject.facts.flags['self'] && !ctx.actor?.admin)
-        return { rows: [], total: 0, hasNext: false }
+      if (isPrivateTo(ctx, subject)) return { rows: [], total: 0, hasNext: false }
       return fetchPage<UserReferenceRow>(ctx.db, listed(ctx.actor, subject.id), page)
     },
   })

@@ -4,7 +4,7 @@ import type { Tx } from '../../db/db.ts'
 import { fuzzy } from '../../db/fuzzy.ts'
 import { sql } from '../../db/sql.ts'
 import type { Timestamp } from '../../db/types.ts'
-import { type UserReferenceRow, userReference } from '../users/queries.ts'
+import { openTo, type UserReferenceRow, userReference } from '../users/queries.ts'
 
 /** False when it was starred already. The count follows in the same statement. */
 export const insertStar = async (tx: Tx, userId: number, projectId: number): Promise<boolean> =>
@@ -29,7 +29,7 @@ export const starrersOf = (projectId: number, caller: Actor | null, search: stri
   from: sql`from stars s join users u on u.id = s.user_id`,
   where: [
     sql`s.project_id = ${projectId}`,
-    ...(caller?.admin ? [] : [sql`(not u.private_profile or u.id = ${caller?.id ?? null})`]),
+    openTo(caller),
     ...(search?.trim()
       ? [sql`(${fuzzy(search, ['u.name', 'u.username'])} or lower(u.email) = lower(${search.trim()}))`]
       : []),

@@ -6,7 +6,7 @@ import { projectsPage } from '../projects/list.ts'
 import { projectListFilters } from '../projects/params.ts'
 import { getRecord } from '../projects/service.ts'
 import { project } from '../projects/subject.ts'
-import { requireVisiblePeople, userByIdOrName } from '../users/subject.ts'
+import { isPrivateTo, requireVisiblePeople, userByIdOrName } from '../users/subject.ts'
 import { Starrer } from './entity.ts'
 import { deleteStar, insertStar, type StarrerRow, starrersOf } from './queries.ts'
 
@@ -60,9 +60,7 @@ export const starRoutes = [
     handle: ({ subject, params, page, ctx }) =>
       projectsPage(
         ctx,
-        subject.private_profile && !subject.facts.flags['self'] && !ctx.actor?.admin
-          ? { of: 'nothing' }
-          : { of: 'stars', userId: subject.id },
+        isPrivateTo(ctx, subject) ? { of: 'nothing' } : { of: 'stars', userId: subject.id },
         params,
         page,
       ),

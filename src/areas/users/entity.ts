@@ -6,6 +6,7 @@ import { dateOnly, nullable, timestamp } from '../../api/schema.ts'
 import { avatarUrl } from '../avatars/addresses.ts'
 import { commitEmail } from './commit-email.ts'
 import { type CustomAttribute, findReferences, type UserReferenceRow, type UserRow, type UserStamp } from './queries.ts'
+import { isPrivateTo } from './subject.ts'
 
 const reference = {
   id: Type.Integer(),
@@ -58,7 +59,7 @@ const profile = {
 
 const profileOf = (user: UserRow, ctx: Ctx) => ({
   ...userReference(user, ctx),
-  ...(user.private_profile && ctx.actor?.id !== user.id && !ctx.actor?.admin ? {} : { created_at: user.created_at }),
+  ...(isPrivateTo(ctx, user) ? {} : { created_at: user.created_at }),
   bio: user.bio,
   location: user.location,
   public_email: user.public_email,

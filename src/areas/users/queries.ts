@@ -1,3 +1,4 @@
+import type { Caller } from '../../access/actor.ts'
 import type { Direction, List } from '../../api/page.ts'
 import type { Db, Tx } from '../../db/db.ts'
 import { fuzzy } from '../../db/fuzzy.ts'
@@ -61,6 +62,10 @@ export const userReferenceJson = (alias: string): Sql =>
 
 const withTwoFactor = raw('exists (select from two_factors f where f.user_id = u.id and f.confirmed_at is not null)')
 
+/** People `u` whose profiles are open to the caller: SQL twin of `isPrivateTo`. */
+export const openTo = (caller: Caller): Sql =>
+  caller?.admin ? raw('true') : sql`(not u.private_profile or u.id = ${caller?.id ?? null})`
+
 const columns = sql`${userReference}, u.kind, u.admin, u.external, u.can_create_group, u.private_profile, u.projects_limit,
   u.bio, u.location, u.public_email, u.commit_email, u.skype, u.linkedin, u.twitter, u.website_url, u.organization, u.job_title, u.theme_id,
   u.color_scheme_id, u.note, u.shared_runners_minutes_limit, u.extra_shared_runners_minutes_limit, u.created_at, u.updated_at,
@@ -97,7 +102,7 @@ export type UserFilters = {
   created_before?: Date
   created_after?: Date
   /** Who asks, unless he is shown everything; null for nobody known. */
-  viewer?: number | null
+  viewer?: Caller
   two_factor?: 'enabled' | 'disabled'
   custom_attributes?: Record<string, string>
   order_by?: 'id' | 'name' | 'username' | 'created_at' | 'updated_at'
@@ -155,7 +160,7 @@ export function listUsers(filters: UserFilters, options: { customAttributes?: bo
   if (filters.created_after) where.push(sql`u.created_at > ${filters.created_after}`)
   // What a record does not show must not be found out by asking for it.
   if (filters.viewer !== undefined && (filters.created_before || filters.created_after))
-    where.push(sql`(not u.private_profile or u.id = ${filters.viewer})`)
+    where.push(openTo(filters.viewer))
   if (extern_uid !== undefined && provider !== undefined)
     where.push(
       sql`exists (select from identities i where i.user_id = u.id and i.provider = ${provider} and lower(i.extern_uid) = lower(${extern_uid}))`,

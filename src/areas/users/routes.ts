@@ -94,7 +94,7 @@ export const userRoutes = [
       if (params.external || params.extern_uid !== undefined) throw actor ? forbidden() : unauthenticated()
       const { search, username, active, blocked, created_before, created_after } = params
       const open = {
-        viewer: actor?.id ?? null,
+        viewer: actor,
         ...(search !== undefined && { search }),
         ...(username !== undefined && { username }),
         ...(active !== undefined && { active }),

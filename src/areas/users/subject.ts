@@ -18,6 +18,12 @@ export function requireVisiblePeople(ctx: Ctx): void {
   if (ctx.actor === null && !arePeoplePublic(ctx)) throw unauthenticated()
 }
 
+/** Whether a profile keeps to its owner and administrators what the caller would see of it. `openTo` (queries.ts) is its SQL twin. */
+export const isPrivateTo = (
+  { actor }: Ctx,
+  { id, private_profile }: Pick<UserRow, 'id' | 'private_profile'>,
+): boolean => private_profile && actor?.id !== id && !actor?.admin
+
 const factsOf = (row: UserRow, ctx: Ctx): Facts => ({
   visibility: arePeoplePublic(ctx) ? visibilities.public : visibilities.internal,
   level: 0,
