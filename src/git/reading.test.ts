@@ -382,7 +382,8 @@ describe('a blob', () => {
       if (read % 7 === 0) await new Promise(setImmediate)
     }
     expect([sizeBytes, read]).toEqual([size, size])
-    expect(most - before).toBeLessThan(70 * 1024 * 1024)
+    // What waits to be collected comes on top; the whole would be 150 MB.
+    expect(most - before).toBeLessThan(120 * 1024 * 1024)
   }, 30_000)
 
   test('that is small, empty, or absent', async () => {
