@@ -13,6 +13,13 @@ export const groupPolicy = {
   request_access: { from: 'guest', open: 'signed_in', or: ['reads_project_inside'] },
   set_notifications: { from: 'guest', open: 'signed_in', or: ['reads_project_inside'] },
   admin_custom_attribute: { from: 'administrator' },
+  /** Lists of what lies in projects of the group filter by those. */
+  list_merge_requests: { from: 'guest', open: 'signed_in', or: ['reads_project_inside'] },
+  read_label: { from: 'guest', open: 'anyone', or: ['reads_project_inside'] },
+  admin_label: { from: 'reporter' },
+  subscribe_to_label: { from: 'guest', open: 'signed_in', or: ['reads_project_inside'] },
+  read_milestone: { from: 'guest', open: 'anyone', or: ['reads_project_inside'] },
+  admin_milestone: { from: 'developer' },
   read_badge: { from: 'guest', open: 'anyone', or: ['reads_project_inside'] },
   admin_badge: { from: 'owner' },
   read_deploy_token: { from: 'maintainer' },

@@ -40,6 +40,17 @@ export const projectPolicy = {
   read_release: { from: 'guest', open: 'anyone', feature: 'repository' },
   /** Releases, too: they are what is told of a tag. */
   admin_tag: { from: 'developer', feature: 'repository', unless: ['archived', 'importing'] },
+  /** Needs a token, as the API's document says, where the code itself does not. */
+  read_merge_request: { from: 'reporter', open: 'signed_in', feature: 'merge_requests' },
+  /** To ask that something be merged into the project. */
+  create_merge_request_in: { from: 'guest', open: 'signed_in', feature: 'merge_requests', unless: ['archived'] },
+  /** To ask that its code be merged somewhere. */
+  create_merge_request_from: { from: 'developer', feature: 'repository', unless: ['archived'] },
+  read_label: { from: 'guest', open: 'anyone' },
+  admin_label: { from: 'reporter', unless: ['archived'] },
+  subscribe_to_label: { from: 'guest', open: 'signed_in' },
+  read_milestone: { from: 'guest', open: 'anyone' },
+  admin_milestone: { from: 'developer', unless: ['archived'] },
   /** To take away what somebody else locked. */
   force_unlock: { from: 'maintainer', feature: 'repository', unless: ['archived'] },
   delete_protected_branch: { from: 'maintainer', feature: 'repository', unless: ['archived', 'importing'] },

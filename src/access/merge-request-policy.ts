@@ -1,0 +1,30 @@
+import type { Policy } from './policy.ts'
+import { projectPolicy } from './project-policy.ts'
+
+/**
+ * Abilities on a merge request, by the facts of its target project. Facts: areas/merge-requests/subject.ts. Flag `own`: the caller
+ * is its author or an assignee; `locked`: only members go on talking.
+ */
+export const mergeRequestPolicy = {
+  read_project: projectPolicy.read_project,
+  read_merge_request: projectPolicy.read_merge_request,
+  update_merge_request: { from: 'developer', feature: 'merge_requests', or: ['own'], unless: ['archived'] },
+  /** Assignees, labels, milestone, and whether its discussion is locked. */
+  admin_merge_request: { from: 'developer', feature: 'merge_requests', unless: ['archived'] },
+  /** Who gets it into the target branch is decided by the protection of that. */
+  merge: { from: 'reporter', open: 'signed_in', feature: 'merge_requests', unless: ['archived'] },
+  remove_merge_request: { from: 'owner', feature: 'merge_requests', unless: ['archived'] },
+  comment: {
+    from: 'reporter',
+    open: 'signed_in',
+    openUnless: ['locked'],
+    feature: 'merge_requests',
+    unless: ['archived'],
+  },
+  award: { from: 'reporter', open: 'signed_in', feature: 'merge_requests', unless: ['archived'] },
+  resolve_discussion: { from: 'developer', feature: 'merge_requests', or: ['own'], unless: ['archived'] },
+  /** What others said. */
+  admin_note: { from: 'maintainer', feature: 'merge_requests', unless: ['archived'] },
+} as const satisfies Policy<string>
+
+export type MergeRequestAbility = keyof typeof mergeRequestPolicy
