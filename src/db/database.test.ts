@@ -24,6 +24,14 @@ test('a statement that breaks a rule is no loss of the database', async ({ world
   await expect(world.db.rows(raw('select 1 / 0'))).rejects.toMatchObject({ code: '22012' })
 })
 
+test('what was kept is known to be old when a transaction has ended', async ({ world }) => {
+  const row = sql`select username from users where id = 1`
+  await world.db.kept.row(row)
+  expect(world.db.kept.expects(row)).toBe(true)
+  await world.db.transaction((tx) => tx.run(raw('select 1')))
+  expect(world.db.kept.expects(row)).toBe(false)
+})
+
 test('a transaction that names a row that has just gone is run again', async ({ world }) => {
   let attempts = 0
   const work = world.db.transaction(async (tx) => {

@@ -40,6 +40,14 @@ export function openDatabase(
     lines.set(client, new Line(client as unknown as pg.Client, patienceMs))
   })
 
+  const reading = over((statement) => reader.query(statement))
+  const kept = new KeptRows({
+    rows: reading.rows,
+    get sent() {
+      return reader.sent
+    },
+  })
+
   async function once<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
     const client = await answered(pool.connect())
     let broken = false
@@ -56,19 +64,14 @@ export function openDatabase(
     } finally {
       client.release(broken)
     }
+    kept.outdate()
     await transaction.conclude()
     return result
   }
 
-  const reading = over((statement) => reader.query(statement))
   return {
     ...reading,
-    kept: new KeptRows({
-      rows: reading.rows,
-      get sent() {
-        return reader.sent
-      },
-    }),
+    kept,
     async transaction(work) {
       for (let attempt = 1; ; attempt++) {
         try {

@@ -48,6 +48,15 @@ describe('a kept row', () => {
     expect(await read()).toMatchObject({ name: 'Anna' })
   })
 
+  test('is read at once where it is known that something was committed', async ({ world }) => {
+    await using reads = keptRows(world)
+    await reads.kept.row(nameOf(1))
+    reads.sent.length = 0
+    reads.kept.outdate()
+    await reads.kept.row(nameOf(1))
+    expect(reads.sent).toEqual([expect.stringContaining('from users')])
+  })
+
   test('known to be older than what was seen last is not asked about', async ({ world }) => {
     await using reads = keptRows(world)
     const ann = await world.user()

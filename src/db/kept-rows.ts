@@ -39,6 +39,11 @@ export class KeptRows implements KeptReads {
     this.#line = line
   }
 
+  /** Something was committed here: what was read before is old. */
+  outdate(): void {
+    this.#last = ''
+  }
+
   expects(statement: Statement): boolean {
     return this.#known(keyOf(statement)) !== undefined
   }

@@ -17,6 +17,8 @@ const settings: Settings = [
   ['maintenance.auto', 'false'],
   ['receive.autoGC', 'false'],
   ['core.quotePath', 'false'],
+  // Each id that is named would be looked for among the refs first, in a dozen files.
+  ['core.warnAmbiguousRefs', 'false'],
   // What we acknowledged survives a power cut: objects first, then refs.
   ['core.fsync', 'committed,reference'],
   ['core.fsyncMethod', 'fsync'],

@@ -1,8 +1,15 @@
 import { lstat, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
+import { settingsEnv } from './environment.ts'
 import type { Repository } from './repository.ts'
 
-const long = { lane: 'transfer', background: true, timeoutMs: 6 * 60 * 60_000 } as const
+const long = {
+  lane: 'transfer',
+  background: true,
+  timeoutMs: 6 * 60 * 60_000,
+  // One processor at a time, however willing to give way: whoever is woken on a busy one waits for its turn to end.
+  env: settingsEnv([['pack.threads', '1']]),
+} as const
 
 /**
  * Writes what git needs to walk history fast, adding to what is there: after pushes, in a job. One process, 0.6-0.9 s

@@ -106,5 +106,6 @@ describe('objects written without git', () => {
     }
     busy = false
     await housekeeping
+    expect((await readdir(repo.objectDir)).filter((name) => name.startsWith('tmp_'))).toEqual([])
   })
 })

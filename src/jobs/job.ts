@@ -35,10 +35,23 @@ export const enqueue = <I extends TObject>(
   j: JobDeclaration<I>,
   input: Static<I>,
   delayMs = 0,
-): Promise<number> =>
-  tx.run(
-    sql`select ${addJob(j, delayMs, sql`${JSON.stringify(input)}::json`, sql`${j.queue?.(input) ?? null}`, sql`${j.key?.(input) ?? null}`)}`,
+): Promise<number> => {
+  const [payload, key] = [JSON.stringify(input), j.key?.(input) ?? null]
+  const added = addJob(j, delayMs, sql`${payload}::json`, sql`${j.queue?.(input) ?? null}`, sql`${key}`)
+  return tx.run(
+    key !== null && delayMs > 0
+      ? sql`with waiting as (${waitingJob(key, payload)}) select ${added} where not exists (select from waiting)`
+      : sql`select ${added}`,
   )
+}
+
+/**
+ * The very same job, which nobody has begun: it does not begin before this transaction ends, either. Adding it again would change
+ * nothing, at some cost, and wake the runner, who has nothing to do yet.
+ */
+const waitingJob = (key: string, payload: string): Sql => sql`
+  select from graphile_worker._private_jobs
+  where key = ${key} and payload::text = ${payload} and locked_at is null and attempts = 0 for share`
 
 /** The same for several inputs, in one statement. */
 export const enqueueEach = <I extends TObject>(

@@ -48,7 +48,12 @@ export function moveBranch(
       const { commit, store } = await make(tip)
       try {
         const change = { name: ref, from: tip, to: commit.oid }
-        const outcome = await moveRefs(ctx, project.id, repo, [change], { refusal: refusalOf(refusal), store })
+        const continues = tip !== null && commit.parents.includes(tip)
+        const outcome = await moveRefs(ctx, project.id, repo, [change], {
+          refusal: refusalOf(refusal),
+          continues,
+          store,
+        })
         if (outcome === 'moved') return commit
       } catch (error) {
         // `a` cannot be while there is `a/b`.

@@ -48,6 +48,7 @@ export const commitWriteRoutes = [
         message: params.commit_message,
         author: { name: params.author_name, email: params.author_email },
         refusal: 'forbidden',
+        counted: params.stats,
         stale: (action) => `The file has changed since you started editing it: ${pathBefore(action)}`,
       })
       const stats = params.stats && (await commitStats(openRepository(ctx, subject), commit.oid))

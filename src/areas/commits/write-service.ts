@@ -1,4 +1,5 @@
 import type { Ctx } from '../../api/ctx.ts'
+import { commitStats } from '../../git/changes.ts'
 import { type Commit, parseCommit, rememberCommit } from '../../git/commits.ts'
 import { commitObject } from '../../git/objects.ts'
 import { emptyTreeOid } from '../../git/oid.ts'
@@ -29,6 +30,8 @@ export type CommitRequest = {
   readonly refusal: RefusalKind
   /** What is said of an action whose file has changed since its `last_commit_id`. */
   readonly stale: (action: FileAction) => string
+  /** Its lines are counted while the branch moves, for who asks for them then. */
+  readonly counted?: boolean
 }
 
 /**
@@ -60,7 +63,7 @@ async function makeCommit(
   ctx: Ctx,
   repo: Repository,
   from: Commit | undefined,
-  { project, actions, message, author }: CommitRequest,
+  { project, actions, message, author, counted }: CommitRequest,
 ): Promise<MadeCommit> {
   const edit = await TreeEdit.of(repo, from?.tree)
   const largeFiles = await NewLargeFiles.of(ctx, project, repo, edit)
@@ -87,6 +90,8 @@ async function makeCommit(
       await storeObjects(repo, [...contents.filter(({ oid }) => kept.has(oid)), ...objects, object])
       edit.remember()
       rememberCommit(repo, commit)
+      // Whoever asks hears what is wrong with it.
+      if (counted) commitStats(repo, commit.oid).catch(() => {})
     },
   }
 }

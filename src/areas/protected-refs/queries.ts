@@ -49,8 +49,8 @@ const select = (caller: Caller): Sql => sql`
   from protected_refs r`
 
 /** All that protects the branches and tags of a project. One statement. */
-export const findProtectedRefs = (db: Db, projectId: number, caller: Caller): Promise<ProtectedRefRow[]> =>
-  db.rows<ProtectedRefRow>(sql`${select(caller)} where r.project_id = ${projectId} order by r.id`)
+export const findProtectedRefs = (db: Db, projectId: number, caller: Caller): Promise<readonly ProtectedRefRow[]> =>
+  db.kept.rows<ProtectedRefRow>(sql`${select(caller)} where r.project_id = ${projectId} order by r.id`)
 
 /** One rule by its own name, wildcards and all. */
 export const findProtectedRef = (

@@ -19,7 +19,7 @@ export const protectedBranchRule = onEach(async (change, facts) => {
   const rules = protections.covering('branch', name)
   if (rules.length === 0) return undefined
   if (change.to === null) return deletion(facts)
-  const mayForce = rules.some(({ allow_force_push }) => allow_force_push)
+  const mayForce = facts.way.continues || rules.some(({ allow_force_push }) => allow_force_push)
   if (change.from !== null && !mayForce && (await isForced(await facts.objects(), change.from, change.to)))
     return 'You are not allowed to force push code to a protected branch on this project.'
   return change.from === null ? creation(name, change.to, facts) : update(name, facts)
@@ -64,5 +64,6 @@ function update(name: string, { protections, way }: PushFacts): string | undefin
 /** Something would be lost, or is no commit at all. */
 async function isForced(objects: Repository, from: NonNullable<RefChange['from']>, to: Oid): Promise<boolean> {
   const [before, after] = await Promise.all([readCommit(objects, from), readCommit(objects, to)])
-  return !before || !after || !(await isAncestor(objects, before.oid, after.oid))
+  if (!before || !after) return true
+  return !after.parents.includes(before.oid) && !(await isAncestor(objects, before.oid, after.oid))
 }

@@ -114,12 +114,9 @@ export async function conclude(
   try {
     await ctx.transaction(async (tx) => {
       const names = changes.map(({ name }) => name)
-      const [project, settled] = await Promise.all([
-        lockProject(tx, projectId),
-        settlePush(tx, id, names),
-        write(tx, projectId, push, told),
-      ])
-      if (!settled || project?.default_branch !== main) throw notAsThought
+      // The project is locked by the first that is written, as `settle` locks it first.
+      const [branch, settled] = await Promise.all([write(tx, projectId, push, told), settlePush(tx, id, names)])
+      if (!settled || branch !== main) throw notAsThought
     })
   } catch {
     // Of that, nothing is left, and whatever was wrong with it is asked anew.
@@ -156,14 +153,14 @@ async function tell(ctx: Ctx, repo: Repository, changes: readonly RefChange[], m
   return { feed: await feedOfPush(ctx, repo, main, changes), rootFiles: tip && (await rootFilesAt(repo, tip)) }
 }
 
-/** All of it goes to the database at once. */
+/** All of it goes to the database at once. Resolves with the default branch. */
 async function write(
   tx: Tx,
   projectId: number,
   { id, actorId, door, options, changes }: Omit<NewPush, 'projectId'> & { id: number },
   { feed, rootFiles, first }: Told,
-): Promise<void> {
-  await Promise.all([
+): Promise<string | null | undefined> {
+  const [branch] = await Promise.all([
     notePush(tx, projectId, { firstBranch: first, rootFiles }),
     emit(tx, {
       kind: 'pushed',
@@ -181,6 +178,7 @@ async function write(
     refreshLater(tx, projectId),
     rootFiles && countLanguagesLater(tx, projectId),
   ])
+  return branch
 }
 
 const preferred = ['master', 'main']

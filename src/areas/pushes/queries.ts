@@ -104,20 +104,22 @@ export const noteActivity = (tx: Tx, projectId: number): Promise<number> =>
 
 /**
  * The same of a push, which housekeeping counts. A first branch becomes the default one, unless there is one; `rootFiles` are
- * those of a default branch that moved.
+ * those of a default branch that moved. Returns the default branch; `undefined` when the project goes.
  */
-export const notePush = (
+export const notePush = async (
   tx: Tx,
   projectId: number,
   { firstBranch, rootFiles }: { firstBranch: string | undefined; rootFiles: RootFiles | undefined },
-): Promise<number> =>
-  tx.run(sql`
+): Promise<string | null | undefined> =>
+  (
+    await tx.row<{ default_branch: string | null }>(sql`
     with counted as (
       insert into project_housekeeping as h (project_id, pushes) values (${projectId}, 1)
       on conflict (project_id) do update set pushes = h.pushes + 1)
     update projects set last_activity_at = now(), default_branch = coalesce(default_branch, ${firstBranch ?? null}::text)
       ${rootFiles ? sql`, readme_path = ${rootFiles.readmePath}, license_path = ${rootFiles.licensePath}, license_key = ${rootFiles.licenseKey}` : empty}
-    where id = ${projectId}`)
+    where id = ${projectId} and not deleting returning default_branch`)
+  )?.default_branch
 
 export type RepositoryFacts = RootFiles & {
   readonly commitCount: number

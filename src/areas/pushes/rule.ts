@@ -10,6 +10,8 @@ export type Way = {
   readonly door: DoorName
   /** The changes merge something that was asked for: who may merge need not be allowed to push. */
   readonly merges?: boolean
+  /** What is new continues from what was there, as whoever made it knows: nothing can be lost, and nobody need look. */
+  readonly continues?: boolean
 }
 
 /** What a rule may look at. */
