@@ -2,13 +2,13 @@ import type { Ctx } from '../../api/ctx.ts'
 import type { Oid } from '../../git/oid.ts'
 import { Failure, unauthenticated } from '../../kernel/failure.ts'
 import { canMergeInto } from '../merge-requests/detail.ts'
+import { tellMergeRequest } from '../merge-requests/events.ts'
 import type { MergeRequestSubject } from '../merge-requests/subject.ts'
 import { addSystemNote } from '../notes/service.ts'
 import { findNewestPipeline, lockCommit } from '../pipelines/queries.ts'
 import { loadProtections } from '../protected-refs/protections.ts'
 import { finishTodos } from '../todos/service.ts'
 import { mergeAwaitedLater } from './auto-merge-due.ts'
-import { tellUpdated } from './events.ts'
 import { isPassing, notMergeable } from './mergeable.ts'
 import { beginAutoMerge, endAutoMerge, lockMerging, type MergeOptions, type MergingRow } from './queries.ts'
 
@@ -26,7 +26,11 @@ export async function awaitPipeline(ctx: Ctx, row: MergingRow, head: Oid, option
     if (now.auto_merge_oid !== head) {
       const sha = head.slice(0, 8)
       await addSystemNote(tx, row, userId, `enabled an automatic merge when the pipeline for ${sha} succeeds`)
-      await tellUpdated(tx, now, userId, { merge_when_pipeline_succeeds: [now.auto_merge_oid !== null, true] })
+      await tellMergeRequest(tx, row.id, {
+        kind: 'merge_request_updated',
+        actorId: userId,
+        changes: { merge_when_pipeline_succeeds: [now.auto_merge_oid !== null, true] },
+      })
     }
     await finishTodos(tx, userId, row.id)
     const pipeline = await findNewestPipeline(tx, row.source_project_id!, head, row.source_branch)
@@ -47,6 +51,10 @@ export async function cancelAutoMerge(ctx: Ctx, subject: MergeRequestSubject): P
     if (row.auto_merge_oid === null) throw new Failure('not_acceptable', "Can't cancel the automatic merge")
     await endAutoMerge(tx, row.id)
     await addSystemNote(tx, row, ctx.actor!.id, 'canceled the automatic merge')
-    await tellUpdated(tx, row, ctx.actor!.id, { merge_when_pipeline_succeeds: [true, false] })
+    await tellMergeRequest(tx, row.id, {
+      kind: 'merge_request_updated',
+      actorId: ctx.actor!.id,
+      changes: { merge_when_pipeline_succeeds: [true, false] },
+    })
   })
 }

@@ -44,7 +44,7 @@ export async function makeMerge(
   options: MergeOptions & { readonly squash: boolean; readonly author: NewSignature },
 ): Promise<MadeMerge | 'conflict'> {
   const tree = await mergeCommits(repo, target, source)
-  if (tree === 'conflict') return tree
+  if (tree === 'conflict') return 'conflict'
   const committer = callerSignature(ctx)
   const objects: NewObject[] = tree === emptyTreeOid ? [treeObject([])] : []
   const add = (parents: readonly Oid[], message: string, author: NewSignature): Oid => {

@@ -3,7 +3,7 @@ import type { Ctx } from '../../api/ctx.ts'
 import { isAncestor } from '../../git/ancestry.ts'
 import { readCommit } from '../../git/commits.ts'
 import { enqueue, job } from '../../jobs/job.ts'
-import { tellMerged } from './events.ts'
+import { tellEnd } from './events.ts'
 import { readHeads, targetRepository } from './heads.ts'
 import { completeMerging, endMerging, findMerging, longMerging, type MergingRow } from './queries.ts'
 import { removeMergedBranch } from './remove-branch.ts'
@@ -23,10 +23,7 @@ export async function completeMerge(ctx: Ctx, row: MergingRow): Promise<void> {
   if (!merging) return
   await ctx.transaction(async (tx) => {
     if (!(await completeMerging(tx, row.id, merging))) return
-    await tellMerged(tx, row, merging.user_id, {
-      mergeCommit: merging.merge_commit_oid ?? null,
-      squashCommit: merging.squash_commit_oid ?? null,
-    })
+    await tellEnd(tx, row, 'merge_request_merged', merging.user_id)
     if (merging.should_remove_source_branch ?? row.force_remove_source_branch)
       await enqueue(tx, removeMergedBranch, {
         mergeRequestId: row.id,

@@ -3,12 +3,13 @@ import type { Tx } from '../../db/db.ts'
 import { readCommits, titleOf } from '../../git/commits.ts'
 import type { Oid } from '../../git/oid.ts'
 import { branchRef } from '../../git/ref-name.ts'
+import { type AttributeChanges, tellMergeRequest } from '../merge-requests/events.ts'
 import { isWorkInProgress } from '../merge-requests/title.ts'
 import type { Version } from '../merge-requests/version-queries.ts'
 import { recordVersion, versionBetween } from '../merge-requests/versions.ts'
 import { addSystemNote } from '../notes/service.ts'
 import { finishTodos } from '../todos/service.ts'
-import { type Changes, tellClosed, tellMerged, tellUpdated } from './events.ts'
+import { tellEnd } from './events.ts'
 import { bringHead, type Heads, readHeads, targetRepository } from './heads.ts'
 import { lastMover } from './push-queries.ts'
 import {
@@ -72,12 +73,12 @@ async function becomeMerged(
 ): Promise<boolean> {
   const repo = targetRepository(ctx, row)
   const last = head === row.head_oid ? undefined : await versionBetween(ctx, repo, head, row.start_oid)
-  const mergeCommit = (await mergeCommitOf(repo, target, head)) ?? null
+  const mergeCommit = await mergeCommitOf(repo, target, head)
   const actorId = await pusherOf(ctx, row.project_id, row.target_branch)
   return unlessChanged(ctx, row, async (tx) => {
     if (last) await recordVersion(tx, repo, row, last)
     await markMergedByHand(tx, row.id, { actorId, mergeCommit })
-    await tellMerged(tx, row, actorId, { mergeCommit, squashCommit: null })
+    await tellEnd(tx, row, 'merge_request_merged', actorId)
   })
 }
 
@@ -85,7 +86,7 @@ async function becomeClosed(ctx: Ctx, row: MergingRow): Promise<boolean> {
   const actorId = await pusherOf(ctx, row.source_project_id, row.source_branch)
   return unlessChanged(ctx, row, async (tx) => {
     await closeForMissingSource(tx, row.id, actorId)
-    await tellClosed(tx, row, actorId)
+    await tellEnd(tx, row, 'merge_request_closed', actorId)
   })
 }
 
@@ -132,9 +133,14 @@ async function tellPushed(tx: Tx, row: MergingRow, actorId: number | null, added
   if (isUnfinished) await note('marked as a **Work In Progress**')
   if (row.auto_merge_oid) await note('aborted the automatic merge because source branch was updated')
   if (actorId !== null) await finishTodos(tx, actorId, row.id)
-  const changes: Changes = {
+  const changes: AttributeChanges = {
     ...(isUnfinished && { title: [row.title, title] }),
     ...(row.auto_merge_oid && { merge_when_pipeline_succeeds: [true, false] }),
   }
-  await tellUpdated(tx, { ...row, title }, actorId, changes, row.head_oid)
+  await tellMergeRequest(tx, row.id, {
+    kind: 'merge_request_updated',
+    actorId,
+    changes,
+    ...(row.head_oid && { oldHead: row.head_oid }),
+  })
 }
