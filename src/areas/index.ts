@@ -49,6 +49,8 @@ import { purgeExpiredMembers } from './members/jobs.ts'
 import { membershipRoutes } from './members/membership-routes.ts'
 import { groupMemberRoutes, projectMemberRoutes } from './members/routes.ts'
 import { projectUserRoutes } from './members/user-routes.ts'
+import { commitMergeRequestRoutes } from './merge-requests/commit-routes.ts'
+import { mergeRequestListRoutes } from './merge-requests/list-routes.ts'
 import { mergeRequestRoutes } from './merge-requests/routes.ts'
 import { namespaceExistsRoutes } from './namespaces/exists-routes.ts'
 import { namespaceRoutes } from './namespaces/routes.ts'
@@ -136,7 +138,7 @@ export const areas: Readonly<Record<string, readonly Endpoint[]>> = {
   invitations: invitationRoutes,
   languages: languageRoutes,
   members: [...groupMemberRoutes, ...projectMemberRoutes, ...membershipRoutes, ...projectUserRoutes],
-  'merge-requests': mergeRequestRoutes,
+  'merge-requests': [...mergeRequestListRoutes, ...mergeRequestRoutes, ...commitMergeRequestRoutes],
   namespaces: [...namespaceRoutes, ...namespaceExistsRoutes],
   pictures: pictureRoutes,
   pipelines: pipelineRoutes,
