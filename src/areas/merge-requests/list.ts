@@ -1,6 +1,7 @@
 import type { Ctx } from '../../api/ctx.ts'
 import { as, type Variant } from '../../api/endpoint.ts'
 import { fetchPage, type Page, type Paged } from '../../api/page.ts'
+import { checkLater } from '../merging/check.ts'
 import { MergeRequest, type MergeRequestShown, MergeRequestSimple } from './entity.ts'
 import { filtersOf, type ListInput, orderOf } from './list-params.ts'
 import {
@@ -9,6 +10,7 @@ import {
   type MergeRequestOrder,
   type MergeRequestSet,
 } from './list-queries.ts'
+import type { MergeStatus } from './queries.ts'
 import type { MergeRequestRecordRow } from './record-queries.ts'
 import type { Within } from './reference.ts'
 
@@ -27,6 +29,23 @@ export async function mergeRequestsPage(
   return as(MergeRequest, { ...found, rows: found.rows.map((row) => ({ ...row, labelDetails })) })
 }
 
+const unchecked: ReadonlySet<MergeStatus> = new Set(['unchecked', 'cannot_be_merged_recheck'])
+
+/** Has it found out, for whoever asks again, whether those can be merged of which that is not known. */
+export async function checkUnchecked(
+  ctx: Ctx,
+  rows: readonly Pick<MergeRequestRecordRow, 'id' | 'state' | 'merge_status'>[],
+): Promise<void> {
+  const waiting = rows.filter(({ state, merge_status }) => state === 'opened' && unchecked.has(merge_status))
+  if (waiting.length === 0) return
+  await ctx.transaction((tx) =>
+    checkLater(
+      tx,
+      waiting.map(({ id }) => id),
+    ),
+  )
+}
+
 /** A page of merge requests that the caller may read. */
 export async function findMergeRequests(
   ctx: Ctx,
@@ -37,5 +56,6 @@ export async function findMergeRequests(
 ): Promise<Paged<MergeRequestShown>> {
   const list = listMergeRequests(ctx.actor, set, filters, order)
   const found = await fetchPage<MergeRequestRecordRow>(ctx.db, list, page)
+  await checkUnchecked(ctx, found.rows)
   return { ...found, rows: found.rows.map((mergeRequest) => ({ mergeRequest, within })) }
 }
