@@ -49,6 +49,8 @@ import { purgeExpiredMembers } from './members/jobs.ts'
 import { membershipRoutes } from './members/membership-routes.ts'
 import { groupMemberRoutes, projectMemberRoutes } from './members/routes.ts'
 import { projectUserRoutes } from './members/user-routes.ts'
+import { commitMergeRequestRoutes } from './merge-requests/commit-routes.ts'
+import { mergeRequestListRoutes } from './merge-requests/list-routes.ts'
 import { mergeRequestRoutes } from './merge-requests/routes.ts'
 import { mergeAwaited } from './merging/auto-merge-job.ts'
 import { checkMergeability } from './merging/check.ts'
@@ -143,7 +145,7 @@ export const areas: Readonly<Record<string, readonly Endpoint[]>> = {
   invitations: invitationRoutes,
   languages: languageRoutes,
   members: [...groupMemberRoutes, ...projectMemberRoutes, ...membershipRoutes, ...projectUserRoutes],
-  'merge-requests': mergeRequestRoutes,
+  'merge-requests': [...mergeRequestListRoutes, ...mergeRequestRoutes, ...commitMergeRequestRoutes],
   merging: mergingRoutes,
   namespaces: [...namespaceRoutes, ...namespaceExistsRoutes],
   pictures: pictureRoutes,

@@ -124,6 +124,7 @@ create index merge_requests_author on merge_requests (author_id, created_at, id)
 create index merge_requests_milestone on merge_requests (milestone_id) where milestone_id is not null;
 create index merge_requests_diff on merge_requests (diff_id);
 create index merge_requests_merge_commit on merge_requests (merge_commit_oid) where merge_commit_oid is not null;
+create index merge_requests_squash_commit on merge_requests (squash_commit_oid) where squash_commit_oid is not null;
 create index merge_requests_merged_by on merge_requests (merged_by_id) where merged_by_id is not null;
 create index merge_requests_closed_by on merge_requests (closed_by_id) where closed_by_id is not null;
 create index merge_requests_locked on merge_requests (id) where state = 'locked';
