@@ -127,10 +127,6 @@ export const uncheckInto = (db: Db, projectId: number, branch: string, target: O
     where project_id = ${projectId} and target_branch = ${branch} and state = 'opened'
       and merge_status not in ('unchecked', 'cannot_be_merged_recheck') and merge_status_target_oid is distinct from ${target}`)
 
-/** The same of one. */
-export const uncheck = (tx: Tx, id: number): Promise<number> =>
-  tx.run(sql`update merge_requests set merge_status = ${unchecked} where id = ${id}`)
-
 /** What was found out about the heads of both branches. It is no change of the merge request: `updated_at` stays. */
 export const saveMergeStatus = (
   tx: Tx,
