@@ -49,6 +49,16 @@ import { purgeExpiredMembers } from './members/jobs.ts'
 import { membershipRoutes } from './members/membership-routes.ts'
 import { groupMemberRoutes, projectMemberRoutes } from './members/routes.ts'
 import { projectUserRoutes } from './members/user-routes.ts'
+import { commitMergeRequestRoutes } from './merge-requests/commit-routes.ts'
+import { mergeRequestListRoutes } from './merge-requests/list-routes.ts'
+import { mergeRequestRoutes } from './merge-requests/routes.ts'
+import { mergeAwaited } from './merging/auto-merge-job.ts'
+import { checkMergeability } from './merging/check.ts'
+import { rebaseSource } from './merging/rebase.ts'
+import { removeMergedBranch } from './merging/remove-branch.ts'
+import { mergingRoutes } from './merging/routes.ts'
+import { settleCutOffMerges } from './merging/settle.ts'
+import { updateMergeRequests } from './merging/update-job.ts'
 import { namespaceExistsRoutes } from './namespaces/exists-routes.ts'
 import { namespaceRoutes } from './namespaces/routes.ts'
 import { notificationSettingRoutes } from './notification-settings/routes.ts'
@@ -135,6 +145,8 @@ export const areas: Readonly<Record<string, readonly Endpoint[]>> = {
   invitations: invitationRoutes,
   languages: languageRoutes,
   members: [...groupMemberRoutes, ...projectMemberRoutes, ...membershipRoutes, ...projectUserRoutes],
+  'merge-requests': [...mergeRequestListRoutes, ...mergeRequestRoutes, ...commitMergeRequestRoutes],
+  merging: mergingRoutes,
   namespaces: [...namespaceRoutes, ...namespaceExistsRoutes],
   pictures: pictureRoutes,
   pipelines: pipelineRoutes,
@@ -185,6 +197,12 @@ export const jobs: readonly Job<any>[] = [
   removeRepositoryLeftovers,
   importFromUrl,
   judgeSignatures,
+  checkMergeability,
+  mergeAwaited,
+  rebaseSource,
+  removeMergedBranch,
+  settleCutOffMerges,
+  updateMergeRequests,
   purgeEndedInvitations,
   purgeEndedOauthTokens,
   purgeEndedSessions,

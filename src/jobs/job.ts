@@ -53,6 +53,17 @@ const waitingJob = (key: string, payload: string): Sql => sql`
   select from graphile_worker._private_jobs
   where key = ${key} and payload::text = ${payload} and locked_at is null and attempts = 0 for share`
 
+/** The same where a condition holds, in one statement. */
+export const enqueueWhere = <I extends TObject>(
+  tx: Tx,
+  j: JobDeclaration<I>,
+  input: Static<I>,
+  condition: Sql,
+): Promise<number> =>
+  tx.run(
+    sql`select ${addJob(j, 0, sql`${JSON.stringify(input)}::json`, sql`${j.queue?.(input) ?? null}`, sql`${j.key?.(input) ?? null}`)} where ${condition}`,
+  )
+
 /** The same for several inputs, in one statement. */
 export const enqueueEach = <I extends TObject>(
   tx: Tx,

@@ -11,6 +11,8 @@ export type FailureKind =
   | 'too_large'
   /** The subject is in a state in which this cannot be done now. */
   | 'not_allowed'
+  /** What is asked for cannot be made of what is there. */
+  | 'not_acceptable'
   | 'unprocessable'
   | 'precondition_failed'
   /** Another way of paging is needed. */
@@ -35,17 +37,20 @@ export class Failure extends Error {
   readonly fields: FieldComplaints | undefined
   /** A word by which clients tell cases apart: `error_code`. */
   readonly code: string | undefined
+  /** The message is one of a list of complaints about the whole: `["…"]`. */
+  readonly listed: boolean
 
   /** `message` is safe to show to the caller. */
   constructor(
     kind: FailureKind,
     message: string,
-    options: ErrorOptions & { fields?: FieldComplaints; code?: string } = {},
+    options: ErrorOptions & { fields?: FieldComplaints; code?: string; listed?: true } = {},
   ) {
     super(message, options)
     this.kind = kind
     this.fields = options.fields
     this.code = options.code
+    this.listed = options.listed === true
   }
 }
 

@@ -317,6 +317,26 @@ export const projectRows: readonly Row[] = [
   ['GET /projects/:id/custom_attributes/:key', 'administrator -', 404, none('key')],
   ['PUT /projects/:id/custom_attributes/:key', 'administrator -', 400, { json: { value: ' ' }, ...none('key') }],
   ['DELETE /projects/:id/custom_attributes/:key', 'administrator -', [204, 404], none('key')],
+
+  [
+    'POST /projects/:id/merge_requests',
+    'developer - live',
+    422,
+    { json: { source_branch: 'main', target_branch: 'main', title: 'x' } },
+  ],
+  ['GET /projects/:id/merge_requests', 'reporter L', 200],
+  ['GET /projects/:id/merge_requests/:merge_request_iid', 'reporter L', 200],
+  // Of those who come so far, role and protection of the branches decide: 401 and 403 are theirs.
+  ['PUT /projects/:id/merge_requests/:merge_request_iid/merge', 'reporter L live', [401, 409], { json: { sha: 'x' } }],
+  [
+    'POST /projects/:id/merge_requests/:merge_request_iid/cancel_merge_when_pipeline_succeeds',
+    'reporter L live',
+    [401, 406],
+  ],
+  ['PUT /projects/:id/merge_requests/:merge_request_iid/rebase', 'reporter L live', [202, 403, 409]],
+  ['GET /projects/:id/merge_requests/:merge_request_iid/merge_ref', 'reporter L', 200],
+  ['GET /projects/:id/merge_requests/:merge_request_iid/pipelines', 'reporter L', 200],
+  ['GET /projects/:id/repository/commits/:sha/merge_requests', 'reporter P', 200],
 ]
 
 /** Operations on a group. */
@@ -387,6 +407,7 @@ export const groupRows: readonly Row[] = [
   ['GET /groups/:id/custom_attributes/:key', 'administrator -', 404, none('key')],
   ['PUT /groups/:id/custom_attributes/:key', 'administrator -', 400, { json: { value: ' ' }, ...none('key') }],
   ['DELETE /groups/:id/custom_attributes/:key', 'administrator -', [204, 404], none('key')],
+  ['GET /groups/:id/merge_requests', 'guest L', 200],
 ]
 
 /** Operations on accounts and on the service as a whole: by everybody, by whoever signed in, or by administrators. */
@@ -444,6 +465,7 @@ export const otherRows: readonly (readonly [
   ['POST /users/:id/emails', 'administrator', 400, { json: { email: 'x' } }],
   ['DELETE /users/:id/emails/:email_id', 'administrator', 404, none('email_id')],
   ['GET /user/activities', 'administrator', 200],
+  ['GET /merge_requests', 'signed in', 200],
   ['GET /user_counts', 'signed in', 200],
   ['GET /avatar', 'everybody', 200, { query: 'email=x%40example.com' }],
   ['POST /projects/user/:id', 'administrator', 400, { json: { name: '!' } }],

@@ -97,6 +97,8 @@ create table merge_requests (
   auto_merge_oid text,
   auto_merge_options jsonb,
   rebasing boolean not null default false,
+  -- While it is locked: who merges it, since when, and to which commit the target branch is to move.
+  merging jsonb,
   -- The newest of its versions; of them it has at least one, which has no commit while a branch is missing.
   diff_id bigint,
   merge_commit_oid text,
@@ -122,8 +124,10 @@ create index merge_requests_author on merge_requests (author_id, created_at, id)
 create index merge_requests_milestone on merge_requests (milestone_id) where milestone_id is not null;
 create index merge_requests_diff on merge_requests (diff_id);
 create index merge_requests_merge_commit on merge_requests (merge_commit_oid) where merge_commit_oid is not null;
+create index merge_requests_squash_commit on merge_requests (squash_commit_oid) where squash_commit_oid is not null;
 create index merge_requests_merged_by on merge_requests (merged_by_id) where merged_by_id is not null;
 create index merge_requests_closed_by on merge_requests (closed_by_id) where closed_by_id is not null;
+create index merge_requests_locked on merge_requests (id) where state = 'locked';
 create index merge_requests_auto on merge_requests (auto_merge_user_id) where auto_merge_user_id is not null;
 create index merge_requests_source on merge_requests (source_project_id);
 create index merge_requests_search on merge_requests using gin (title gin_trgm_ops, description gin_trgm_ops);
@@ -245,7 +249,9 @@ create table todos (
   updated_at timestamptz not null default now()
 );
 create index todos_user on todos (user_id, state, id);
-create index todos_merge_request on todos (merge_request_id, user_id) where state = 'pending';
+create index todos_target on todos (merge_request_id);
+-- Nobody has a merge request on his list twice.
+create unique index todos_pending on todos (merge_request_id, user_id) where state = 'pending';
 create index todos_author on todos (author_id);
 create index todos_project on todos (project_id);
 create index todos_note on todos (note_id) where note_id is not null;

@@ -34,6 +34,7 @@ const wire: Record<
   conflict_of_edit: { status: 404, key: 'message' },
   too_large: { status: 413, key: 'message', prefixed: true },
   not_allowed: { status: 405, key: 'message', prefixed: true },
+  not_acceptable: { status: 406, key: 'message' },
   unprocessable: { status: 422, key: 'error' },
   precondition_failed: { status: 412, key: 'message', prefixed: true },
   paging_refused: { status: 405, key: 'error' },
@@ -64,14 +65,14 @@ export function answerFor(error: unknown): WireAnswer {
   if (error instanceof ParameterError) return { status: 400, body: { error: error.message } }
   const failure = failureOf(error)
   if (!failure) return internal
-  const { kind, message, fields, code } = failure
+  const { kind, message, fields, code, listed } = failure
   const { status, key, prefixed, list, nested } = wire[kind]
   if (fields) return { status, body: { message: fields } }
   const text = prefixed ? `${status} ${message}` : message
   return {
     status,
     body: {
-      [key]: list ? [text] : nested ? { error: text } : text,
+      [key]: list || listed ? [text] : nested ? { error: text } : text,
       ...(code !== undefined && { error_code: code }),
     },
   }
