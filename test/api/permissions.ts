@@ -326,6 +326,13 @@ export const projectRows: readonly Row[] = [
   ],
   ['GET /projects/:id/merge_requests', 'reporter L', 200],
   ['GET /projects/:id/merge_requests/:merge_request_iid', 'reporter L', 200],
+  ['PUT /projects/:id/merge_requests/:merge_request_iid', 'developer - live', 200, { json: { squash: false } }],
+  ['DELETE /projects/:id/merge_requests/:merge_request_iid', 'owner - live', 412, { headers: long }],
+  ['GET /projects/:id/merge_requests/:merge_request_iid/commits', 'reporter L', 200],
+  ['GET /projects/:id/merge_requests/:merge_request_iid/changes', 'reporter L', 200],
+  ['GET /projects/:id/merge_requests/:merge_request_iid/participants', 'reporter L', 200],
+  ['GET /projects/:id/merge_requests/:merge_request_iid/versions', 'reporter L', 200],
+  ['GET /projects/:id/merge_requests/:merge_request_iid/versions/:version_id', 'reporter L', 404, none('version_id')],
   // Of those who come so far, role and protection of the branches decide: 401 and 403 are theirs.
   ['PUT /projects/:id/merge_requests/:merge_request_iid/merge', 'reporter L live', [401, 409], { json: { sha: 'x' } }],
   [
