@@ -1,6 +1,6 @@
 import type { Db, Tx } from '../../db/db.ts'
 import { raw, type Sql, sql } from '../../db/sql.ts'
-import type { Position } from '../commit-comments/position.ts'
+import type { Position } from '../discussions/position.ts'
 
 /** Whether something said about a merge request is still to be resolved. */
 export const unresolvedSql = (mergeRequestId: Sql): Sql => sql`exists (
