@@ -6,6 +6,7 @@ import { applicationSettingRoutes } from './application-settings/routes.ts'
 import { archiveRoutes } from './archive/routes.ts'
 import { archivingRoutes } from './archiving/routes.ts'
 import { auditRoutes } from './audit/routes.ts'
+import { awardEmojiRoutes } from './award-emoji/routes.ts'
 import { badgeRoutes } from './badges/routes.ts'
 import { blameRoutes } from './blame/routes.ts'
 import { collectUnusedBlobs } from './blob-collection/jobs.ts'
@@ -51,6 +52,8 @@ import { groupMemberRoutes, projectMemberRoutes } from './members/routes.ts'
 import { projectUserRoutes } from './members/user-routes.ts'
 import { namespaceExistsRoutes } from './namespaces/exists-routes.ts'
 import { namespaceRoutes } from './namespaces/routes.ts'
+import { discussionRoutes } from './notes/discussion-routes.ts'
+import { noteRoutes } from './notes/routes.ts'
 import { notificationSettingRoutes } from './notification-settings/routes.ts'
 import { purgeEndedOauthTokens } from './oauth/jobs.ts'
 import { pictureRoutes } from './pictures/routes.ts'
@@ -112,6 +115,7 @@ export const areas: Readonly<Record<string, readonly Endpoint[]>> = {
   archive: archiveRoutes,
   archiving: archivingRoutes,
   audit: auditRoutes,
+  'award-emoji': awardEmojiRoutes,
   badges: badgeRoutes,
   blame: blameRoutes,
   branches: branchRoutes,
@@ -136,6 +140,7 @@ export const areas: Readonly<Record<string, readonly Endpoint[]>> = {
   languages: languageRoutes,
   members: [...groupMemberRoutes, ...projectMemberRoutes, ...membershipRoutes, ...projectUserRoutes],
   namespaces: [...namespaceRoutes, ...namespaceExistsRoutes],
+  notes: [...noteRoutes, ...discussionRoutes],
   pictures: pictureRoutes,
   pipelines: pipelineRoutes,
   'notification-settings': notificationSettingRoutes,

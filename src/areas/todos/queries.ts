@@ -28,7 +28,8 @@ export const insertTodos = (tx: Tx, todos: readonly NewTodo[]): Promise<{ id: nu
     select t."userId", t."authorId", t."projectId", t."mergeRequestId", t."noteId", t.action
     from jsonb_to_recordset(${JSON.stringify(todos)}::jsonb) as t ("userId" bigint, "authorId" bigint, "projectId" bigint,
       "mergeRequestId" bigint, "noteId" bigint, action text)
-    on conflict (merge_request_id, user_id) where state = 'pending' do nothing returning id`)
+    join merge_requests m on m.id = t."mergeRequestId"
+    on conflict (merge_request_id, user_id) where state = 'pending' do nothing returning todos.id`)
 
 /** What somebody was to do about a merge request is done. */
 export const finishTodosOn = (tx: Tx, userId: number, mergeRequestId: number): Promise<number> =>
