@@ -87,6 +87,7 @@ import { submoduleRoutes } from './submodules/routes.ts'
 import { tagRoutes } from './tags/routes.ts'
 import { templateRoutes } from './templates/routes.ts'
 import { termsRoutes } from './terms/routes.ts'
+import { timeTrackingRoutes } from './time-tracking/routes.ts'
 import { impersonationTokenRoutes } from './tokens/impersonation-routes.ts'
 import { tokenRoutes } from './tokens/routes.ts'
 import { topicRoutes } from './topics/routes.ts'
@@ -160,6 +161,7 @@ export const areas: Readonly<Record<string, readonly Endpoint[]>> = {
   tags: tagRoutes,
   templates: templateRoutes,
   terms: termsRoutes,
+  'time-tracking': timeTrackingRoutes,
   tokens: [...tokenRoutes, ...impersonationTokenRoutes],
   topics: topicRoutes,
   transfers: [...transferRoutes, ...transferLocationRoutes],
