@@ -84,10 +84,12 @@ import { sshKeyRoutes } from './ssh-keys/routes.ts'
 import { starRoutes } from './stars/routes.ts'
 import { statisticsRoutes } from './statistics/routes.ts'
 import { submoduleRoutes } from './submodules/routes.ts'
+import { subscriptionRoutes } from './subscriptions/routes.ts'
 import { tagRoutes } from './tags/routes.ts'
 import { templateRoutes } from './templates/routes.ts'
 import { termsRoutes } from './terms/routes.ts'
 import { timeTrackingRoutes } from './time-tracking/routes.ts'
+import { todoRoutes } from './todos/routes.ts'
 import { impersonationTokenRoutes } from './tokens/impersonation-routes.ts'
 import { tokenRoutes } from './tokens/routes.ts'
 import { topicRoutes } from './topics/routes.ts'
@@ -158,10 +160,12 @@ export const areas: Readonly<Record<string, readonly Endpoint[]>> = {
   stars: starRoutes,
   statistics: statisticsRoutes,
   submodules: submoduleRoutes,
+  subscriptions: subscriptionRoutes,
   tags: tagRoutes,
   templates: templateRoutes,
   terms: termsRoutes,
   'time-tracking': timeTrackingRoutes,
+  todos: todoRoutes,
   tokens: [...tokenRoutes, ...impersonationTokenRoutes],
   topics: topicRoutes,
   transfers: [...transferRoutes, ...transferLocationRoutes],

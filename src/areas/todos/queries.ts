@@ -35,3 +35,11 @@ export const insertTodos = (tx: Tx, todos: readonly NewTodo[]): Promise<{ id: nu
 export const finishTodosOn = (tx: Tx, userId: number, mergeRequestId: number): Promise<number> =>
   tx.run(sql`update todos set state = 'done', updated_at = now()
     where merge_request_id = ${mergeRequestId} and user_id = ${userId} and state = 'pending'`)
+
+/** Everything that somebody was to do is done. */
+export const finishAllTodos = (tx: Tx, userId: number): Promise<number> =>
+  tx.run(sql`update todos set state = 'done', updated_at = now() where user_id = ${userId} and state = 'pending'`)
+
+/** One thing is done. */
+export const finishTodo = (tx: Tx, id: number): Promise<number> =>
+  tx.run(sql`update todos set state = 'done', updated_at = now() where id = ${id} and state = 'pending'`)
