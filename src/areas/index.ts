@@ -50,6 +50,7 @@ import { purgeExpiredMembers } from './members/jobs.ts'
 import { membershipRoutes } from './members/membership-routes.ts'
 import { groupMemberRoutes, projectMemberRoutes } from './members/routes.ts'
 import { projectUserRoutes } from './members/user-routes.ts'
+import { mergeRequestRoutes } from './merge-requests/routes.ts'
 import { namespaceExistsRoutes } from './namespaces/exists-routes.ts'
 import { namespaceRoutes } from './namespaces/routes.ts'
 import { discussionRoutes } from './notes/discussion-routes.ts'
@@ -142,6 +143,7 @@ export const areas: Readonly<Record<string, readonly Endpoint[]>> = {
   invitations: invitationRoutes,
   languages: languageRoutes,
   members: [...groupMemberRoutes, ...projectMemberRoutes, ...membershipRoutes, ...projectUserRoutes],
+  'merge-requests': mergeRequestRoutes,
   namespaces: [...namespaceRoutes, ...namespaceExistsRoutes],
   notes: [...noteRoutes, ...discussionRoutes],
   pictures: pictureRoutes,

@@ -4,7 +4,7 @@ import type { Db, Tx } from '../../db/db.ts'
 import { raw, type Sql, sql } from '../../db/sql.ts'
 import { within } from '../access-index/queries.ts'
 import type { Holder } from '../holders/holder.ts'
-import { heldBy, holderIds } from '../holders/queries.ts'
+import { heldBy, holderIds, reaching } from '../holders/queries.ts'
 import { visibleProjects } from '../projects/queries.ts'
 
 export type BadgeRow = {
@@ -21,10 +21,7 @@ const columns = raw(
 
 /** Those of a project and of the groups around it, or of a group alone. */
 const shownWith = (holder: Holder): Sql =>
-  holder.of === 'project'
-    ? sql`(${heldBy('b', holder)} or b.namespace_id in (select unnest(n.traversal_ids) from projects p
-        join namespaces n on n.id = p.namespace_id and n.kind = 'group' where p.id = ${holder.id}))`
-    : heldBy('b', holder)
+  holder.of === 'project' ? reaching('b', sql`${holder.id}`) : heldBy('b', holder)
 
 export const badgesOf = (holder: Holder, name: string | undefined): List => ({
   type: 'Badge',

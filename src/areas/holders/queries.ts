@@ -15,6 +15,11 @@ export function heldBy(alias: string, { of, id }: Holder): Sql {
   }
 }
 
+/** Rows of the table called `alias` that a project has: its own, and those of the groups around it. */
+export const reaching = (alias: string, projectId: Sql): Sql => sql`(${raw(alias)}.project_id = ${projectId}
+  or ${raw(alias)}.namespace_id = any(array(select unnest(n.traversal_ids) from projects p
+    join namespaces n on n.id = p.namespace_id and n.kind = 'group' where p.id = ${projectId})))`
+
 /** The columns that say whose a new row is; null but one, of the installation all. */
 export const holderIds = ({ of, id }: Holder) => ({
   projectId: of === 'project' ? id : null,
