@@ -6,6 +6,7 @@ import { emit } from '../../events/log.ts'
 import { rowNotFound } from '../../kernel/failure.ts'
 import { newDiscussionId } from '../discussions/discussion-id.ts'
 import { requireText } from '../discussions/text.ts'
+import { readFacts } from '../merge-requests/event-queries.ts'
 import type { MergeRequestSubject } from '../merge-requests/subject.ts'
 import { noteActivity } from '../pushes/queries.ts'
 import { finishTodos } from '../todos/service.ts'
@@ -71,6 +72,7 @@ export async function saveNote(tx: Tx, ctx: Ctx, mergeRequest: MergeRequestSubje
       note: said.body,
       position: said.position ?? null,
       created_at,
+      merge_request: await readFacts(tx, mergeRequestId),
     },
     feed: [{ action: 'commented', target: { type: 'MergeRequest', id: mergeRequestId, iid, title } }],
   })

@@ -1,7 +1,7 @@
 import type { Ctx } from '../../api/ctx.ts'
 import type { Tx } from '../../db/db.ts'
-import { emit } from '../../events/log.ts'
 import { invalidFields, rowNotFound } from '../../kernel/failure.ts'
+import { tellMergeRequest } from '../merge-requests/events.ts'
 import type { MergeRequestSubject } from '../merge-requests/subject.ts'
 import { blank } from '../namespaces/names.ts'
 import { addSystemNote } from '../notes/service.ts'
@@ -23,10 +23,9 @@ async function changeTimes(
   mergeRequest: MergeRequestSubject,
   change: (tx: Tx, before: TimeRow) => Promise<Change | undefined>,
 ): Promise<TimeRow> {
-  const { id, iid, project_id: projectId } = mergeRequest
   const actorId = ctx.actor!.id
   return ctx.transaction(async (tx) => {
-    const before = await lockTimes(tx, id)
+    const before = await lockTimes(tx, mergeRequest.id)
     if (!before) throw rowNotFound()
     const changed = await change(tx, before)
     if (!changed) return before
@@ -34,12 +33,11 @@ async function changeTimes(
     await addSystemNote(tx, mergeRequest, actorId, told)
     const changes = (['time_estimate', 'total_time_spent'] as const)
       .filter((name) => before[name] !== after[name])
-      .map((name) => [name, [before[name], after[name]]])
-    await emit(tx, {
+      .map((name) => [name, [before[name], after[name]] as const])
+    await tellMergeRequest(tx, mergeRequest.id, {
       kind: 'merge_request_updated',
-      projectId,
       actorId,
-      payload: { merge_request_id: id, merge_request_iid: iid, changes: Object.fromEntries(changes) },
+      changes: Object.fromEntries(changes),
     })
     return after
   })
