@@ -2,7 +2,7 @@ import { describe, expect } from 'vitest'
 import { type Client, test, type World } from '../../../test/world.ts'
 import { openMergeRequest } from '../merge-requests/testing.ts'
 
-async function opened(world: World, more: object = {}) {
+async function opened(world: World, more: Parameters<typeof openMergeRequest>[1] = {}) {
   const developer = await world.user()
   const made = await openMergeRequest(world, { members: [[developer, 'developer']], ...more })
   const post = (who: Client, verb: string) => who.post(`${made.at}/${verb}`)
