@@ -14,6 +14,8 @@ export const mergeRequestPolicy = {
   admin_merge_request: { from: 'developer', feature: 'merge_requests', unless: ['archived'] },
   /** Who gets it into the target branch is decided by the protection of that. */
   merge: { from: 'reporter', open: 'signed_in', feature: 'merge_requests', unless: ['archived'] },
+  /** Who pushes to the source branch is decided by role and protection there. */
+  rebase: { from: 'reporter', open: 'signed_in', feature: 'merge_requests', unless: ['archived'] },
   remove_merge_request: { from: 'owner', feature: 'merge_requests', unless: ['archived'] },
   comment: {
     from: 'reporter',
