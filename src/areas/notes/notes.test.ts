@@ -1,5 +1,5 @@
 import { describe, expect } from 'vitest'
-import { test, type World } from '../../../test/world.ts'
+import { type Client, test, type World } from '../../../test/world.ts'
 import { storedProject } from '../commits/testing.ts'
 import { openMergeRequest } from '../merge-requests/testing.ts'
 
@@ -182,6 +182,29 @@ describe('notes of a merge request', () => {
         author: { id: ann.id },
       },
     ])
+  })
+
+  test('are activity for those alone who may read merge requests', async ({ world }) => {
+    const [guest, reporter] = [await world.user(), await world.user()]
+    const { at, project } = await openMergeRequest(world, {
+      visibility: 'private',
+      members: [
+        [guest, 'guest'],
+        [reporter, 'reporter'],
+      ],
+    })
+    await reporter.post(`${at}/notes`, { body: 'x' })
+    const lines = async (who: Client) =>
+      (await who.get(`/projects/${project.id}/events?target_type=merge_request`)).json.map(
+        ({ action_name }: { action_name: string }) => action_name,
+      )
+    expect(await lines(reporter)).toEqual(['commented on', 'opened'])
+    expect(await lines(guest)).toEqual([])
+    await world.rows('update projects set visibility = 20 where id = $1', [project.id])
+    expect(await lines(guest)).toEqual(['commented on', 'opened'])
+    expect(await lines(world.anonymous)).toEqual([])
+    await world.rows('update projects set merge_requests_access_level = 0 where id = $1', [project.id])
+    expect(await lines(world.root)).toEqual([])
   })
 
   test('one that is said while the merge request goes is a 404', async ({ world }) => {
