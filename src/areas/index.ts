@@ -94,6 +94,7 @@ import { sshKeyRoutes } from './ssh-keys/routes.ts'
 import { starRoutes } from './stars/routes.ts'
 import { statisticsRoutes } from './statistics/routes.ts'
 import { submoduleRoutes } from './submodules/routes.ts'
+import { tellOfNote, tellOfTodos } from './subscriptions/jobs.ts'
 import { subscriptionRoutes } from './subscriptions/routes.ts'
 import { tagRoutes } from './tags/routes.ts'
 import { templateRoutes } from './templates/routes.ts'
@@ -233,4 +234,6 @@ export const jobs: readonly Job<any>[] = [
   resumeGroupRemovals,
   resumeProjectRemovals,
   settleCutOffPushes,
+  tellOfNote,
+  tellOfTodos,
 ]

@@ -3,12 +3,14 @@ import { allows } from '../../access/policy.ts'
 import type { Ctx } from '../../api/ctx.ts'
 import type { Tx } from '../../db/db.ts'
 import { emit } from '../../events/log.ts'
+import { enqueue } from '../../jobs/job.ts'
 import { rowNotFound } from '../../kernel/failure.ts'
 import { newDiscussionId } from '../discussions/discussion-id.ts'
 import { requireText } from '../discussions/text.ts'
 import { readFacts } from '../merge-requests/event-queries.ts'
 import type { MergeRequestSubject } from '../merge-requests/subject.ts'
 import { noteActivity } from '../pushes/queries.ts'
+import { tellOfNote } from '../subscriptions/jobs.ts'
 import { finishTodos } from '../todos/service.ts'
 import { noteMentions } from './mentions.ts'
 import { deleteNote, insertNote, type NewNote, touchMergeRequest, updateNote } from './queries.ts'
@@ -63,6 +65,8 @@ export async function saveNote(tx: Tx, ctx: Ctx, mergeRequest: MergeRequestSubje
   await finishTodos(tx, authorId, mergeRequestId)
   await noteMentions(tx, mergeRequest, { noteId: id, text: said.body, authorId })
   await noteActivity(tx, projectId)
+  // What was said elsewhere long ago, and is brought here, is news to nobody.
+  if (!createdAt) await enqueue(tx, tellOfNote, { noteId: id })
   await emit(tx, {
     kind: 'note_created',
     projectId,
