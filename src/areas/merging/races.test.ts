@@ -1,9 +1,11 @@
 import { describe, expect } from 'vitest'
 import { contextFor } from '../../../test/contexts.ts'
 import { test, type World } from '../../../test/world.ts'
+import { readCommit } from '../../git/commits.ts'
+import { writeCommit } from '../../git/objects.ts'
 import type { Oid } from '../../git/oid.ts'
 import type { RefName } from '../../git/ref-name.ts'
-import { updateRefs } from '../../git/refs.ts'
+import { readRef, updateRefs } from '../../git/refs.ts'
 import { storedProject } from '../commits/testing.ts'
 import { openMergeRequest } from '../merge-requests/testing.ts'
 import { openRepository } from '../repositories/open.ts'
@@ -69,6 +71,36 @@ describe('merges at the same time', () => {
     expect(project.repository.git('ls-tree', '--name-only', 'main').split('\n')).toHaveLength(13)
   }, 30_000)
 })
+
+/** Commits nothing to `main`, again and again, as another process would: without taking turns. */
+async function intrude(world: World, id: number, times: number): Promise<void> {
+  const ctx = await contextFor(world, world.root)
+  const repo = openRepository(ctx, { id, repository_storage: 'default' })
+  const name = 'refs/heads/main' as RefName
+  const who = { name: 'Eve', email: 'eve@example.com', at: new Date() }
+  for (let done = 0; done < times; ) {
+    const from = (await readRef(repo, name))!
+    const { tree } = (await readCommit(repo, from))!
+    const to = await writeCommit(repo, { tree, parents: [from], author: who, committer: who, message: `Eve ${done}` })
+    if ((await updateRefs(repo, [{ name, from, to }])) === 'moved') done++
+  }
+}
+
+test('a merge whose target moves under it is made again on top of that', async ({ world }) => {
+  const project = await storedProject(world)
+  const opened = []
+  for (let n = 0; n < 6; n++)
+    opened.push(await openMergeRequest(world, { project, branch: `topic-${n}`, files: { [`file-${n}`]: `${n}\n` } }))
+  const [answers] = await Promise.all([
+    Promise.all(opened.map(({ at }) => world.root.put(`${at}/merge`))),
+    intrude(world, project.id, 20),
+  ])
+  expect(answers.map(({ status }) => status)).toEqual(Array(6).fill(200))
+  const line = project.repository.git('log', '--first-parent', '--format=%s', 'main').split('\n')
+  expect(line.filter((title) => title.startsWith('Eve'))).toHaveLength(20)
+  expect(line.filter((title) => title.startsWith('Merge branch'))).toHaveLength(6)
+  expect(project.repository.git('ls-tree', '--name-only', 'main').split('\n')).toHaveLength(7)
+}, 30_000)
 
 /** A merge that was cut off: before the target branch moved, or right after. */
 async function cutOff(world: World, { moved, secondsAgo }: { moved: boolean; secondsAgo: number }) {
