@@ -4,10 +4,10 @@ import { tellOfTodos } from '../subscriptions/jobs.ts'
 import { isMailed } from '../subscriptions/mails.ts'
 import { finishTodosOn, insertTodos, type NewTodo } from './queries.ts'
 
-/** Puts a merge request on somebody's list, unless it is there already. Of what he did himself he is told only when he asks. */
-export const addTodo = (tx: Tx, todo: NewTodo): Promise<void> => addTodos(tx, [todo])
-
-/** The same for several people. What is not told with a note is told them by mail, too. At most two statements. */
+/**
+ * Puts a merge request on people's lists, unless it is there already. Of what somebody did himself he is told only when he asks.
+ * What is not told with a note is told by mail, too. At most two statements.
+ */
 export async function addTodos(tx: Tx, todos: readonly NewTodo[]): Promise<void> {
   const told = todos.filter(({ userId, authorId, action }) => userId !== authorId || action === 'marked')
   if (told.length === 0) return
