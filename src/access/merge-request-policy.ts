@@ -24,7 +24,13 @@ export const mergeRequestPolicy = {
     feature: 'merge_requests',
     unless: ['archived'],
   },
-  award: { from: 'reporter', open: 'signed_in', feature: 'merge_requests', unless: ['archived', 'system_note'] },
+  award: {
+    from: 'reporter',
+    open: 'signed_in',
+    openUnless: ['locked'],
+    feature: 'merge_requests',
+    unless: ['archived', 'system_note'],
+  },
   resolve_discussion: { from: 'developer', feature: 'merge_requests', or: ['own'], unless: ['archived'] },
   /** To change what was said, or take it back. */
   admin_note: { from: 'maintainer', or: ['said'], feature: 'merge_requests', unless: ['archived', 'system_note'] },

@@ -106,12 +106,14 @@ describe('notes of a merge request', () => {
   })
 
   test('are for members alone once the discussion is locked', async ({ world }) => {
-    const { notes, id, ann, developer } = await talkedAbout(world)
+    const { notes, at, id, ann, developer } = await talkedAbout(world)
     const { id: said } = (await ann.post(notes, { body: 'x' })).json
     await world.rows('update merge_requests set discussion_locked = true where id = $1', [id])
     expect(await ann.post(notes, { body: 'y' })).toMatchObject({ status: 403, json: { message: '403 Forbidden' } })
     expect((await ann.put(`${notes}/${said}`, { body: 'y' })).status).toBe(403)
     expect((await ann.delete(`${notes}/${said}`)).status).toBe(403)
+    for (const path of [at, `${notes}/${said}`])
+      expect((await ann.post(`${path}/award_emoji`, { name: 'tada' })).status).toBe(403)
     expect((await ann.get(notes)).status).toBe(200)
     expect((await developer.post(notes, { body: 'y' })).status).toBe(201)
   })

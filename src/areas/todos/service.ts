@@ -5,11 +5,11 @@ import { isMailed } from '../subscriptions/mails.ts'
 import { finishTodosOn, insertTodos, type NewTodo } from './queries.ts'
 
 /**
- * Puts a merge request on people's lists, unless it is there already. Of what somebody did himself he is told only when he asks.
- * What is not told with a note is told by mail, too. At most two statements.
+ * Puts a merge request on the lists of people, unless it is there already; nobody is told of what he did himself. What is not told
+ * with a note is told by mail, too. At most two statements.
  */
 export async function addTodos(tx: Tx, todos: readonly NewTodo[]): Promise<void> {
-  const told = todos.filter(({ userId, authorId, action }) => userId !== authorId || action === 'marked')
+  const told = todos.filter(({ userId, authorId }) => userId !== authorId)
   if (told.length === 0) return
   const added = await insertTodos(tx, told)
   const todoIds = added.filter((todo) => todo.note_id === null && isMailed(todo.action)).map(({ id }) => id)
