@@ -42,6 +42,8 @@ import { failStuckImports, importFromUrl } from './imports/jobs.ts'
 import { importRoutes } from './imports/routes.ts'
 import { acceptInvitationsLater, purgeEndedInvitations } from './invitations/jobs.ts'
 import { invitationRoutes } from './invitations/routes.ts'
+import { labelPromotionRoutes } from './labels/promotion-routes.ts'
+import { labelRoutes } from './labels/routes.ts'
 import { refreshLanguages } from './languages/jobs.ts'
 import { languageRoutes } from './languages/routes.ts'
 import { deliverMail, purgeStaleMails } from './mails/jobs.ts'
@@ -133,6 +135,7 @@ export const areas: Readonly<Record<string, readonly Endpoint[]>> = {
   housekeeping: housekeepingRoutes,
   imports: importRoutes,
   invitations: invitationRoutes,
+  labels: [...labelRoutes, ...labelPromotionRoutes],
   languages: languageRoutes,
   members: [...groupMemberRoutes, ...projectMemberRoutes, ...membershipRoutes, ...projectUserRoutes],
   namespaces: [...namespaceRoutes, ...namespaceExistsRoutes],

@@ -267,6 +267,18 @@ export const projectRows: readonly Row[] = [
   ['GET /projects/:id/jobs/:job_id', 'guest L', 404, none('job_id')],
   ['GET /projects/:id/jobs/:job_id/trace', 'guest L', 404, none('job_id')],
 
+  ['GET /projects/:id/labels', 'guest P', 200],
+  ['GET /projects/:id/labels/:label_id', 'guest P', 404, none('label_id')],
+  ['POST /projects/:id/labels', 'reporter - live', 400, { json: { name: ' ', color: 'red' } }],
+  ['PUT /projects/:id/labels', 'reporter - live', 404, { json: { name: 'none', color: 'red' } }],
+  ['PUT /projects/:id/labels/:label_id', 'reporter - live', 404, { json: { color: 'red' }, ...none('label_id') }],
+  ['DELETE /projects/:id/labels', 'reporter - live', 404, { query: 'name=none' }],
+  ['DELETE /projects/:id/labels/:label_id', 'reporter - live', 404, none('label_id')],
+  ['POST /projects/:id/labels/:label_id/subscribe', 'guest L', 404, none('label_id')],
+  ['POST /projects/:id/labels/:label_id/unsubscribe', 'guest L', 404, none('label_id')],
+  ['PUT /projects/:id/labels/promote', 'reporter - live', 404, { json: { name: 'none' } }],
+  ['PUT /projects/:id/labels/:label_id/promote', 'reporter - live', 404, none('label_id')],
+
   ['GET /projects/:id/deploy_keys', 'maintainer -', 200],
   ['GET /projects/:id/deploy_keys/:key_id', 'maintainer -', 404, none('key_id')],
   ['POST /projects/:id/deploy_keys', 'maintainer -', 400, { json: { title: 'x', key: 'x' } }],
@@ -348,6 +360,16 @@ export const groupRows: readonly Row[] = [
   ['POST /groups/:id/members', 'owner -', 404, { json: { user_id: absent, access_level: 10 } }],
   ['PUT /groups/:id/members/:user_id', 'owner -', 404, { json: { access_level: 10 }, ...none('user_id') }],
   ['DELETE /groups/:id/members/:user_id', 'owner -', 204, { also: ['admin_member'], victim: true }],
+
+  ['GET /groups/:id/labels', 'guest P', 200],
+  ['GET /groups/:id/labels/:label_id', 'guest P', 404, none('label_id')],
+  ['POST /groups/:id/labels', 'reporter -', 400, { json: { name: ' ', color: 'red' } }],
+  ['PUT /groups/:id/labels', 'reporter -', 404, { json: { name: 'none', color: 'red' } }],
+  ['PUT /groups/:id/labels/:label_id', 'reporter -', 404, { json: { color: 'red' }, ...none('label_id') }],
+  ['DELETE /groups/:id/labels', 'reporter -', 404, { query: 'name=none' }],
+  ['DELETE /groups/:id/labels/:label_id', 'reporter -', 404, none('label_id')],
+  ['POST /groups/:id/labels/:label_id/subscribe', 'guest L', 404, none('label_id')],
+  ['POST /groups/:id/labels/:label_id/unsubscribe', 'guest L', 404, none('label_id')],
 
   // Neighbouring calls, on which the supplement is silent or short: as clients know them.
   ['GET /groups/:id/access_requests', 'owner -', 200],
