@@ -278,6 +278,17 @@ export const projectRows: readonly Row[] = [
   ['POST /projects/:id/labels/:label_id/unsubscribe', 'guest L', 404, none('label_id')],
   ['PUT /projects/:id/labels/promote', 'reporter - live', 404, { json: { name: 'none' } }],
   ['PUT /projects/:id/labels/:label_id/promote', 'reporter - live', 404, none('label_id')],
+  ['GET /projects/:id/milestones', 'guest P', 200],
+  ['GET /projects/:id/milestones/:milestone_id', 'guest P', 404, none('milestone_id')],
+  ['POST /projects/:id/milestones', 'developer - live', 400, { json: { title: ' ' } }],
+  [
+    'PUT /projects/:id/milestones/:milestone_id',
+    'developer - live',
+    404,
+    { json: { title: 'x' }, ...none('milestone_id') },
+  ],
+  ['DELETE /projects/:id/milestones/:milestone_id', 'developer - live', 404, none('milestone_id')],
+  ['POST /projects/:id/milestones/:milestone_id/promote', 'developer - live', 404, none('milestone_id')],
 
   ['GET /projects/:id/deploy_keys', 'maintainer -', 200],
   ['GET /projects/:id/deploy_keys/:key_id', 'maintainer -', 404, none('key_id')],
@@ -370,6 +381,11 @@ export const groupRows: readonly Row[] = [
   ['DELETE /groups/:id/labels/:label_id', 'reporter -', 404, none('label_id')],
   ['POST /groups/:id/labels/:label_id/subscribe', 'guest L', 404, none('label_id')],
   ['POST /groups/:id/labels/:label_id/unsubscribe', 'guest L', 404, none('label_id')],
+  ['GET /groups/:id/milestones', 'guest P', 200],
+  ['GET /groups/:id/milestones/:milestone_id', 'guest P', 404, none('milestone_id')],
+  ['POST /groups/:id/milestones', 'developer -', 400, { json: { title: ' ' } }],
+  ['PUT /groups/:id/milestones/:milestone_id', 'developer -', 404, { json: { title: 'x' }, ...none('milestone_id') }],
+  ['DELETE /groups/:id/milestones/:milestone_id', 'developer -', 404, none('milestone_id')],
 
   // Neighbouring calls, on which the supplement is silent or short: as clients know them.
   ['GET /groups/:id/access_requests', 'owner -', 200],
