@@ -51,6 +51,7 @@ import { purgeExpiredMembers } from './members/jobs.ts'
 import { membershipRoutes } from './members/membership-routes.ts'
 import { groupMemberRoutes, projectMemberRoutes } from './members/routes.ts'
 import { projectUserRoutes } from './members/user-routes.ts'
+import { mergeRequestRoutes } from './merge-requests/routes.ts'
 import { milestoneRoutes } from './milestones/routes.ts'
 import { namespaceExistsRoutes } from './namespaces/exists-routes.ts'
 import { namespaceRoutes } from './namespaces/routes.ts'
@@ -140,6 +141,7 @@ export const areas: Readonly<Record<string, readonly Endpoint[]>> = {
   languages: languageRoutes,
   members: [...groupMemberRoutes, ...projectMemberRoutes, ...membershipRoutes, ...projectUserRoutes],
   milestones: milestoneRoutes,
+  'merge-requests': mergeRequestRoutes,
   namespaces: [...namespaceRoutes, ...namespaceExistsRoutes],
   pictures: pictureRoutes,
   pipelines: pipelineRoutes,

@@ -35,17 +35,20 @@ export class Failure extends Error {
   readonly fields: FieldComplaints | undefined
   /** A word by which clients tell cases apart: `error_code`. */
   readonly code: string | undefined
+  /** The message is one of a list of complaints about the whole: `["…"]`. */
+  readonly listed: boolean
 
   /** `message` is safe to show to the caller. */
   constructor(
     kind: FailureKind,
     message: string,
-    options: ErrorOptions & { fields?: FieldComplaints; code?: string } = {},
+    options: ErrorOptions & { fields?: FieldComplaints; code?: string; listed?: true } = {},
   ) {
     super(message, options)
     this.kind = kind
     this.fields = options.fields
     this.code = options.code
+    this.listed = options.listed === true
   }
 }
 

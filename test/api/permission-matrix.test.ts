@@ -10,6 +10,7 @@ import { storedProject } from '../../src/areas/commits/testing.ts'
 import type { GroupRow } from '../../src/areas/groups/queries.ts'
 import { groupFacts } from '../../src/areas/groups/subject.ts'
 import { endpoints } from '../../src/areas/index.ts'
+import { openMergeRequest } from '../../src/areas/merge-requests/testing.ts'
 import type { ProjectRow } from '../../src/areas/projects/queries.ts'
 import { projectFacts } from '../../src/areas/projects/subject.ts'
 import { type Client, World } from '../world.ts'
@@ -146,8 +147,14 @@ function formWithFile(): FormData {
   return form
 }
 
-/** What is there to ask about: a group and a project in it, with a member of each level. */
-type Place = { readonly groupId: number; readonly projectId: number; readonly path: string; readonly sha: string }
+/** What is there to ask about: a group and a project in it, with a member of each level and an open merge request. */
+type Place = {
+  readonly groupId: number
+  readonly projectId: number
+  readonly path: string
+  readonly sha: string
+  readonly iid: number
+}
 
 describe('the service answers so', { timeout: 60_000 }, () => {
   let world: World
@@ -178,8 +185,11 @@ describe('the service answers so', { timeout: 60_000 }, () => {
           const group = await world.group({ visibility, members })
           const { id: projectId, full_path: path, repository } = await storedProject(world, { visibility, group })
           const sha = repository.commit({ 'README.md': 'x' })
+          const mergeRequest = await openMergeRequest(world, {
+            project: { id: projectId, full_path: path, repository },
+          })
           if (archived) await world.rows('update projects set archived = true where id = $1', [projectId])
-          places.set(`${visibility} ${archived}`, { groupId: group.id, projectId, path, sha })
+          places.set(`${visibility} ${archived}`, { groupId: group.id, projectId, path, sha, iid: mergeRequest.iid })
         }),
     )
     return () => world[Symbol.asyncDispose]()
@@ -198,6 +208,7 @@ describe('the service answers so', { timeout: 60_000 }, () => {
       ':id': String(id),
       ':forked_from_id': String(id),
       ':sha': place.sha,
+      ':merge_request_iid': String(place.iid),
       ':branch': 'main',
       ':file_path': 'README.md',
       ':user_id': String(victim.id),

@@ -340,6 +340,14 @@ export const projectRows: readonly Row[] = [
   ['GET /projects/:id/custom_attributes/:key', 'administrator -', 404, none('key')],
   ['PUT /projects/:id/custom_attributes/:key', 'administrator -', 400, { json: { value: ' ' }, ...none('key') }],
   ['DELETE /projects/:id/custom_attributes/:key', 'administrator -', [204, 404], none('key')],
+
+  [
+    'POST /projects/:id/merge_requests',
+    'developer - live',
+    422,
+    { json: { source_branch: 'main', target_branch: 'main', title: 'x' } },
+  ],
+  ['GET /projects/:id/merge_requests/:merge_request_iid', 'reporter L', 200],
 ]
 
 /** Operations on a group. */

@@ -5,6 +5,7 @@ import { emit } from '../../events/log.ts'
 import type { Commit } from '../../git/commits.ts'
 import { forbidden, invalid, notFound, rowNotFound } from '../../kernel/failure.ts'
 import { diffLimits } from '../commits/diff-limits.ts'
+import { newDiscussionId } from '../discussions/discussion-id.ts'
 import type { ProjectSubject } from '../projects/subject.ts'
 import { openRepository } from '../repositories/open.ts'
 import {
@@ -18,7 +19,6 @@ import {
   updateNote,
 } from './note-queries.ts'
 import { findPlace, type WantedPosition } from './position.ts'
-import { newDiscussionId } from './queries.ts'
 import { saveComment } from './service.ts'
 
 /** Compat: one string with a hash in Ruby's spelling. */

@@ -1,9 +1,9 @@
-import { randomBytes } from 'node:crypto'
 import type { List } from '../../api/page.ts'
 import type { Tx } from '../../db/db.ts'
 import { sql, wireTime } from '../../db/sql.ts'
 import type { Timestamp } from '../../db/types.ts'
 import type { Oid } from '../../git/oid.ts'
+import { newDiscussionId } from '../discussions/discussion-id.ts'
 import type { UserReferenceRow } from '../users/queries.ts'
 import type { ChangedLine } from './changed-line.ts'
 import type { Position } from './position.ts'
@@ -48,9 +48,6 @@ export type NewComment = {
   /** Begins a discussion that may be answered, or is part of one. A comment by itself without. */
   discussion?: { readonly id: string; readonly threaded: boolean; readonly position: Position | null }
 }
-
-/** 40 hex digits, as clients expect of a discussion. */
-export const newDiscussionId = (): string => randomBytes(20).toString('hex')
 
 /** Nothing when the project is going. */
 export const insertComment = (

@@ -245,7 +245,9 @@ create table todos (
   updated_at timestamptz not null default now()
 );
 create index todos_user on todos (user_id, state, id);
-create index todos_merge_request on todos (merge_request_id, user_id) where state = 'pending';
+create index todos_target on todos (merge_request_id);
+-- Nobody has a merge request on his list twice.
+create unique index todos_pending on todos (merge_request_id, user_id) where state = 'pending';
 create index todos_author on todos (author_id);
 create index todos_project on todos (project_id);
 create index todos_note on todos (note_id) where note_id is not null;

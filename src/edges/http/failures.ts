@@ -64,14 +64,14 @@ export function answerFor(error: unknown): WireAnswer {
   if (error instanceof ParameterError) return { status: 400, body: { error: error.message } }
   const failure = failureOf(error)
   if (!failure) return internal
-  const { kind, message, fields, code } = failure
+  const { kind, message, fields, code, listed } = failure
   const { status, key, prefixed, list, nested } = wire[kind]
   if (fields) return { status, body: { message: fields } }
   const text = prefixed ? `${status} ${message}` : message
   return {
     status,
     body: {
-      [key]: list ? [text] : nested ? { error: text } : text,
+      [key]: list || listed ? [text] : nested ? { error: text } : text,
       ...(code !== undefined && { error_code: code }),
     },
   }

@@ -1,0 +1,75 @@
+import { mergeRequestPolicy } from '../../access/merge-request-policy.ts'
+import { allows } from '../../access/policy.ts'
+import { projectPolicy } from '../../access/project-policy.ts'
+import type { Ctx } from '../../api/ctx.ts'
+import { aheadBehind } from '../../git/ancestry.ts'
+import { readCommit } from '../../git/commits.ts'
+import { branchRef } from '../../git/ref-name.ts'
+import { readRef } from '../../git/refs.ts'
+import { findNewestPipeline } from '../pipelines/queries.ts'
+import { loadProject, type ProjectSubject } from '../projects/subject.ts'
+import { loadProtections, type Protections } from '../protected-refs/protections.ts'
+import { canPushToBranch } from '../pushes/can-push.ts'
+import { openRepository } from '../repositories/open.ts'
+import type { MergeRequestDetailRow } from './detail-entity.ts'
+import { findRecord, type MergeRequestRecordRow } from './record-queries.ts'
+import type { Within } from './reference.ts'
+
+/** Whether role and protection let the caller merge into a branch: who may push may merge. */
+export const canMergeInto = (ctx: Ctx, project: ProjectSubject, protections: Protections, branch: string): boolean =>
+  allows(mergeRequestPolicy.merge, ctx.actor, project.facts) &&
+  (protections.grants('merge', 'branch', branch) || canPushToBranch(ctx, project, protections, branch))
+
+export type DetailOptions = {
+  /** From where it is looked at; its own project without. */
+  readonly within?: Within
+  readonly divergedCommits?: boolean
+  readonly rebasing?: boolean
+}
+
+/**
+ * What the record of one merge request shows, given the project into which it is to be merged. Three statements, and one more
+ * when it comes from another project.
+ */
+export async function getDetail(
+  ctx: Ctx,
+  project: ProjectSubject,
+  id: number,
+  { within = { of: 'project', id: project.id, full_path: project.full_path }, ...wanted }: DetailOptions = {},
+): Promise<MergeRequestDetailRow> {
+  const [mergeRequest, protections] = await Promise.all([
+    findRecord(ctx.db, ctx.actor, id),
+    loadProtections(ctx, project),
+  ])
+  const [pipeline, divergedCommits] = await Promise.all([
+    headPipeline(ctx, project, mergeRequest),
+    wanted.divergedCommits ? countDiverged(ctx, project, mergeRequest) : undefined,
+  ])
+  return {
+    mergeRequest,
+    within,
+    pipeline,
+    canMerge: canMergeInto(ctx, project, protections, mergeRequest.target_branch),
+    ...(divergedCommits !== undefined && { divergedCommits }),
+    ...(wanted.rebasing && { withRebasing: true }),
+  }
+}
+
+/** The newest pipeline of the head, in the project of the source, if the caller may read that. */
+async function headPipeline(ctx: Ctx, target: ProjectSubject, row: MergeRequestRecordRow) {
+  const { source_project_id: sourceId, head_oid: head, source_branch: branch } = row
+  if (sourceId === null || !head) return undefined
+  const project = sourceId === target.id ? target : await loadProject(String(sourceId), ctx)
+  if (!project || !allows(projectPolicy.read_pipeline, ctx.actor, project.facts)) return undefined
+  const pipeline = await findNewestPipeline(ctx.db, project.id, head, branch)
+  return pipeline && { pipeline, project }
+}
+
+/** How many commits of the target branch the source lacks. */
+async function countDiverged(ctx: Ctx, target: ProjectSubject, row: MergeRequestRecordRow): Promise<number> {
+  const repo = openRepository(ctx, target)
+  const ref = branchRef(row.target_branch)
+  const tip = ref && (await readRef(repo, ref))
+  if (!tip || !row.head_oid || !(await readCommit(repo, row.head_oid))) return 0
+  return (await aheadBehind(repo, tip, row.head_oid)).left
+}

@@ -1,0 +1,33 @@
+import { describe, expect, test } from 'vitest'
+import { mentionedNames } from './mention-names.ts'
+
+const named = (text: string) => mentionedNames(text).map(({ name, addressed }) => (addressed ? `!${name}` : name))
+
+describe('names in a text', () => {
+  test.for([
+    ['@ann, please look', ['!ann']],
+    ['Please look, @ann', ['ann']],
+    [' @ann and @bob: what about @eve.', ['!ann', '!bob', 'eve']],
+    ['@Ann @ann @ANN', ['!ann']],
+    ['Ask @ann-marie.jones_2, or @bob-.', ['ann-marie.jones_2', 'bob']],
+    ['(@ann) [@bob] **@eve**', ['ann', 'bob', 'eve']],
+    ['ann@example.com, //host/@ann, @@ann, a.@b', []],
+    ['`@ann` and\n```\n@bob\n```\n@eve', ['eve']],
+    ['~~~\n@ann\n```\n~~~\n@bob', ['bob']],
+    ['```\n@ann', []],
+    ['@', []],
+    ['', []],
+  ] as const)('%j names %j', ([text, names]) => {
+    expect(named(text)).toEqual(names)
+  })
+
+  test('are at most a hundred', () => {
+    expect(mentionedNames(Array.from({ length: 500 }, (_, index) => `@u${index}`).join(' '))).toHaveLength(100)
+  })
+
+  test.for(['@a.', '@a', '`', '@-.', '@a and ', ' ', '```\n', '@'])('%j again and again takes no time', (part) => {
+    const started = performance.now()
+    mentionedNames(part.repeat(300_000))
+    expect(performance.now() - started).toBeLessThan(1000)
+  })
+})

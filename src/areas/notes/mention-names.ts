@@ -1,0 +1,39 @@
+/** More names in one text than these are not looked at. */
+const mostNames = 100
+
+/** Text with backquotes in place of what is code in Markdown: fenced lines, and spans between backquotes. */
+function prose(text: string): string {
+  const lines: string[] = []
+  let fence: string | undefined
+  for (const line of text.split('\n')) {
+    const mark = /^ {0,3}(```|~~~)/.exec(line)?.[1]
+    if (fence === undefined && mark === undefined) lines.push(line)
+    else if (fence === undefined) {
+      fence = mark
+      lines.push('`')
+    } else if (mark === fence) fence = undefined
+  }
+  return lines.join('\n').replace(/`[^`\n]*`/g, '` `')
+}
+
+/** User names are made of these; a dot or dash at the end ends the sentence. */
+const mention = /(?<![\w@/.-])@(\w(?:[\w.-]*\w)?)/g
+
+export type MentionedName = {
+  /** In lower case. */
+  readonly name: string
+  /** Spoken to: named before anything else is said. */
+  readonly addressed: boolean
+}
+
+/** The names after an `@` in a text, each once. */
+export function mentionedNames(text: string): MentionedName[] {
+  const shown = prose(text)
+  const address = /^\s*(?:@\w[\w.-]*[\s,:]*(?:and\s+)?)*/.exec(shown)![0].length
+  const names = new Map<string, MentionedName>()
+  for (const { 1: found, index } of shown.matchAll(mention)) {
+    const name = found!.toLowerCase()
+    if (names.size < mostNames && !names.has(name)) names.set(name, { name, addressed: index < address })
+  }
+  return [...names.values()]
+}
