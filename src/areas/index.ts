@@ -42,6 +42,7 @@ import { failStuckImports, importFromUrl } from './imports/jobs.ts'
 import { importRoutes } from './imports/routes.ts'
 import { acceptInvitationsLater, purgeEndedInvitations } from './invitations/jobs.ts'
 import { invitationRoutes } from './invitations/routes.ts'
+import { labelEventRoutes } from './label-events/routes.ts'
 import { labelPromotionRoutes } from './labels/promotion-routes.ts'
 import { labelRoutes } from './labels/routes.ts'
 import { refreshLanguages } from './languages/jobs.ts'
@@ -137,6 +138,7 @@ export const areas: Readonly<Record<string, readonly Endpoint[]>> = {
   housekeeping: housekeepingRoutes,
   imports: importRoutes,
   invitations: invitationRoutes,
+  'label-events': labelEventRoutes,
   labels: [...labelRoutes, ...labelPromotionRoutes],
   languages: languageRoutes,
   members: [...groupMemberRoutes, ...projectMemberRoutes, ...membershipRoutes, ...projectUserRoutes],

@@ -348,6 +348,13 @@ export const projectRows: readonly Row[] = [
     { json: { source_branch: 'main', target_branch: 'main', title: 'x' } },
   ],
   ['GET /projects/:id/merge_requests/:merge_request_iid', 'reporter L', 200],
+  ['GET /projects/:id/merge_requests/:merge_request_iid/resource_label_events', 'reporter L', 200],
+  [
+    'GET /projects/:id/merge_requests/:merge_request_iid/resource_label_events/:resource_label_event_id',
+    'reporter L',
+    404,
+    none('resource_label_event_id'),
+  ],
 ]
 
 /** Operations on a group. */

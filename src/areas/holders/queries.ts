@@ -40,6 +40,9 @@ export const projectsIn = ({ of, id }: ProjectOrGroupHolder): Sql =>
     : sql`p.namespace_id in (select d.id from namespaces outermost join namespaces d
         on ${within(raw('d.traversal_ids'), raw('outermost.traversal_ids'))} where outermost.id = ${id})`
 
+/** Projects that moved, as a selection of their ids, and the groups that are no longer around them. */
+export type Moved = { readonly projects: Sql; readonly leftGroups: readonly number[] }
+
 /** The columns that say whose a new row is; null but one, of the installation all. */
 export const holderIds = ({ of, id }: Holder) => ({
   projectId: of === 'project' ? id : null,
