@@ -3,6 +3,7 @@ import type { Job } from '../jobs/job.ts'
 import { accessRequestRoutes } from './access-requests/routes.ts'
 import { appearanceRoutes } from './appearance/routes.ts'
 import { applicationSettingRoutes } from './application-settings/routes.ts'
+import { approvalRoutes } from './approvals/routes.ts'
 import { archiveRoutes } from './archive/routes.ts'
 import { archivingRoutes } from './archiving/routes.ts'
 import { auditRoutes } from './audit/routes.ts'
@@ -114,6 +115,7 @@ export const areas: Readonly<Record<string, readonly Endpoint[]>> = {
   'access-requests': accessRequestRoutes,
   appearance: appearanceRoutes,
   'application-settings': applicationSettingRoutes,
+  approvals: approvalRoutes,
   archive: archiveRoutes,
   archiving: archivingRoutes,
   audit: auditRoutes,

@@ -348,6 +348,27 @@ export const projectRows: readonly Row[] = [
     { json: { source_branch: 'main', target_branch: 'main', title: 'x' } },
   ],
   ['GET /projects/:id/merge_requests/:merge_request_iid', 'reporter L', 200],
+  ['GET /projects/:id/merge_requests/:merge_request_iid/approvals', 'reporter L', 200],
+  [
+    'POST /projects/:id/merge_requests/:merge_request_iid/approvals',
+    'developer - live',
+    201,
+    { json: { approvals_required: 0 } },
+  ],
+  [
+    'PUT /projects/:id/merge_requests/:merge_request_iid/approvers',
+    'developer - live',
+    200,
+    { json: { approver_ids: [] } },
+  ],
+  // The administrator is its author, who may not.
+  [
+    'POST /projects/:id/merge_requests/:merge_request_iid/approve',
+    'developer - live',
+    [409, 403],
+    { json: { sha: 'none' } },
+  ],
+  ['POST /projects/:id/merge_requests/:merge_request_iid/unapprove', 'reporter L live', 404],
   ['GET /projects/:id/merge_requests/:merge_request_iid/resource_label_events', 'reporter L', 200],
   [
     'GET /projects/:id/merge_requests/:merge_request_iid/resource_label_events/:resource_label_event_id',
