@@ -18,6 +18,8 @@ export const mergeRequestPolicy = {
   approve: { from: 'developer', feature: 'merge_requests', or: ['approver'], unless: ['archived', 'author'] },
   /** To take back that one did. */
   unapprove: { from: 'reporter', open: 'signed_in', feature: 'merge_requests', unless: ['archived'] },
+  /** Who pushes to the source branch is decided by role and protection there. */
+  rebase: { from: 'reporter', open: 'signed_in', feature: 'merge_requests', unless: ['archived'] },
   remove_merge_request: { from: 'owner', feature: 'merge_requests', unless: ['archived'] },
   comment: {
     from: 'reporter',

@@ -108,6 +108,8 @@ type Shape<
   readonly fileLimit?: (settings: Settings) => number
   /** When a handler answers `unchanged` (304), for the documentation. */
   readonly unchanged?: string
+  /** When a handler refuses with 406, for the documentation. */
+  readonly notAcceptable?: string
   /** Headers of the answer that clients read, by name, with what each says. For the documentation. */
   readonly headers?: Readonly<Record<string, string>>
   readonly deprecated?: true

@@ -53,7 +53,16 @@ import { purgeExpiredMembers } from './members/jobs.ts'
 import { membershipRoutes } from './members/membership-routes.ts'
 import { groupMemberRoutes, projectMemberRoutes } from './members/routes.ts'
 import { projectUserRoutes } from './members/user-routes.ts'
+import { commitMergeRequestRoutes } from './merge-requests/commit-routes.ts'
+import { mergeRequestListRoutes } from './merge-requests/list-routes.ts'
 import { mergeRequestRoutes } from './merge-requests/routes.ts'
+import { mergeAwaited } from './merging/auto-merge-job.ts'
+import { checkMergeability } from './merging/check.ts'
+import { rebaseSource } from './merging/rebase.ts'
+import { removeMergedBranch } from './merging/remove-branch.ts'
+import { mergingRoutes } from './merging/routes.ts'
+import { settleCutOffMerges } from './merging/settle.ts'
+import { updateMergeRequests } from './merging/update-job.ts'
 import { milestoneRoutes } from './milestones/routes.ts'
 import { namespaceExistsRoutes } from './namespaces/exists-routes.ts'
 import { namespaceRoutes } from './namespaces/routes.ts'
@@ -145,7 +154,8 @@ export const areas: Readonly<Record<string, readonly Endpoint[]>> = {
   languages: languageRoutes,
   members: [...groupMemberRoutes, ...projectMemberRoutes, ...membershipRoutes, ...projectUserRoutes],
   milestones: milestoneRoutes,
-  'merge-requests': mergeRequestRoutes,
+  'merge-requests': [...mergeRequestListRoutes, ...mergeRequestRoutes, ...commitMergeRequestRoutes],
+  merging: mergingRoutes,
   namespaces: [...namespaceRoutes, ...namespaceExistsRoutes],
   pictures: pictureRoutes,
   pipelines: pipelineRoutes,
@@ -196,6 +206,12 @@ export const jobs: readonly Job<any>[] = [
   removeRepositoryLeftovers,
   importFromUrl,
   judgeSignatures,
+  checkMergeability,
+  mergeAwaited,
+  rebaseSource,
+  removeMergedBranch,
+  settleCutOffMerges,
+  updateMergeRequests,
   purgeEndedInvitations,
   purgeEndedOauthTokens,
   purgeEndedSessions,

@@ -1,3 +1,4 @@
+import { readCommits } from './commits.ts'
 import { inDag } from './dag/dag.ts'
 import { between, commonAncestors, reachable, reaching } from './dag/reach.ts'
 import type { Oid } from './oid.ts'
@@ -49,17 +50,35 @@ export async function mergedInto(
   return new Set(others.filter(({ oid }) => known.get(oid) ?? found?.has(oid)).map(({ name }) => name))
 }
 
-/** The commits among those of some refs that are part of the history of `head`. */
-async function ancestorsOf(repo: Repository, head: Oid, refs: readonly RefTip[]): Promise<ReadonlySet<Oid>> {
-  const oids = refs.map(({ oid }) => oid)
-  const known = await inDag(repo, [head, ...oids], async (dag) => {
+/**
+ * Those of some commits that are `head` or part of its history; others may be gone. One look at the history for all.
+ */
+export async function ancestorsAmong(repo: Repository, head: Oid, commits: readonly Oid[]): Promise<ReadonlySet<Oid>> {
+  const there = (await readCommits(repo, [...new Set(commits)])).flatMap((commit) => commit?.oid ?? [])
+  const known = await knownAncestors(repo, head, there)
+  if (known) return known
+  const found = new Set<Oid>()
+  for (const oid of there) if (await isAncestor(repo, oid, head)) found.add(oid)
+  return found
+}
+
+const knownAncestors = (repo: Repository, head: Oid, commits: readonly Oid[]): Promise<ReadonlySet<Oid> | undefined> =>
+  inDag(repo, [head, ...commits], async (dag) => {
     const found = await reachable(
       dag,
       dag.node(head),
-      oids.map((oid) => dag.node(oid)),
+      commits.map((oid) => dag.node(oid)),
     )
-    return new Set(oids.filter((oid) => found.has(dag.node(oid))))
+    return new Set(commits.filter((oid) => found.has(dag.node(oid))))
   })
+
+/** The commits among those of some refs that are part of the history of `head`. */
+async function ancestorsOf(repo: Repository, head: Oid, refs: readonly RefTip[]): Promise<ReadonlySet<Oid>> {
+  const known = await knownAncestors(
+    repo,
+    head,
+    refs.map(({ oid }) => oid),
+  )
   if (known) return known
   const names = refs.map(({ name }) => name)
   return new Set((await listRefTips(repo, names, { mergedInto: head })).map(({ oid }) => oid))

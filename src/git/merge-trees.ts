@@ -1,4 +1,4 @@
-import { commitObject, writeObjects } from './objects.ts'
+import { commitObject, type NewObject, writeObjects } from './objects.ts'
 import type { Oid } from './oid.ts'
 import type { Repository } from './repository.ts'
 import { inScratch, keepObjects } from './scratch.ts'
@@ -15,22 +15,32 @@ export async function mergeTrees(
 ): Promise<Oid | 'conflict'> {
   if (base === theirs || ours === theirs) return ours
   if (base === ours) return theirs
-  return inScratch(repo, async (scratch) => {
-    // Git 2.39 finds the base by history alone: these commits have the one it is to find.
-    const ancestor = commitOf(base, [])
-    const sides = [commitOf(ours, [ancestor.oid]), commitOf(theirs, [ancestor.oid])]
-    const made = [ancestor, ...sides]
-    await writeObjects(scratch, made)
-    const { stdout, code } = await scratch.run('merge-tree', {
-      flags: ['--write-tree', '--no-messages', '--name-only'],
-      args: sides.map(({ oid }) => oid),
-      accept: [0, 1],
-    })
-    if (code === 1) return 'conflict'
-    await keepObjects(repo, scratch, new Set(made.map(({ oid }) => oid)))
-    return stdout.toString('latin1').split('\n')[0] as Oid
-  })
+  // Git 2.39 finds the base by history alone: these commits have the one it is to find.
+  const ancestor = commitOf(base, [])
+  const [left, right] = [commitOf(ours, [ancestor.oid]), commitOf(theirs, [ancestor.oid])]
+  return mergeInScratch(repo, [left.oid, right.oid], { with: [ancestor, left, right] })
 }
 
 const commitOf = (tree: Oid, parents: readonly Oid[]) =>
   commitObject({ tree, parents, author: nobody, committer: nobody, message: '' })
+
+/**
+ * The tree that git makes of two commits by what their history has in common. `with` are objects that are there while it works;
+ * without `keep` the tree is not stored, and only tells that there is one.
+ */
+export const mergeInScratch = (
+  repo: Repository,
+  sides: readonly [Oid, Oid],
+  { with: made = [], keep = true }: { with?: readonly NewObject[]; keep?: boolean } = {},
+): Promise<Oid | 'conflict'> =>
+  inScratch(repo, async (scratch) => {
+    if (made.length > 0) await writeObjects(scratch, made)
+    const { stdout, code } = await scratch.run('merge-tree', {
+      flags: ['--write-tree', '--no-messages', '--name-only'],
+      args: sides,
+      accept: [0, 1],
+    })
+    if (code === 1) return 'conflict'
+    if (keep) await keepObjects(repo, scratch, new Set(made.map(({ oid }) => oid)))
+    return stdout.toString('latin1').split('\n')[0] as Oid
+  })

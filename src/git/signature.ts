@@ -1,3 +1,5 @@
+import type { NewSignature } from './objects.ts'
+
 /** Who did something and when, as a commit or tag records it. */
 export type Signature = {
   readonly name: string
@@ -20,6 +22,20 @@ export function parseSignature(line: string): Signature {
     seconds: when ? Number(when[1]) : 0,
     offsetMinutes: when ? sign * (Number(when[3]) * 60 + Number(when[4])) || 0 : 0,
   }
+}
+
+/** As it is written into another commit. */
+export const writtenAs = ({ name, email, seconds, offsetMinutes }: Signature): NewSignature => ({
+  name,
+  email,
+  at: new Date(seconds * 1000),
+  zone: zoneOf(offsetMinutes),
+})
+
+function zoneOf(minutes: number): string {
+  const size = Math.abs(minutes)
+  const pad = (value: number) => String(value).padStart(2, '0')
+  return `${minutes < 0 ? '-' : '+'}${pad(Math.trunc(size / 60))}${pad(size % 60)}`
 }
 
 /** No zone is farther from UTC; clients refuse what no clock can say. */

@@ -40,6 +40,17 @@ export const enqueue = <I extends TObject>(
     sql`select ${addJob(j, delayMs, sql`${JSON.stringify(input)}::json`, sql`${j.queue?.(input) ?? null}`, sql`${j.key?.(input) ?? null}`)}`,
   )
 
+/** The same where a condition holds, in one statement. */
+export const enqueueWhere = <I extends TObject>(
+  tx: Tx,
+  j: JobDeclaration<I>,
+  input: Static<I>,
+  condition: Sql,
+): Promise<number> =>
+  tx.run(
+    sql`select ${addJob(j, 0, sql`${JSON.stringify(input)}::json`, sql`${j.queue?.(input) ?? null}`, sql`${j.key?.(input) ?? null}`)} where ${condition}`,
+  )
+
 /** The same for several inputs, in one statement. */
 export const enqueueEach = <I extends TObject>(
   tx: Tx,

@@ -11,6 +11,8 @@ export type FailureKind =
   | 'too_large'
   /** The subject is in a state in which this cannot be done now. */
   | 'not_allowed'
+  /** What is asked for cannot be made of what is there. */
+  | 'not_acceptable'
   | 'unprocessable'
   | 'precondition_failed'
   /** Another way of paging is needed. */

@@ -347,6 +347,7 @@ export const projectRows: readonly Row[] = [
     422,
     { json: { source_branch: 'main', target_branch: 'main', title: 'x' } },
   ],
+  ['GET /projects/:id/merge_requests', 'reporter L', 200],
   ['GET /projects/:id/merge_requests/:merge_request_iid', 'reporter L', 200],
   ['GET /projects/:id/merge_requests/:merge_request_iid/approvals', 'reporter L', 200],
   [
@@ -376,6 +377,7 @@ export const projectRows: readonly Row[] = [
     404,
     none('resource_label_event_id'),
   ],
+  ['GET /projects/:id/repository/commits/:sha/merge_requests', 'reporter P', 200],
 ]
 
 /** Operations on a group. */
@@ -461,6 +463,7 @@ export const groupRows: readonly Row[] = [
   ['GET /groups/:id/custom_attributes/:key', 'administrator -', 404, none('key')],
   ['PUT /groups/:id/custom_attributes/:key', 'administrator -', 400, { json: { value: ' ' }, ...none('key') }],
   ['DELETE /groups/:id/custom_attributes/:key', 'administrator -', [204, 404], none('key')],
+  ['GET /groups/:id/merge_requests', 'guest L', 200],
 ]
 
 /** Operations on accounts and on the service as a whole: by everybody, by whoever signed in, or by administrators. */
@@ -518,6 +521,7 @@ export const otherRows: readonly (readonly [
   ['POST /users/:id/emails', 'administrator', 400, { json: { email: 'x' } }],
   ['DELETE /users/:id/emails/:email_id', 'administrator', 404, none('email_id')],
   ['GET /user/activities', 'administrator', 200],
+  ['GET /merge_requests', 'signed in', 200],
   ['GET /user_counts', 'signed in', 200],
   ['GET /avatar', 'everybody', 200, { query: 'email=x%40example.com' }],
   ['POST /projects/user/:id', 'administrator', 400, { json: { name: '!' } }],

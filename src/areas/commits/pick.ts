@@ -4,6 +4,7 @@ import { mergeTrees } from '../../git/merge-trees.ts'
 import { commitObject, type NewSignature, treeObject, writeObjects } from '../../git/objects.ts'
 import { emptyTreeOid, type Oid } from '../../git/oid.ts'
 import type { Repository } from '../../git/repository.ts'
+import { writtenAs } from '../../git/signature.ts'
 import { Failure } from '../../kernel/failure.ts'
 import { callerSignature } from '../users/commit-email.ts'
 import type { MadeCommit } from './move-branch.ts'
@@ -26,19 +27,12 @@ async function treeBefore(repo: Repository, { parents }: Commit): Promise<Oid> {
   return parent ? parent.tree : emptyTreeOid
 }
 
-const zoneOf = (minutes: number): string => {
-  const size = Math.abs(minutes)
-  const pad = (value: number) => String(value).padStart(2, '0')
-  return `${minutes < 0 ? '-' : '+'}${pad(Math.trunc(size / 60))}${pad(size % 60)}`
-}
-
 /** The change of a commit, by its author, once more. `message` replaces the usual one. */
 export async function cherryPickOf(ctx: Ctx, repo: Repository, commit: Commit, message?: string): Promise<Pick> {
-  const { name, email, seconds, offsetMinutes } = commit.author
   return {
     base: await treeBefore(repo, commit),
     theirs: commit.tree,
-    author: { name, email, at: new Date(seconds * 1000), zone: zoneOf(offsetMinutes) },
+    author: writtenAs(commit.author),
     committer: callerSignature(ctx),
     message: message ?? `${commit.message.trimEnd()}\n\n(cherry picked from commit ${commit.oid})`,
     verbs: ['cherry-pick', 'cherry-picked'],

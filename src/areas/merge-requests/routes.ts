@@ -3,6 +3,7 @@ import { Flag, Id, Optional, Params, Text } from '../../api/params/types.ts'
 import { project } from '../projects/subject.ts'
 import { getDetail } from './detail.ts'
 import { MergeRequestDetail } from './detail-entity.ts'
+import { checkUnchecked } from './list.ts'
 import { approvals_before_merge, attributeParams, namedOnce } from './params.ts'
 import { createMergeRequest } from './service.ts'
 import { mergeRequest } from './subject.ts'
@@ -44,10 +45,12 @@ export const mergeRequestRoutes = [
       include_rebase_in_progress: Flag({ default: false, description: 'With rebase_in_progress' }),
     }),
     returns: MergeRequestDetail,
-    handle: ({ subject, params, ctx }) =>
-      getDetail(ctx, subject.project, subject.id, {
+    async handle({ subject, params, ctx }) {
+      await checkUnchecked(ctx, [subject])
+      return getDetail(ctx, subject.project, subject.id, {
         divergedCommits: params.include_diverged_commits_count,
         rebasing: params.include_rebase_in_progress,
-      }),
+      })
+    },
   }),
 ]

@@ -75,6 +75,24 @@ export function listPipelines(projectId: number, filters: PipelineFilters, scope
   }
 }
 
+/** Those of commits that a merge request has or had, for its branch, in the project of its source; none without that. */
+export const listPipelinesFor = (
+  projectId: number | null,
+  mergeRequest: { readonly id: number; readonly source_branch: string },
+): List => ({
+  type: 'Pipeline',
+  select: sql`select ${columns} from pipelines p`,
+  from: raw('from pipelines p'),
+  where: [
+    sql`p.project_id = ${projectId}`,
+    sql`p.ref = ${mergeRequest.source_branch}`,
+    sql`exists (select from merge_request_commits c join merge_request_diffs d on d.id = c.diff_id
+      where c.oid = p.sha and d.merge_request_id = ${mergeRequest.id})`,
+  ],
+  order: [{ by: raw('p.id'), direction: 'desc' }],
+  keyset: { direction: 'desc' },
+})
+
 /** One pipeline as its own record shows it. */
 export type PipelineDetailRow = PipelineRow & {
   user: UserReferenceRow | null

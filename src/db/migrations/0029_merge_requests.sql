@@ -97,6 +97,8 @@ create table merge_requests (
   auto_merge_oid text,
   auto_merge_options jsonb,
   rebasing boolean not null default false,
+  -- While it is locked: who merges it, since when, and to which commit the target branch is to move.
+  merging jsonb,
   -- The newest of its versions; of them it has at least one, which has no commit while a branch is missing.
   diff_id bigint,
   merge_commit_oid text,
@@ -122,8 +124,10 @@ create index merge_requests_author on merge_requests (author_id, created_at, id)
 create index merge_requests_milestone on merge_requests (milestone_id) where milestone_id is not null;
 create index merge_requests_diff on merge_requests (diff_id);
 create index merge_requests_merge_commit on merge_requests (merge_commit_oid) where merge_commit_oid is not null;
+create index merge_requests_squash_commit on merge_requests (squash_commit_oid) where squash_commit_oid is not null;
 create index merge_requests_merged_by on merge_requests (merged_by_id) where merged_by_id is not null;
 create index merge_requests_closed_by on merge_requests (closed_by_id) where closed_by_id is not null;
+create index merge_requests_locked on merge_requests (id) where state = 'locked';
 create index merge_requests_auto on merge_requests (auto_merge_user_id) where auto_merge_user_id is not null;
 create index merge_requests_source on merge_requests (source_project_id);
 create index merge_requests_search on merge_requests using gin (title gin_trgm_ops, description gin_trgm_ops);

@@ -34,6 +34,7 @@ const wire: Record<
   conflict_of_edit: { status: 404, key: 'message' },
   too_large: { status: 413, key: 'message', prefixed: true },
   not_allowed: { status: 405, key: 'message', prefixed: true },
+  not_acceptable: { status: 406, key: 'message' },
   unprocessable: { status: 422, key: 'error' },
   precondition_failed: { status: 412, key: 'message', prefixed: true },
   paging_refused: { status: 405, key: 'error' },

@@ -35,6 +35,7 @@ export function responsesOf(e: Endpoint): Record<string, object> {
     [String(statusOf(e))]: success(e),
     ...(e.unchanged !== undefined && { '304': { description: e.unchanged } }),
     ...failures(e),
+    ...(e.notAcceptable !== undefined && { '406': failure(e.notAcceptable, 'OperationError') }),
   }
 }
 

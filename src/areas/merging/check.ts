@@ -1,0 +1,77 @@
+import { Type } from 'typebox'
+import type { Ctx } from '../../api/ctx.ts'
+import type { Tx } from '../../db/db.ts'
+import { canMerge } from '../../git/merge-commits.ts'
+import { enqueueEach, job } from '../../jobs/job.ts'
+import { insertTodos } from '../todos/queries.ts'
+import { type Heads, readHeads, targetRepository } from './heads.ts'
+import { beginChecks, findMerging, lockMerging, type MergingRow, saveMergeStatus } from './queries.ts'
+import { catchUp } from './update.ts'
+
+/** Finds out whether a merge request could be merged as its branches are now. */
+export const checkMergeability = job({
+  name: 'check_mergeability',
+  input: Type.Object({ mergeRequestId: Type.Integer() }),
+  key: ({ mergeRequestId }) => `check_mergeability:${mergeRequestId}`,
+  attempts: 10,
+  run: ({ mergeRequestId }, ctx) => checkNow(ctx, mergeRequestId),
+})
+
+/** Queues the check of those of which it is not known. */
+export async function checkLater(tx: Tx, mergeRequestIds: readonly number[]): Promise<void> {
+  const waiting = mergeRequestIds.length === 0 ? [] : await beginChecks(tx, mergeRequestIds)
+  const inputs = waiting.map((mergeRequestId) => ({ mergeRequestId }))
+  if (inputs.length > 0) await enqueueEach(tx, checkMergeability, inputs)
+}
+
+/** Branches that never stand still are left to the next who asks. */
+const attempts = 5
+
+/**
+ * The same at once. What is found is right only for the heads that it was found for: when one of them moves meanwhile, it is found
+ * out again. Nothing but a `merge-tree` process for heads that were not asked about before.
+ */
+export async function checkNow(ctx: Ctx, id: number): Promise<void> {
+  for (let attempt = 1; attempt <= attempts; attempt++) {
+    await catchUp(ctx, id)
+    const row = await findMerging(ctx.db, id)
+    if (row?.state !== 'opened') return
+    const heads = await readHeads(ctx, row)
+    const merges = await canBeMerged(ctx, row, heads)
+    const isSaved = await ctx.transaction(async (tx) => {
+      const now = await lockMerging(tx, id)
+      if (now?.state !== 'opened') return true
+      if (!isSame(heads, await readHeads(ctx, now))) return false
+      await saveMergeStatus(tx, id, merges ? 'can_be_merged' : 'cannot_be_merged', heads)
+      if (!merges && isNews(now)) await askAuthor(tx, now)
+      return true
+    })
+    if (isSaved) return
+  }
+}
+
+const isSame = (one: Heads, other: Heads): boolean => one.source === other.source && one.target === other.target
+
+async function canBeMerged(ctx: Ctx, row: MergingRow, { source, target }: Heads): Promise<boolean> {
+  if (!source || !target || source !== row.head_oid || row.commits === 0) return false
+  return canMerge(targetRepository(ctx, row), target, source)
+}
+
+/** Before, it could be merged, or nobody knew. What has nothing to merge is no conflict. */
+const isNews = ({ merge_status, head_oid, start_oid, commits }: MergingRow): boolean =>
+  !merge_status.startsWith('cannot_be_merged') && head_oid !== null && start_oid !== null && commits > 0
+
+/** Puts it on the list of its author, and of whoever waits for it to be merged: here it is their own doing that they are told of. */
+async function askAuthor(tx: Tx, row: MergingRow): Promise<void> {
+  const people = new Set([row.author_id, ...(row.auto_merge_user_id === null ? [] : [row.auto_merge_user_id])])
+  await insertTodos(
+    tx,
+    [...people].map((userId) => ({
+      userId,
+      authorId: row.author_id,
+      projectId: row.project_id,
+      mergeRequestId: row.id,
+      action: 'unmergeable' as const,
+    })),
+  )
+}

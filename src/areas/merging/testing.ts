@@ -1,0 +1,26 @@
+import { contextFor } from '../../../test/contexts.ts'
+import type { World } from '../../../test/world.ts'
+import type { Ctx } from '../../api/ctx.ts'
+import type { Oid } from '../../git/oid.ts'
+import type { RefName } from '../../git/ref-name.ts'
+import type { StoredProject } from '../commits/testing.ts'
+import { moveRefs } from '../pushes/move-refs.ts'
+import { openRepository } from '../repositories/open.ts'
+import { updateMergeRequests } from './update-job.ts'
+
+/** Does what the job after a push to a project does. */
+export const afterPush = async (world: World, { id }: { readonly id: number }): Promise<void> =>
+  updateMergeRequests.run({ projectId: id }, await contextFor(world, null))
+
+/** Moves a branch of a project to what is there already, as a push of this person does; the job after it is left out. */
+export async function pushed(
+  ctx: Ctx,
+  { id }: StoredProject,
+  branch: string,
+  from: Oid | null,
+  to: Oid | null,
+): Promise<void> {
+  const repo = openRepository(ctx, { id, repository_storage: 'default' })
+  const outcome = await moveRefs(ctx, id, repo, [{ name: `refs/heads/${branch}` as RefName, from, to }])
+  if (outcome !== 'moved') throw new Error(`${branch} has moved meanwhile`)
+}
