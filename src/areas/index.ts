@@ -63,6 +63,7 @@ import { removeMergedBranch } from './merging/remove-branch.ts'
 import { mergingRoutes } from './merging/routes.ts'
 import { settleCutOffMerges } from './merging/settle.ts'
 import { updateMergeRequests } from './merging/update-job.ts'
+import { milestoneMergeRequestRoutes } from './milestones/merge-request-routes.ts'
 import { milestoneRoutes } from './milestones/routes.ts'
 import { namespaceExistsRoutes } from './namespaces/exists-routes.ts'
 import { namespaceRoutes } from './namespaces/routes.ts'
@@ -153,7 +154,7 @@ export const areas: Readonly<Record<string, readonly Endpoint[]>> = {
   labels: [...labelRoutes, ...labelPromotionRoutes],
   languages: languageRoutes,
   members: [...groupMemberRoutes, ...projectMemberRoutes, ...membershipRoutes, ...projectUserRoutes],
-  milestones: milestoneRoutes,
+  milestones: [...milestoneRoutes, ...milestoneMergeRequestRoutes],
   'merge-requests': [...mergeRequestListRoutes, ...mergeRequestRoutes, ...commitMergeRequestRoutes],
   merging: mergingRoutes,
   namespaces: [...namespaceRoutes, ...namespaceExistsRoutes],

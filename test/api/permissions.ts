@@ -280,6 +280,7 @@ export const projectRows: readonly Row[] = [
   ['PUT /projects/:id/labels/:label_id/promote', 'reporter - live', 404, none('label_id')],
   ['GET /projects/:id/milestones', 'guest P', 200],
   ['GET /projects/:id/milestones/:milestone_id', 'guest P', 404, none('milestone_id')],
+  ['GET /projects/:id/milestones/:milestone_id/merge_requests', 'reporter L', 404, none('milestone_id')],
   ['POST /projects/:id/milestones', 'developer - live', 400, { json: { title: ' ' } }],
   [
     'PUT /projects/:id/milestones/:milestone_id',
@@ -421,6 +422,7 @@ export const groupRows: readonly Row[] = [
   ['POST /groups/:id/labels/:label_id/unsubscribe', 'guest L', 404, none('label_id')],
   ['GET /groups/:id/milestones', 'guest P', 200],
   ['GET /groups/:id/milestones/:milestone_id', 'guest P', 404, none('milestone_id')],
+  ['GET /groups/:id/milestones/:milestone_id/merge_requests', 'guest L', 404, none('milestone_id')],
   ['POST /groups/:id/milestones', 'developer -', 400, { json: { title: ' ' } }],
   ['PUT /groups/:id/milestones/:milestone_id', 'developer -', 404, { json: { title: 'x' }, ...none('milestone_id') }],
   ['DELETE /groups/:id/milestones/:milestone_id', 'developer -', 404, none('milestone_id')],
