@@ -23,10 +23,14 @@ export const pointerText = ({ oid, sizeBytes }: Pointer): string =>
 const readAtOnce = 500
 
 /**
- * Large files that commits point to and no ref reaches yet, some at a time, perhaps repeatedly. One `rev-list`, and one
- * round trip for each new blob that is small enough to be a pointer.
+ * Large files that commits point to and no ref reaches yet (or none of `excluding`), some at a time, perhaps repeatedly. One
+ * `rev-list`, and one round trip for each new blob that is small enough to be a pointer.
  */
-export async function* newPointers(repo: Repository, tips: readonly Oid[]): AsyncIterable<Pointer[]> {
+export async function* newPointers(
+  repo: Repository,
+  tips: readonly Oid[],
+  excluding?: readonly Oid[],
+): AsyncIterable<Pointer[]> {
   const child = await repo.start('rev-list', {
     flags: [
       '--objects',
@@ -36,11 +40,9 @@ export async function* newPointers(repo: Repository, tips: readonly Oid[]): Asyn
       '--filter-provided-objects',
       // Whether commits are whole is git's to say.
       '--ignore-missing',
-      '--not',
-      '--all',
-      '--not',
+      ...(excluding ? [] : (['--not', '--all', '--not'] as const)),
     ],
-    args: tips,
+    args: [...tips, ...(excluding ?? []).map((oid) => `^${oid}`)],
     lane: 'transfer',
   })
   let rest = ''

@@ -378,6 +378,16 @@ export const projectRows: readonly Row[] = [
     404,
     none('resource_label_event_id'),
   ],
+  // Of those who come so far, role and protection of the branches decide: 401 and 403 are theirs.
+  ['PUT /projects/:id/merge_requests/:merge_request_iid/merge', 'reporter L live', [401, 409], { json: { sha: 'x' } }],
+  [
+    'POST /projects/:id/merge_requests/:merge_request_iid/cancel_merge_when_pipeline_succeeds',
+    'reporter L live',
+    [401, 406],
+  ],
+  ['PUT /projects/:id/merge_requests/:merge_request_iid/rebase', 'reporter L live', [202, 403, 409]],
+  ['GET /projects/:id/merge_requests/:merge_request_iid/merge_ref', 'reporter L', 200],
+  ['GET /projects/:id/merge_requests/:merge_request_iid/pipelines', 'reporter L', 200],
   ['GET /projects/:id/repository/commits/:sha/merge_requests', 'reporter P', 200],
 ]
 

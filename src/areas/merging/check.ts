@@ -14,7 +14,7 @@ export const checkMergeability = job({
   input: Type.Object({ mergeRequestId: Type.Integer() }),
   key: ({ mergeRequestId }) => `check_mergeability:${mergeRequestId}`,
   attempts: 10,
-  run: ({ mergeRequestId }, ctx) => checkNow(ctx, mergeRequestId),
+  run: async ({ mergeRequestId }, ctx) => void (await checkNow(ctx, mergeRequestId)),
 })
 
 /** Queues the check of those of which it is not known. */
@@ -29,15 +29,17 @@ const attempts = 5
 
 /**
  * The same at once. What is found is right only for the heads that it was found for: when one of them moves meanwhile, it is found
- * out again. Nothing but a `merge-tree` process for heads that were not asked about before.
+ * out again. Returns what was found last; nothing of what is not open. A `merge-tree` process for heads that were not asked about
+ * before.
  */
-export async function checkNow(ctx: Ctx, id: number): Promise<void> {
+export async function checkNow(ctx: Ctx, id: number): Promise<boolean | undefined> {
+  let merges: boolean | undefined
   for (let attempt = 1; attempt <= attempts; attempt++) {
     await catchUp(ctx, id)
     const row = await findMerging(ctx.db, id)
-    if (row?.state !== 'opened') return
+    if (row?.state !== 'opened') return undefined
     const heads = await readHeads(ctx, row)
-    const merges = await canBeMerged(ctx, row, heads)
+    merges = await canBeMerged(ctx, row, heads)
     const isSaved = await ctx.transaction(async (tx) => {
       const now = await lockMerging(tx, id)
       if (now?.state !== 'opened') return true
@@ -46,8 +48,9 @@ export async function checkNow(ctx: Ctx, id: number): Promise<void> {
       if (!merges && isNews(now)) await askAuthor(tx, now)
       return true
     })
-    if (isSaved) return
+    if (isSaved) break
   }
+  return merges
 }
 
 const isSame = (one: Heads, other: Heads): boolean => one.source === other.source && one.target === other.target

@@ -14,18 +14,18 @@ import { actorOf } from '../tokens/authenticate.ts'
 import { findAccount } from '../tokens/queries.ts'
 import { callerSignature } from '../users/commit-email.ts'
 import { targetRepository } from './heads.ts'
+import { bringLargeFiles } from './large-files.ts'
 import { isAbreast, makeMerge } from './make-merge.ts'
 import { conflicting, notMergeable } from './mergeable.ts'
 import {
   beginMerging,
-  endMerging,
   findMerging,
   type MergeOptions,
   type Merging,
   type MergingRow,
   noteMergeCommit,
 } from './queries.ts'
-import { completeMerge, settleMerge } from './settle.ts'
+import { completeMerge, giveUpMerge, settleMerge } from './settle.ts'
 import { catchUp } from './update.ts'
 
 /** How it ended: the target branch moved, had it already, or the rules on pushes refused it. */
@@ -50,12 +50,8 @@ export async function mergeHead(ctx: Ctx, row: MergingRow, source: Oid, options:
   try {
     const outcome = await moveTarget(ctx, row, merging, options)
     if (outcome === 'moved') return
-    await endMerging(
-      ctx.db,
-      row.id,
-      merging.token,
-      outcome === 'there already' ? null : `${wentWrong} pre-receive hook. ${outcome.refused}`,
-    )
+    const error = outcome === 'there already' ? null : `${wentWrong} pre-receive hook. ${outcome.refused}`
+    await giveUpMerge(ctx, row, merging.token, error)
     if (outcome === 'there already') await catchUp(ctx, row.id)
   } catch (error) {
     // The branch may have moved all the same.
@@ -97,6 +93,7 @@ async function tryToMove(
   if (!(await isAbreast(repo, row, { source, target }))) throw conflicting()
   const made = await makeMerge(ctx, repo, row, { source, target }, { ...options, squash: merging.squash })
   if (made === 'conflict') throw conflicting()
+  await bringLargeFiles(ctx, row, { source, target })
   const commits = { to: made.to, merge_commit_oid: made.mergeCommit, squash_commit_oid: made.squashCommit }
   if (!(await noteMergeCommit(ctx.db, row.id, merging.token, commits))) throw notMergeable()
   let refused: string | undefined

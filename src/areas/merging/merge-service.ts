@@ -53,9 +53,7 @@ async function getMerging(ctx: Ctx, id: number): Promise<MergingRow> {
 
 /** Fails when the branches cannot be merged, or not in the way in which the project merges. Returns the source's head. */
 async function requireClean(ctx: Ctx, row: MergingRow, { source, target }: Heads): Promise<Oid> {
-  await checkNow(ctx, row.id)
-  const { merge_status } = await getMerging(ctx, row.id)
-  if (merge_status !== 'can_be_merged' || !source || !target) throw conflicting()
+  if (!source || !target || !(await checkNow(ctx, row.id))) throw conflicting()
   if (!(await isAbreast(targetRepository(ctx, row), row, { source, target }))) throw conflicting()
   return source
 }

@@ -190,6 +190,27 @@ describe('PUT …/merge_requests/:merge_request_iid/merge', () => {
   })
 })
 
+describe('large files of a fork', () => {
+  test('come along with the commits that point to them', async ({ world }) => {
+    const ann = await world.user()
+    const project = await storedProject(world)
+    project.repository.commit({ a: 'a\n' })
+    const fork = await forkOf(world, project, ann)
+    const [mine, other] = ['1'.repeat(64), '2'.repeat(64)]
+    for (const oid of [mine, other])
+      await world.rows('insert into large_files (project_id, oid, size) values ($1, $2, 7)', [fork.id, oid])
+    const pointer = `version https://git-lfs.github.com/spec/v1\noid sha256:${mine}\nsize 7\n`
+    const { at } = await openMergeRequest(world, {
+      project,
+      source: fork,
+      author: ann,
+      files: { 'large.bin': pointer },
+    })
+    await world.root.put(`${at}/merge`)
+    expect(await world.rows('select oid from large_files where project_id = $1', [project.id])).toEqual([{ oid: mine }])
+  })
+})
+
 describe('what stands against a merge', () => {
   test('a conflict: 406, and then 405, since it is known', async ({ world }) => {
     const { at, project, id } = await openMergeRequest(world, { files: { a: 'theirs\n' } })
@@ -218,12 +239,16 @@ describe('what stands against a merge', () => {
     expect((await world.root.put(`${at}/merge`, { sha: now })).json).toMatchObject({ state: 'merged', sha: now })
   })
 
-  test.for([
-    ['work in progress', { title: 'wip: later' }],
-    ['no commit', { files: {}, branch: 'main2', nothing: true }],
-  ] as const)('%s: 405', async ([, { nothing, ...attributes }], { world }) => {
-    const { at, project } = await openMergeRequest(world, attributes)
-    if (nothing) project.repository.git('update-ref', 'refs/heads/main2', 'main')
+  test('work in progress: 405', async ({ world }) => {
+    const { at, id } = await openMergeRequest(world, { title: 'wip: later' })
+    expect((await world.root.put(`${at}/merge`)).status).toBe(405)
+    await world.rows(`update merge_requests set title = 'Now' where id = $1`, [id])
+    expect((await world.root.put(`${at}/merge`)).status).toBe(200)
+  })
+
+  test('no commit: 405', async ({ world }) => {
+    const { at, project } = await openMergeRequest(world)
+    project.repository.git('update-ref', 'refs/heads/topic', 'main')
     expect((await world.root.put(`${at}/merge`)).status).toBe(405)
     expect((await world.root.get(at)).json.state).toBe('opened')
   })

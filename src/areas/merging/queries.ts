@@ -127,10 +127,6 @@ export const uncheckInto = (db: Db, projectId: number, branch: string, target: O
     where project_id = ${projectId} and target_branch = ${branch} and state = 'opened'
       and merge_status not in ('unchecked', 'cannot_be_merged_recheck') and merge_status_target_oid is distinct from ${target}`)
 
-/** The same of one. */
-export const uncheck = (tx: Tx, id: number): Promise<number> =>
-  tx.run(sql`update merge_requests set merge_status = ${unchecked} where id = ${id}`)
-
 /** What was found out about the heads of both branches. It is no change of the merge request: `updated_at` stays. */
 export const saveMergeStatus = (
   tx: Tx,
@@ -193,20 +189,24 @@ const mergingIs = (id: number, token: string): Sql =>
   sql`id = ${id} and state = 'locked' and merging->>'token' = ${token}`
 
 /** Gives up a merge. False when it was over. */
-export const endMerging = async (db: Db, id: number, token: string, error: string | null): Promise<boolean> =>
-  (await db.run(sql`
+export const endMerging = async (tx: Tx, id: number, token: string, error: string | null): Promise<boolean> =>
+  (await tx.run(sql`
     update merge_requests set state = 'opened', merging = null, merge_error = ${error} where ${mergingIs(id, token)}`)) >
   0
 
-/** Completes a merge, whose commits are in the target branch. False when it was over. */
-export const completeMerging = async (tx: Tx, id: number, merging: Merging): Promise<boolean> =>
-  (await tx.run(sql`
+/** Completes a merge, whose commits are in the target branch, and tells who did it, if he is still there. Nothing when it was over. */
+export const completeMerging = (
+  tx: Tx,
+  id: number,
+  merging: Merging,
+): Promise<{ merged_by_id: number | null } | undefined> =>
+  tx.row(sql`
     update merge_requests set state = 'merged', merging = null, merge_error = null, merged_at = now(),
       merged_by_id = (select id from users where id = ${merging.user_id}), merge_commit_oid = ${merging.merge_commit_oid ?? null},
       squash_commit_oid = ${merging.squash_commit_oid ?? null}, squash = ${merging.squash},
       should_remove_source_branch = ${merging.should_remove_source_branch},
       auto_merge_user_id = null, auto_merge_oid = null, auto_merge_options = null, updated_at = now()
-    where ${mergingIs(id, merging.token)}`)) > 0
+    where ${mergingIs(id, merging.token)} returning merged_by_id`)
 
 /** Those that have been on their way for so long. */
 export const longMerging = async (db: Db, olderThanSeconds: number): Promise<number[]> => {

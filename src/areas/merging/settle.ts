@@ -3,6 +3,7 @@ import type { Ctx } from '../../api/ctx.ts'
 import { isAncestor } from '../../git/ancestry.ts'
 import { readCommit } from '../../git/commits.ts'
 import { enqueue, job } from '../../jobs/job.ts'
+import { mergeRequestsUpdateDue } from './after-push.ts'
 import { tellEnd } from './events.ts'
 import { readHeads, targetRepository } from './heads.ts'
 import { completeMerging, endMerging, findMerging, longMerging, type MergingRow } from './queries.ts'
@@ -22,8 +23,9 @@ export async function completeMerge(ctx: Ctx, row: MergingRow): Promise<void> {
   const { merging } = row
   if (!merging) return
   await ctx.transaction(async (tx) => {
-    if (!(await completeMerging(tx, row.id, merging))) return
-    await tellEnd(tx, row, 'merge_request_merged', merging.user_id)
+    const completed = await completeMerging(tx, row.id, merging)
+    if (!completed) return
+    await tellEnd(tx, row, 'merge_request_merged', completed.merged_by_id)
     if (merging.should_remove_source_branch ?? row.force_remove_source_branch)
       await enqueue(tx, removeMergedBranch, {
         mergeRequestId: row.id,
@@ -33,19 +35,23 @@ export async function completeMerge(ctx: Ctx, row: MergingRow): Promise<void> {
   })
 }
 
+/** It is open again, with why it was not merged. What pushes did to it meanwhile is seen to later. */
+export const giveUpMerge = (ctx: Ctx, row: MergingRow, token: string, error: string | null): Promise<void> =>
+  ctx.transaction(async (tx) => {
+    if (!(await endMerging(tx, row.id, token, error))) return
+    for (const projectId of new Set([row.project_id, row.source_project_id ?? row.project_id]))
+      await enqueue(tx, mergeRequestsUpdateDue, { projectId })
+  })
+
 /**
  * Ends a merge that may have been cut off: completes it when the target branch has its commits. When not, gives it up, with
  * `release`; else somebody may still be about to move the branch.
  */
-export async function settleMerge(
-  ctx: Ctx,
-  id: number,
-  { release, error = null }: { release: boolean; error?: string | null },
-): Promise<void> {
+export async function settleMerge(ctx: Ctx, id: number, { release }: { release: boolean }): Promise<void> {
   const row = await findMerging(ctx.db, id)
   if (!row?.merging || row.state !== 'locked') return
   if (await hasArrived(ctx, row)) await completeMerge(ctx, row)
-  else if (release) await endMerging(ctx.db, id, row.merging.token, error)
+  else if (release) await giveUpMerge(ctx, row, row.merging.token, null)
 }
 
 async function hasArrived(ctx: Ctx, row: MergingRow): Promise<boolean> {

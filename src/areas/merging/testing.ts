@@ -8,6 +8,10 @@ import { moveRefs } from '../pushes/move-refs.ts'
 import { openRepository } from '../repositories/open.ts'
 import { updateMergeRequests } from './update-job.ts'
 
+/** What is known of whether it could be merged, without asking for more. */
+export const mergeStatusOf = async (world: World, id: number): Promise<string> =>
+  (await world.rows('select merge_status from merge_requests where id = $1', [id]))[0].merge_status
+
 /** Does what the job after a push to a project does. */
 export const afterPush = async (world: World, { id }: { readonly id: number }): Promise<void> =>
   updateMergeRequests.run({ projectId: id }, await contextFor(world, null))
