@@ -141,4 +141,14 @@ describe('approvals', () => {
     expect((await ann.post(`${at}/approvals`, { approvals_required: 4 })).json.approvals_required).toBe(4)
     expect((await ann.post(`${at}/approvals`, { approvals_required: -1 })).status).toBe(400)
   })
+
+  test('are what a merge waits for', async ({ world }) => {
+    const { at, dan } = await opened(world, { approvals_before_merge: 1 })
+    expect(await world.root.put(`${at}/merge`)).toMatchObject({
+      status: 405,
+      json: { message: '405 Method Not Allowed' },
+    })
+    await dan.post(`${at}/approve`)
+    expect(await world.root.put(`${at}/merge`)).toMatchObject({ status: 200, json: { state: 'merged' } })
+  })
 })
