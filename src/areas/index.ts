@@ -55,7 +55,9 @@ import { groupMemberRoutes, projectMemberRoutes } from './members/routes.ts'
 import { projectUserRoutes } from './members/user-routes.ts'
 import { commitMergeRequestRoutes } from './merge-requests/commit-routes.ts'
 import { mergeRequestListRoutes } from './merge-requests/list-routes.ts'
+import { mergeRequestPeopleRoutes } from './merge-requests/people-routes.ts'
 import { mergeRequestRoutes } from './merge-requests/routes.ts'
+import { mergeRequestVersionRoutes } from './merge-requests/version-routes.ts'
 import { mergeAwaited } from './merging/auto-merge-job.ts'
 import { checkMergeability } from './merging/check.ts'
 import { rebaseSource } from './merging/rebase.ts'
@@ -155,7 +157,13 @@ export const areas: Readonly<Record<string, readonly Endpoint[]>> = {
   languages: languageRoutes,
   members: [...groupMemberRoutes, ...projectMemberRoutes, ...membershipRoutes, ...projectUserRoutes],
   milestones: [...milestoneRoutes, ...milestoneMergeRequestRoutes],
-  'merge-requests': [...mergeRequestListRoutes, ...mergeRequestRoutes, ...commitMergeRequestRoutes],
+  'merge-requests': [
+    ...mergeRequestListRoutes,
+    ...mergeRequestRoutes,
+    ...mergeRequestVersionRoutes,
+    ...mergeRequestPeopleRoutes,
+    ...commitMergeRequestRoutes,
+  ],
   merging: mergingRoutes,
   namespaces: [...namespaceRoutes, ...namespaceExistsRoutes],
   pictures: pictureRoutes,

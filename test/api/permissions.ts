@@ -388,6 +388,13 @@ export const projectRows: readonly Row[] = [
   ['PUT /projects/:id/merge_requests/:merge_request_iid/rebase', 'reporter L live', [202, 403, 409]],
   ['GET /projects/:id/merge_requests/:merge_request_iid/merge_ref', 'reporter L', 200],
   ['GET /projects/:id/merge_requests/:merge_request_iid/pipelines', 'reporter L', 200],
+  ['PUT /projects/:id/merge_requests/:merge_request_iid', 'developer - live', 200, { json: { squash: false } }],
+  ['DELETE /projects/:id/merge_requests/:merge_request_iid', 'owner - live', 412, { headers: long }],
+  ['GET /projects/:id/merge_requests/:merge_request_iid/commits', 'reporter L', 200],
+  ['GET /projects/:id/merge_requests/:merge_request_iid/changes', 'reporter L', 200],
+  ['GET /projects/:id/merge_requests/:merge_request_iid/participants', 'reporter L', 200],
+  ['GET /projects/:id/merge_requests/:merge_request_iid/versions', 'reporter L', 200],
+  ['GET /projects/:id/merge_requests/:merge_request_iid/versions/:version_id', 'reporter L', 404, none('version_id')],
   ['GET /projects/:id/repository/commits/:sha/merge_requests', 'reporter P', 200],
 ]
 
