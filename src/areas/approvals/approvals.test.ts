@@ -85,8 +85,8 @@ describe('approvals', () => {
   })
 
   test('are of what is open', async ({ world }) => {
-    const { at, id, dan } = await opened(world)
-    await world.rows(`update merge_requests set state = 'closed' where id = $1`, [id])
+    const { at, dan } = await opened(world)
+    await dan.put(at, { state_event: 'close' })
     expect((await dan.get(`${at}/approvals`)).json.user_can_approve).toBe(false)
     expect(await dan.post(`${at}/approve`)).toMatchObject({
       status: 405,

@@ -13,7 +13,7 @@ test('labels are listed with how many open merge requests have them that the cal
   await world.root.post(`/groups/${group.id}/labels`, { name: 'bug', color: 'red' })
   await openMergeRequest(world, { project: open, labels: 'bug' })
   const shut = await openMergeRequest(world, { project: open, labels: 'bug', branch: 'other' })
-  await world.rows(`update merge_requests set state = 'closed' where id = $1`, [shut.id])
+  await world.root.put(shut.at, { state_event: 'close' })
   await openMergeRequest(world, { project: closed, labels: 'bug' })
   const counts = async (who: Client, path: string) => {
     const [label] = (await who.get(`${path}/labels?with_counts=true`)).json
