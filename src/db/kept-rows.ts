@@ -24,8 +24,8 @@ export type Line = {
 /**
  * Rows that are kept for as long as nothing at all is committed. What a snapshot sees follows from it alone, so a row of the
  * same snapshot is exact, in any process; and one question for the snapshot serves all who ask before it goes out. A row
- * whose moment is not the last one seen is known to be old without asking: a commit costs one vain question at most, and one
- * reading of each thing that is wanted, however many want it.
+ * whose moment is not the last one seen is known to be old without asking: a commit costs one vain question at most, none when
+ * it was made here (`outdate`), and one reading of each thing that is wanted, however many want it.
  */
 export class KeptRows implements KeptReads {
   readonly #line: Line

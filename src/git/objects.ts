@@ -68,11 +68,22 @@ export async function whileFoldersGo<T>(work: () => Promise<T>): Promise<T> {
 
 async function writeOnce(repo: Repository, objects: readonly NewObject[]): Promise<void> {
   const places = [...new Map(objects.map((object) => [object.oid, placeOf(repo, object)])).values()]
-  const folders = new Set(places.map(({ folder }) => folder))
-  const missing = [...folders].filter((folder) => !existsSync(folder))
+  const folders = [...new Set(places.map(({ folder }) => folder))]
+  const changed = new Set(folders)
+  const makeFolder = async (folder: string) => {
+    if (existsSync(folder)) return
+    await mkdir(folder, { recursive: true })
+    changed.add(repo.objectDir)
+  }
+  // Nothing of ours lies in the folder yet: it may be gone again.
+  const putInPlace = ({ folder, temporary, path }: Place) =>
+    whileFoldersGo(async () => {
+      await makeFolder(folder)
+      await rename(temporary, path)
+    })
   try {
     await inBatches(
-      [...missing.map((folder) => () => makeFolder(folder)), ...places.map((place) => () => writeTemporary(place))],
+      [...folders.map((folder) => () => makeFolder(folder)), ...places.map((place) => () => writeTemporary(place))],
       (begin) => begin(),
     )
     // What names the others comes last.
@@ -83,7 +94,7 @@ async function writeOnce(repo: Repository, objects: readonly NewObject[]): Promi
     throw error
   }
   // The names must last, too.
-  await inBatches(missing.length > 0 ? [repo.objectDir, ...folders] : [...folders], syncFolder)
+  await inBatches([...changed], syncFolder)
 }
 
 /** Stores one object. */
@@ -131,10 +142,6 @@ async function writeTemporary({ object, temporary }: Place): Promise<void> {
     closeSync(file)
   }
 }
-
-const makeFolder = async (folder: string): Promise<void> => void (await mkdir(folder, { recursive: true }))
-
-const putInPlace = ({ temporary, path }: Place): Promise<void> => rename(temporary, path)
 
 /**
  * As git: objects are packed soon, so speed counts. The window is no larger than what goes through it: memory for the usual
