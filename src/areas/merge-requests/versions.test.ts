@@ -50,7 +50,10 @@ describe('versions of a merge request', () => {
     expect((await world.root.get(`${at}/versions/${json[1].id}`)).json.commits).toHaveLength(1)
     expect(oids(await world.root.get(`${at}/commits`))).toEqual([next, head])
     expect(oids(await world.root.get(`${at}/commits?per_page=1&page=2`))).toEqual([head])
-    expect(await world.root.get(`${at}/versions/999999999`)).toMatchObject({ status: 404, json: { message: '404 Not found' } })
+    expect(await world.root.get(`${at}/versions/999999999`)).toMatchObject({
+      status: 404,
+      json: { message: '404 Not found' },
+    })
   })
 
   test('stay readable after a force push and housekeeping', async ({ world }) => {
