@@ -6,6 +6,7 @@ import { applicationSettingRoutes } from './application-settings/routes.ts'
 import { archiveRoutes } from './archive/routes.ts'
 import { archivingRoutes } from './archiving/routes.ts'
 import { auditRoutes } from './audit/routes.ts'
+import { awardEmojiRoutes } from './award-emoji/routes.ts'
 import { badgeRoutes } from './badges/routes.ts'
 import { blameRoutes } from './blame/routes.ts'
 import { collectUnusedBlobs } from './blob-collection/jobs.ts'
@@ -63,6 +64,8 @@ import { settleCutOffMerges } from './merging/settle.ts'
 import { updateMergeRequests } from './merging/update-job.ts'
 import { namespaceExistsRoutes } from './namespaces/exists-routes.ts'
 import { namespaceRoutes } from './namespaces/routes.ts'
+import { discussionRoutes } from './notes/discussion-routes.ts'
+import { noteRoutes } from './notes/routes.ts'
 import { notificationSettingRoutes } from './notification-settings/routes.ts'
 import { purgeEndedOauthTokens } from './oauth/jobs.ts'
 import { pictureRoutes } from './pictures/routes.ts'
@@ -93,9 +96,13 @@ import { sshKeyRoutes } from './ssh-keys/routes.ts'
 import { starRoutes } from './stars/routes.ts'
 import { statisticsRoutes } from './statistics/routes.ts'
 import { submoduleRoutes } from './submodules/routes.ts'
+import { tellOfNote, tellOfTodos } from './subscriptions/jobs.ts'
+import { subscriptionRoutes } from './subscriptions/routes.ts'
 import { tagRoutes } from './tags/routes.ts'
 import { templateRoutes } from './templates/routes.ts'
 import { termsRoutes } from './terms/routes.ts'
+import { timeTrackingRoutes } from './time-tracking/routes.ts'
+import { todoRoutes } from './todos/routes.ts'
 import { impersonationTokenRoutes } from './tokens/impersonation-routes.ts'
 import { tokenRoutes } from './tokens/routes.ts'
 import { topicRoutes } from './topics/routes.ts'
@@ -124,6 +131,7 @@ export const areas: Readonly<Record<string, readonly Endpoint[]>> = {
   archive: archiveRoutes,
   archiving: archivingRoutes,
   audit: auditRoutes,
+  'award-emoji': awardEmojiRoutes,
   badges: badgeRoutes,
   blame: blameRoutes,
   branches: branchRoutes,
@@ -156,6 +164,7 @@ export const areas: Readonly<Record<string, readonly Endpoint[]>> = {
   ],
   merging: mergingRoutes,
   namespaces: [...namespaceRoutes, ...namespaceExistsRoutes],
+  notes: [...noteRoutes, ...discussionRoutes],
   pictures: pictureRoutes,
   pipelines: pipelineRoutes,
   'notification-settings': notificationSettingRoutes,
@@ -172,9 +181,12 @@ export const areas: Readonly<Record<string, readonly Endpoint[]>> = {
   stars: starRoutes,
   statistics: statisticsRoutes,
   submodules: submoduleRoutes,
+  subscriptions: subscriptionRoutes,
   tags: tagRoutes,
   templates: templateRoutes,
   terms: termsRoutes,
+  'time-tracking': timeTrackingRoutes,
+  todos: todoRoutes,
   tokens: [...tokenRoutes, ...impersonationTokenRoutes],
   topics: topicRoutes,
   transfers: [...transferRoutes, ...transferLocationRoutes],
@@ -230,4 +242,6 @@ export const jobs: readonly Job<any>[] = [
   resumeGroupRemovals,
   resumeProjectRemovals,
   settleCutOffPushes,
+  tellOfNote,
+  tellOfTodos,
 ]

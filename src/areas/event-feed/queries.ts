@@ -34,8 +34,8 @@ export type FeedFilters = {
 }
 
 /**
- * What happened in projects that the caller can read now, whatever he could then; about code and merge requests only where he reads those. The
- * newest first unless `sort` says otherwise. Both sets have their own index, in the order of the list.
+ * What happened in projects that the caller can read now, whatever he could then; about code and merge requests only where he
+ * reads those. The newest first unless `sort` says otherwise. Both sets have their own index, in the order of the list.
  */
 export function feedOf(caller: Caller, set: FeedSet, { action, targetType, before, after, sort }: FeedFilters): List {
   const where: Sql[] = [
