@@ -58,6 +58,7 @@ import { rebaseSource } from './merging/rebase.ts'
 import { removeMergedBranch } from './merging/remove-branch.ts'
 import { mergingRoutes } from './merging/routes.ts'
 import { settleCutOffMerges } from './merging/settle.ts'
+import { closeUnlinked } from './merging/unlinked.ts'
 import { updateMergeRequests } from './merging/update-job.ts'
 import { namespaceExistsRoutes } from './namespaces/exists-routes.ts'
 import { namespaceRoutes } from './namespaces/routes.ts'
@@ -198,6 +199,7 @@ export const jobs: readonly Job<any>[] = [
   importFromUrl,
   judgeSignatures,
   checkMergeability,
+  closeUnlinked,
   mergeAwaited,
   rebaseSource,
   removeMergedBranch,
