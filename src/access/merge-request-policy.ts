@@ -3,7 +3,8 @@ import { projectPolicy } from './project-policy.ts'
 
 /**
  * Abilities on a merge request, by the facts of its target project. Facts: areas/merge-requests/subject.ts. Flag `own`: the caller
- * is its author or an assignee; `locked`: only members go on talking.
+ * is its author or an assignee; `locked`: only members go on talking. Of a note: `said` by the caller, who may still talk;
+ * `system_note`: written by nobody.
  */
 export const mergeRequestPolicy = {
   read_project: projectPolicy.read_project,
@@ -23,10 +24,18 @@ export const mergeRequestPolicy = {
     feature: 'merge_requests',
     unless: ['archived'],
   },
-  award: { from: 'reporter', open: 'signed_in', feature: 'merge_requests', unless: ['archived'] },
+  award: {
+    from: 'reporter',
+    open: 'signed_in',
+    openUnless: ['locked'],
+    feature: 'merge_requests',
+    unless: ['archived', 'system_note'],
+  },
   resolve_discussion: { from: 'developer', feature: 'merge_requests', or: ['own'], unless: ['archived'] },
-  /** What others said. */
-  admin_note: { from: 'maintainer', feature: 'merge_requests', unless: ['archived'] },
+  /** To change what was said, or take it back. */
+  admin_note: { from: 'maintainer', or: ['said'], feature: 'merge_requests', unless: ['archived', 'system_note'] },
+  /** To say when something was said. */
+  date_note: { from: 'owner', feature: 'merge_requests', unless: ['archived'] },
 } as const satisfies Policy<string>
 
 export type MergeRequestAbility = keyof typeof mergeRequestPolicy

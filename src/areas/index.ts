@@ -6,6 +6,7 @@ import { applicationSettingRoutes } from './application-settings/routes.ts'
 import { archiveRoutes } from './archive/routes.ts'
 import { archivingRoutes } from './archiving/routes.ts'
 import { auditRoutes } from './audit/routes.ts'
+import { awardEmojiRoutes } from './award-emoji/routes.ts'
 import { badgeRoutes } from './badges/routes.ts'
 import { blameRoutes } from './blame/routes.ts'
 import { collectUnusedBlobs } from './blob-collection/jobs.ts'
@@ -51,7 +52,9 @@ import { groupMemberRoutes, projectMemberRoutes } from './members/routes.ts'
 import { projectUserRoutes } from './members/user-routes.ts'
 import { commitMergeRequestRoutes } from './merge-requests/commit-routes.ts'
 import { mergeRequestListRoutes } from './merge-requests/list-routes.ts'
+import { mergeRequestPeopleRoutes } from './merge-requests/people-routes.ts'
 import { mergeRequestRoutes } from './merge-requests/routes.ts'
+import { mergeRequestVersionRoutes } from './merge-requests/version-routes.ts'
 import { mergeAwaited } from './merging/auto-merge-job.ts'
 import { checkMergeability } from './merging/check.ts'
 import { rebaseSource } from './merging/rebase.ts'
@@ -62,6 +65,8 @@ import { closeUnlinked } from './merging/unlinked.ts'
 import { updateMergeRequests } from './merging/update-job.ts'
 import { namespaceExistsRoutes } from './namespaces/exists-routes.ts'
 import { namespaceRoutes } from './namespaces/routes.ts'
+import { discussionRoutes } from './notes/discussion-routes.ts'
+import { noteRoutes } from './notes/routes.ts'
 import { notificationSettingRoutes } from './notification-settings/routes.ts'
 import { purgeEndedOauthTokens } from './oauth/jobs.ts'
 import { pictureRoutes } from './pictures/routes.ts'
@@ -92,9 +97,13 @@ import { sshKeyRoutes } from './ssh-keys/routes.ts'
 import { starRoutes } from './stars/routes.ts'
 import { statisticsRoutes } from './statistics/routes.ts'
 import { submoduleRoutes } from './submodules/routes.ts'
+import { tellOfNote, tellOfTodos } from './subscriptions/jobs.ts'
+import { subscriptionRoutes } from './subscriptions/routes.ts'
 import { tagRoutes } from './tags/routes.ts'
 import { templateRoutes } from './templates/routes.ts'
 import { termsRoutes } from './terms/routes.ts'
+import { timeTrackingRoutes } from './time-tracking/routes.ts'
+import { todoRoutes } from './todos/routes.ts'
 import { impersonationTokenRoutes } from './tokens/impersonation-routes.ts'
 import { tokenRoutes } from './tokens/routes.ts'
 import { topicRoutes } from './topics/routes.ts'
@@ -123,6 +132,7 @@ export const areas: Readonly<Record<string, readonly Endpoint[]>> = {
   archive: archiveRoutes,
   archiving: archivingRoutes,
   audit: auditRoutes,
+  'award-emoji': awardEmojiRoutes,
   badges: badgeRoutes,
   blame: blameRoutes,
   branches: branchRoutes,
@@ -146,9 +156,16 @@ export const areas: Readonly<Record<string, readonly Endpoint[]>> = {
   invitations: invitationRoutes,
   languages: languageRoutes,
   members: [...groupMemberRoutes, ...projectMemberRoutes, ...membershipRoutes, ...projectUserRoutes],
-  'merge-requests': [...mergeRequestListRoutes, ...mergeRequestRoutes, ...commitMergeRequestRoutes],
+  'merge-requests': [
+    ...mergeRequestListRoutes,
+    ...mergeRequestRoutes,
+    ...mergeRequestVersionRoutes,
+    ...mergeRequestPeopleRoutes,
+    ...commitMergeRequestRoutes,
+  ],
   merging: mergingRoutes,
   namespaces: [...namespaceRoutes, ...namespaceExistsRoutes],
+  notes: [...noteRoutes, ...discussionRoutes],
   pictures: pictureRoutes,
   pipelines: pipelineRoutes,
   'notification-settings': notificationSettingRoutes,
@@ -165,9 +182,12 @@ export const areas: Readonly<Record<string, readonly Endpoint[]>> = {
   stars: starRoutes,
   statistics: statisticsRoutes,
   submodules: submoduleRoutes,
+  subscriptions: subscriptionRoutes,
   tags: tagRoutes,
   templates: templateRoutes,
   terms: termsRoutes,
+  'time-tracking': timeTrackingRoutes,
+  todos: todoRoutes,
   tokens: [...tokenRoutes, ...impersonationTokenRoutes],
   topics: topicRoutes,
   transfers: [...transferRoutes, ...transferLocationRoutes],
@@ -224,4 +244,6 @@ export const jobs: readonly Job<any>[] = [
   resumeGroupRemovals,
   resumeProjectRemovals,
   settleCutOffPushes,
+  tellOfNote,
+  tellOfTodos,
 ]

@@ -147,13 +147,15 @@ function formWithFile(): FormData {
   return form
 }
 
-/** What is there to ask about: a group and a project in it, with a member of each level and an open merge request. */
+/** What is there to ask about: a group and a project in it, with a member of each level and an open merge request that is discussed. */
 type Place = {
   readonly groupId: number
   readonly projectId: number
   readonly path: string
   readonly sha: string
   readonly iid: number
+  readonly discussionId: string
+  readonly noteId: number
 }
 
 describe('the service answers so', { timeout: 60_000 }, () => {
@@ -188,8 +190,18 @@ describe('the service answers so', { timeout: 60_000 }, () => {
           const mergeRequest = await openMergeRequest(world, {
             project: { id: projectId, full_path: path, repository },
           })
+          const { id: discussionId, notes } = (await world.root.post(`${mergeRequest.at}/discussions`, { body: 'x' }))
+            .json
           if (archived) await world.rows('update projects set archived = true where id = $1', [projectId])
-          places.set(`${visibility} ${archived}`, { groupId: group.id, projectId, path, sha, iid: mergeRequest.iid })
+          places.set(`${visibility} ${archived}`, {
+            groupId: group.id,
+            projectId,
+            path,
+            sha,
+            iid: mergeRequest.iid,
+            discussionId,
+            noteId: notes[0].id,
+          })
         }),
     )
     return () => world[Symbol.asyncDispose]()
@@ -209,6 +221,8 @@ describe('the service answers so', { timeout: 60_000 }, () => {
       ':forked_from_id': String(id),
       ':sha': place.sha,
       ':merge_request_iid': String(place.iid),
+      ':discussion_id': place.discussionId,
+      ':note_id': String(place.noteId),
       ':branch': 'main',
       ':file_path': 'README.md',
       ':user_id': String(victim.id),

@@ -3,15 +3,7 @@ import { emptyTreeOid } from '../../git/oid.ts'
 import { type FilePatch, type PatchLimits, patchesBetweenTrees } from '../../git/patches.ts'
 import type { Repository } from '../../git/repository.ts'
 import { shownPath } from '../../git/text.ts'
-import { linesOf } from './diff-lines.ts'
-
-export type ChangedLine = {
-  /** As the commit left it. */
-  readonly path: string
-  /** Position in the new file; for a removed line, of what stands there now. */
-  readonly line: number
-  readonly kind: 'new' | 'old'
-}
+import { type ChangedLine, linesOf } from '../discussions/diff-lines.ts'
 
 /** What a commit changed against its first parent. */
 export async function changedFiles(

@@ -1,7 +1,7 @@
 import { endpoint } from '../../api/endpoint.ts'
 import { fetchPage } from '../../api/page.ts'
-import { FilePath, Id, OneOf, Optional, Params, Text, Whole } from '../../api/params/types.ts'
-import { maxPathLength } from '../commits/path-length.ts'
+import { Id, OneOf, Optional, Params, Text } from '../../api/params/types.ts'
+import { noteBody as body, discussionId as discussion_id, lineParams } from '../discussions/params.ts'
 import { project } from '../projects/subject.ts'
 import { CommitDiscussion, CommitNote } from './discussion-entity.ts'
 import { answer, beginDiscussion, editNote, getDiscussion, getNote, removeNote } from './discussion-service.ts'
@@ -11,12 +11,7 @@ import { getCommit } from './service.ts'
 const base = '/projects/:id/repository/commits/:sha/discussions'
 
 const sha = Text({ description: 'Hash, full or abbreviated, or name of a branch or tag' })
-const discussion_id = Text({ description: 'Id of the discussion' })
 const note_id = Id({ description: 'Id of the note' })
-const body = Text({ description: 'What is said' })
-
-const path = (description: string) => Optional(FilePath({ maxLength: maxPathLength, description }))
-const line = (description: string) => Optional(Whole({ minimum: 1, description }))
 
 const position = Optional(
   Params(
@@ -25,10 +20,7 @@ const position = Optional(
       start_sha: Text({ description: 'The same' }),
       head_sha: Text({ description: 'The commit' }),
       position_type: OneOf(['text'], { description: 'A line of text' }),
-      old_path: path('File before the commit'),
-      new_path: path('File, as the commit left it'),
-      old_line: line('Line before; without `new_line`, one that was removed'),
-      new_line: line('Line now; without `old_line`, one that was added'),
+      ...lineParams,
     },
     { atLeastOneOf: ['old_line', 'new_line'] },
   ),

@@ -6,6 +6,8 @@ import type { Commit } from '../../git/commits.ts'
 import { forbidden, invalid, notFound, rowNotFound } from '../../kernel/failure.ts'
 import { diffLimits } from '../commits/diff-limits.ts'
 import { newDiscussionId } from '../discussions/discussion-id.ts'
+import type { WantedLine } from '../discussions/position.ts'
+import { refuseNote, requireText } from '../discussions/text.ts'
 import type { ProjectSubject } from '../projects/subject.ts'
 import { openRepository } from '../repositories/open.ts'
 import {
@@ -18,16 +20,8 @@ import {
   type NoteRow,
   updateNote,
 } from './note-queries.ts'
-import { findPlace, type WantedPosition } from './position.ts'
+import { findPlace } from './place.ts'
 import { saveComment } from './service.ts'
-
-/** Compat: one string with a hash in Ruby's spelling. */
-const refuse = (field: string, text: string) =>
-  invalid(`400 (Bad request) "Note {:${field}=>[${JSON.stringify(text)}]}" not given`)
-
-function requireText(body: string): void {
-  if (body.trim() === '') throw refuse('note', "can't be blank")
-}
 
 const keyOf = (project: ProjectSubject, commit: Commit, discussionId: string): DiscussionKey => ({
   projectId: project.id,
@@ -51,11 +45,11 @@ export async function beginDiscussion(
   ctx: Ctx,
   project: ProjectSubject,
   commit: Commit,
-  { body, position: wanted }: { body: string; position?: WantedPosition },
+  { body, position: wanted }: { body: string; position?: WantedLine },
 ): Promise<DiscussionRow> {
   requireText(body)
   const place = wanted && (await findPlace(openRepository(ctx, project), commit, wanted, diffLimits(ctx.settings)))
-  if (wanted && !place) throw refuse('position', 'is not in the diff of the commit')
+  if (wanted && !place) throw refuseNote('position', 'is not in the diff of the commit')
   const id = newDiscussionId()
   const discussion = { id, threaded: true, position: place?.position ?? null }
   await saveComment(ctx, project, commit, { note: body, at: place?.at, discussion })

@@ -3,9 +3,9 @@ import type { Db, Tx } from '../../db/db.ts'
 import { raw, sql, wireTime } from '../../db/sql.ts'
 import type { Timestamp } from '../../db/types.ts'
 import type { Oid } from '../../git/oid.ts'
+import type { ChangedLine } from '../discussions/diff-lines.ts'
+import type { TextPosition } from '../discussions/position.ts'
 import { type UserReferenceRow, userReferenceJson } from '../users/queries.ts'
-import type { ChangedLine } from './changed-line.ts'
-import type { Position } from './position.ts'
 
 /** A comment as part of a discussion. */
 export type NoteRow = {
@@ -18,7 +18,7 @@ export type NoteRow = {
   /** Set for a comment on a changed line. */
   readonly path: string | null
   readonly threaded: boolean
-  readonly position: Position | null
+  readonly position: TextPosition | null
 }
 
 export type DiscussionRow = {
@@ -66,10 +66,10 @@ export const findDiscussion = (
 export async function findRoot(
   db: Db,
   { projectId, commit, discussionId }: DiscussionKey,
-): Promise<{ threaded: boolean; position: Position | null; at: ChangedLine | undefined } | undefined> {
+): Promise<{ threaded: boolean; position: TextPosition | null; at: ChangedLine | undefined } | undefined> {
   const row = await db.row<{
     threaded: boolean
-    position: Position | null
+    position: TextPosition | null
     path: string | null
     line: number
     line_type: ChangedLine['kind']

@@ -3,10 +3,10 @@ import type { Tx } from '../../db/db.ts'
 import { sql, wireTime } from '../../db/sql.ts'
 import type { Timestamp } from '../../db/types.ts'
 import type { Oid } from '../../git/oid.ts'
+import type { ChangedLine } from '../discussions/diff-lines.ts'
 import { newDiscussionId } from '../discussions/discussion-id.ts'
+import type { TextPosition } from '../discussions/position.ts'
 import type { UserReferenceRow } from '../users/queries.ts'
-import type { ChangedLine } from './changed-line.ts'
-import type { Position } from './position.ts'
 
 export type CommentAuthor = UserReferenceRow & {
   public_email: string
@@ -46,7 +46,7 @@ export type NewComment = {
   /** What it is about; of the whole commit without. */
   at: ChangedLine | undefined
   /** Begins a discussion that may be answered, or is part of one. A comment by itself without. */
-  discussion?: { readonly id: string; readonly threaded: boolean; readonly position: Position | null }
+  discussion?: { readonly id: string; readonly threaded: boolean; readonly position: TextPosition | null }
 }
 
 /** Nothing when the project is going. */

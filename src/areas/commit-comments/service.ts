@@ -4,10 +4,11 @@ import { type Commit, titleOf } from '../../git/commits.ts'
 import { invalid, notFound } from '../../kernel/failure.ts'
 import { diffLimits } from '../commits/diff-limits.ts'
 import { getCommit as commitOf } from '../commits/revision.ts'
+import type { ChangedLine } from '../discussions/diff-lines.ts'
 import type { ProjectRow } from '../projects/queries.ts'
 import { noteActivity } from '../pushes/queries.ts'
 import { openRepository } from '../repositories/open.ts'
-import { type ChangedLine, isChangedLine } from './changed-line.ts'
+import { isChangedLine } from './changed-line.ts'
 import { type CommitCommentRow, insertComment, type NewComment } from './queries.ts'
 
 /** Fails unless the text names a commit. One round trip. */

@@ -3,6 +3,7 @@ import type { Direction, List } from '../../api/page.ts'
 import { raw, type Sql, sql } from '../../db/sql.ts'
 import type { Timestamp } from '../../db/types.ts'
 import type { FeedAction, PushedRefs } from '../../events/log.ts'
+import { readableMergeRequests } from '../merge-requests/queries.ts'
 import { readableCode, visibleProjects } from '../projects/queries.ts'
 import { type UserReferenceRow, userReferenceJson } from '../users/queries.ts'
 
@@ -33,8 +34,8 @@ export type FeedFilters = {
 }
 
 /**
- * What happened in projects that the caller can read now, whatever he could then; about code only where he reads that. The
- * newest first unless `sort` says otherwise. Both sets have their own index, in the order of the list.
+ * What happened in projects that the caller can read now, whatever he could then; about code and merge requests only where he
+ * reads those. The newest first unless `sort` says otherwise. Both sets have their own index, in the order of the list.
  */
 export function feedOf(caller: Caller, set: FeedSet, { action, targetType, before, after, sort }: FeedFilters): List {
   const where: Sql[] = [
@@ -42,6 +43,7 @@ export function feedOf(caller: Caller, set: FeedSet, { action, targetType, befor
     raw('not p.deleting'),
     visibleProjects(caller),
     sql`(not e.code or ${readableCode(caller)})`,
+    sql`(e.target_type is distinct from 'MergeRequest' or ${readableMergeRequests(caller)})`,
   ]
   if (action !== undefined) where.push(sql`e.action = ${action}`)
   if (targetType !== undefined) where.push(sql`e.target_type = ${targetType}`)

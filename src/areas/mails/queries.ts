@@ -7,6 +7,15 @@ export const insertMail = async (tx: Tx, { to, subject, body }: Mail): Promise<n
     sql`insert into mails (recipient, subject, body) values (${to}, ${subject}, ${body}) returning id`,
   ))!.id
 
+/** Their numbers, in one statement. */
+export const insertMails = async (tx: Tx, mails: readonly Mail[]): Promise<number[]> => {
+  const rows = await tx.rows<{ id: number }>(sql`
+    insert into mails (recipient, subject, body)
+    select m."to", m.subject, m.body from jsonb_to_recordset(${JSON.stringify(mails)}::jsonb) as m ("to" text, subject text, body text)
+    returning id`)
+  return rows.map(({ id }) => id)
+}
+
 export const findMail = (db: Db, id: number): Promise<Mail | undefined> =>
   db.row<Mail>(sql`select recipient as to, subject, body from mails where id = ${id}`)
 

@@ -33,15 +33,15 @@ const levelThere = (source: MemberSource): Sql => sql`coalesce(
   (select s.level from notification_settings s where s.user_id = u.id and s.project_id is null and s.namespace_id is null),
   ${participating})`
 
-/** An address of his that he chose, else that of the account. */
-const address = raw(`coalesce(
+/** Where `u` wants mails: to an address of his that he chose, else to that of the account. */
+export const mailAddress = raw(`coalesce(
   (select s.notification_email from notification_settings s
     join email_addresses a on a.user_id = s.user_id and a.address = lower(s.notification_email)
     where s.user_id = u.id and s.project_id is null and s.namespace_id is null), u.email)`)
 
 /** `select … from users u where …` of people who can act and did not switch mails off there. */
 const wanting = (source: MemberSource): Sql => sql`
-  select u.id, u.name, u.username, ${address} as address from users u
+  select u.id, u.name, u.username, ${mailAddress} as address from users u
   where u.kind = 'human' and u.state = 'active' and ${levelThere(source)} <> ${disabled}
     and not exists (select from namespaces n where n.id = any(${source.ancestorIds}::bigint[]) and n.emails_disabled)`
 

@@ -1,4 +1,5 @@
 import type { Caller } from '../../access/actor.ts'
+import type { Db, Tx } from '../../db/db.ts'
 import { raw, type Sql, sql } from '../../db/sql.ts'
 
 /** Who takes part in a merge request, a row by that name: author, assignees, who commented and who was mentioned. */
@@ -15,3 +16,21 @@ export const isSubscribed = (userId: Sql, mergeRequest: Sql): Sql => sql`coalesc
 /** The same of the caller. */
 export const subscribedSql = (caller: Caller, mergeRequest: Sql): Sql =>
   caller === null ? raw('false') : isSubscribed(sql`${caller.id}::bigint`, mergeRequest)
+
+export const findSubscribed = async (db: Db, caller: Caller, mergeRequestId: number): Promise<boolean> =>
+  (
+    await db.row<{ subscribed: boolean }>(sql`
+    select ${subscribedSql(caller, raw('m'))} as subscribed from merge_requests m where m.id = ${mergeRequestId}`)
+  )?.subscribed ?? false
+
+/** Writes down what somebody chose; nothing when the merge request is gone. */
+export const saveSubscription = (
+  tx: Tx,
+  mergeRequestId: number,
+  userId: number,
+  subscribed: boolean,
+): Promise<number> =>
+  tx.run(sql`
+    insert into subscriptions (merge_request_id, user_id, subscribed)
+    select m.id, ${userId}, ${subscribed} from merge_requests m where m.id = ${mergeRequestId}
+    on conflict (merge_request_id, user_id) do update set subscribed = excluded.subscribed, updated_at = now()`)

@@ -18,8 +18,8 @@ const units: Readonly<Record<string, number>> = Object.fromEntries(
   ).flatMap(([seconds, names]) => names.split(' ').map((name) => [name, seconds])),
 )
 
-/** The most that the database keeps. */
-const longest = 2_147_483_647
+/** Seconds. The most that the database keeps. */
+export const longestDuration = 2_147_483_647
 
 /**
  * Seconds of `1mo 2w 3d 4h 5m`, in any order and with long names, too; of `1:30` or `1:30:00`; a number alone is hours. Negative
@@ -29,7 +29,7 @@ export function parseDuration(text: string): number | undefined {
   const [, minus, rest] = /^\s*(-?)\s*(.*?)\s*$/s.exec(text.slice(0, 100).toLowerCase())!
   if (text.length > 100) return undefined
   const seconds = secondsOf(rest!)
-  if (seconds === undefined || seconds > longest) return undefined
+  if (seconds === undefined || seconds > longestDuration) return undefined
   return minus && seconds > 0 ? -seconds : seconds
 }
 

@@ -5,7 +5,7 @@ import { job } from '../../jobs/job.ts'
 import { removeGroup } from '../groups/jobs.ts'
 import { contributions } from './contributions.ts'
 import { ensurePlaceholder } from './placeholder.ts'
-import { deleteAccount, deleteStarsOf, lockAccount, personalNamespace, settleSome } from './queries.ts'
+import { deleteAccount, deleteStarsOf, dropSome, lockAccount, personalNamespace, settleSome } from './queries.ts'
 
 async function settleContributions(ctx: Ctx, userId: number, hard: boolean): Promise<void> {
   const placeholder = hard ? undefined : await ctx.transaction(ensurePlaceholder)
@@ -13,6 +13,9 @@ async function settleContributions(ctx: Ctx, userId: number, hard: boolean): Pro
     // What is said of nobody then, the deletion of the account does.
     if (hard && contribution.hard === 'of nobody') continue
     const to = placeholder === undefined ? 'delete' : { placeholder }
+    const { once } = contribution
+    if (once && placeholder !== undefined)
+      await inBatches((size) => dropSome(ctx.db, contribution, once, userId, placeholder, size))
     await inBatches((size) => settleSome(ctx.db, contribution, userId, to, size))
   }
 }

@@ -1,5 +1,5 @@
 import type { Db, Tx } from '../../db/db.ts'
-import { literal, raw, sql } from '../../db/sql.ts'
+import { join, literal, raw, sql } from '../../db/sql.ts'
 import type { UserRow } from '../users/queries.ts'
 import type { Contribution } from './contributions.ts'
 
@@ -70,6 +70,24 @@ export const settleSome = (
       ? sql`delete from ${raw(table)} where ${some} and ${raw(column)} = ${userId}`
       : sql`update ${raw(table)} set ${raw(column)} = ${to.placeholder} where ${some} and ${raw(column)} = ${userId}`,
   )
+}
+
+/** Drops at most `limit` of his that the placeholder has, too. */
+export const dropSome = (
+  db: Db,
+  { table, column }: Pick<Contribution, 'table' | 'column'>,
+  once: readonly string[],
+  userId: number,
+  placeholder: number,
+  limit: number,
+): Promise<number> => {
+  const alike = join(
+    once.map((name) => sql`theirs.${raw(name)} is not distinct from mine.${raw(name)}`),
+    ' and ',
+  )
+  return db.run(sql`
+    delete from ${raw(table)} where ctid = any(array(select mine.ctid from ${raw(table)} mine where mine.${raw(column)} = ${userId}
+      and exists (select from ${raw(table)} theirs where theirs.${raw(column)} = ${placeholder} and ${alike}) limit ${literal(limit)}))`)
 }
 
 /** His stars, with the counts of what he had starred. */

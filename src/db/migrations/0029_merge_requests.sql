@@ -196,7 +196,7 @@ create table notes (
 create index notes_merge_request on notes (merge_request_id, created_at, id);
 create index notes_discussion on notes (merge_request_id, discussion_id, id);
 create index notes_project on notes (project_id);
-create index notes_author on notes (author_id);
+create index notes_author on notes (author_id, created_at);
 create index notes_resolved_by on notes (resolved_by_id) where resolved_by_id is not null;
 create index notes_unresolved on notes (merge_request_id) where threaded and resolved_at is null;
 
@@ -252,7 +252,7 @@ create index todos_user on todos (user_id, state, id);
 create index todos_target on todos (merge_request_id);
 -- Nobody has a merge request on his list twice.
 create unique index todos_pending on todos (merge_request_id, user_id) where state = 'pending';
-create index todos_author on todos (author_id);
+create index todos_author on todos (author_id, created_at);
 create index todos_project on todos (project_id);
 create index todos_note on todos (note_id) where note_id is not null;
 

@@ -33,9 +33,7 @@ export const sizes = {
     without: 'pages that ask again',
   }),
   terminal_max_session_time: count(0, 'Seconds that a terminal stays open; 0 is no limit', { without: 'terminals' }),
-  time_tracking_limit_to_hours: flag(false, 'Times are shown in hours and minutes, not in days', {
-    without: 'issues',
-  }),
+  time_tracking_limit_to_hours: flag(false, 'Times are shown in hours and minutes, not in days'),
   first_day_of_week: choice([0, 1, 6] as number[], 0, 'Day on which weeks begin: 0 Sunday, 1 Monday, 6 Saturday', {
     without: 'calendars',
   }),

@@ -1,6 +1,7 @@
 import { FormData } from 'undici'
 import type { World } from '../../../../test/world.ts'
 import { sizes } from '../../../settings/declared/sizes.ts'
+import { openMergeRequest } from '../../merge-requests/testing.ts'
 import { newProject, push, showEffects } from './testing.ts'
 
 /** Whether an upload of so many bytes is kept. */
@@ -21,6 +22,19 @@ showEffects(sizes, [
     },
     3,
     1,
+  ],
+  [
+    'time_tracking_limit_to_hours',
+    { time_tracking_limit_to_hours: true },
+    async (world) => {
+      const { at } = await openMergeRequest(world)
+      const told = await world.root.post(`${at}/time_estimate`, { duration: '2d 1h' })
+      const { time_stats } = (await world.root.get(at)).json
+      const [note] = (await world.root.get(`${at}/notes`)).json
+      return [told.json.human_time_estimate, time_stats.human_time_estimate, note.body].join(', ')
+    },
+    '2d 1h, 2d 1h, changed time estimate to 2d 1h',
+    '17h, 17h, changed time estimate to 17h',
   ],
   ['max_attachment_size', { max_attachment_size: 1 }, (world) => upload(world, 1_500_000), true, false],
 ])

@@ -27,3 +27,12 @@ export function linesOf(hunks: string): DiffLine[] {
   }
   return lines
 }
+
+/** A line that a diff changes. */
+export type ChangedLine = {
+  /** As the diff leaves it. */
+  readonly path: string
+  /** Position in the new file; for a removed line, of what stands there now. */
+  readonly line: number
+  readonly kind: 'new' | 'old'
+}
