@@ -34,6 +34,8 @@ export const projectPolicy = {
   /** To ask for a commit: the refusal names the branch, so `push_code` and its protection are looked at with that. */
   request_commit: { from: 'guest', open: 'signed_in' },
   push_code: { from: 'developer', feature: 'repository', unless: ['archived', 'importing'] },
+  /** To push to a branch of which a merge request says so; that the caller may merge it is asked of its target. */
+  collaborate: { from: 'reporter', open: 'signed_in', feature: 'repository', unless: ['archived', 'importing'] },
   /** To an empty repository, where the setting keeps that for maintainers. */
   push_first_commit: { from: 'maintainer', feature: 'repository', unless: ['archived', 'importing'] },
   /** What is told of releases; of their tags, only to those who read the code. */

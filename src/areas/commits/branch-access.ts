@@ -3,6 +3,7 @@ import { type Failure, forbidden, invalid } from '../../kernel/failure.ts'
 import type { ProjectSubject } from '../projects/subject.ts'
 import { loadProtections } from '../protected-refs/protections.ts'
 import { canPushToBranch } from '../pushes/can-push.ts'
+import { collaborationBranches } from '../pushes/collaboration.ts'
 
 /** How a refused branch reads to those who commit through the API. */
 const refusal = 'You are not allowed to push into this branch'
@@ -13,8 +14,8 @@ export type RefusalKind = 'forbidden' | 'invalid'
 const refused = (kind: RefusalKind): Failure => (kind === 'forbidden' ? forbidden(refusal) : invalid(refusal))
 
 /**
- * Fails early, before anything else is looked at, unless role and protection let the caller push to the branch. One
- * statement. The verdict on what is pushed comes with the move of the branch, which may have been protected meanwhile.
+ * Fails early, before anything else is looked at, unless role and protection let the caller push to the branch, or a merge
+ * request does. One statement for who may. The verdict on what is pushed comes with the move of the branch, which may have been protected meanwhile.
  */
 export async function requireBranchAccess(
   ctx: Ctx,
@@ -22,7 +23,10 @@ export async function requireBranchAccess(
   branch: string,
   kind: RefusalKind,
 ): Promise<void> {
-  if (!canPushToBranch(ctx, project, await loadProtections(ctx, project), branch)) throw refused(kind)
+  const protections = await loadProtections(ctx, project)
+  if (canPushToBranch(ctx, project, protections, branch)) return
+  const isShared = !protections.isProtected('branch', branch) && (await collaborationBranches(ctx, project)).has(branch)
+  if (!isShared) throw refused(kind)
 }
 
 /** Refusals of access by the verdict on pushes; others (of push rules) are told as they are. */

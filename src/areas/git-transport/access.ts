@@ -7,6 +7,7 @@ import type { Ctx } from '../../api/ctx.ts'
 import { httpUrlToRepo, type Site, sshUrlToRepo } from '../../api/site.ts'
 import { type Plan, planFromPush } from '../project-creation/service.ts'
 import { loadProject, type ProjectSubject } from '../projects/subject.ts'
+import { collaborationBranches } from '../pushes/collaboration.ts'
 import { refusedPush } from '../pushes/decide.ts'
 import { termsComplaint } from '../terms/service.ts'
 import type { Service } from './address.ts'
@@ -55,7 +56,9 @@ export async function gitAccess(ctx: Ctx, path: string, service: Service, door: 
   if (!reaches(actor.scopes, pushes ? pushScopes : pullScopes))
     return refuse(pushes ? 'You are not allowed to upload code.' : 'You are not allowed to download code.')
   if (pushes) {
-    if (!allows(projectPolicy.push_code, actor, project.facts)) return refuse(refusedPushBy(actor, project))
+    const isLetIn =
+      allows(projectPolicy.push_code, actor, project.facts) || (await collaborationBranches(ctx, project)).size > 0
+    if (!isLetIn) return refuse(refusedPushBy(actor, project))
     // Fetches follow a rename; a push would make the old address look alive.
     if (project.full_path.toLowerCase() !== path.toLowerCase())
       return refuse(

@@ -8,6 +8,7 @@ import { findProtectedRefs } from '../protected-refs/queries.ts'
 import { protectedBranchRule } from './branch-rules.ts'
 import type { RefChange } from './change.ts'
 import { codeOwnersRule } from './code-owners-rule.ts'
+import { isCollaboration } from './collaboration.ts'
 import { largeFilesRule } from './large-files-rule.ts'
 import { onEach, type PushFacts, type PushRule, type Way } from './rule.ts'
 import { sizeLimitRule } from './size-limit-rule.ts'
@@ -64,7 +65,10 @@ export async function decide(
     loadProject(String(projectId), ctx),
     findProtectedRefs(ctx.db, projectId, ctx.actor),
   ])
-  if (!project || !allows(projectPolicy.push_code, ctx.actor, project.facts)) return { refused: refusedPush }
+  const isLetIn =
+    project &&
+    (allows(projectPolicy.push_code, ctx.actor, project.facts) || (await isCollaboration(ctx, project, changes)))
+  if (!isLetIn) return { refused: refusedPush }
   const protections = new Protections(protectedRefs, ctx.actor, project.facts.level)
   for (const rule of rules) {
     const complaint = await rule({ ctx, project, protections, way, changes, objects })

@@ -1,0 +1,91 @@
+import { describe, expect } from 'vitest'
+import { type Client, git, temporaryFolder, test, type World } from '../../../test/world.ts'
+import type { Level } from '../../access/levels.ts'
+import { type StoredProject, storedProject } from '../commits/testing.ts'
+import { forkOf, openMergeRequest } from './testing.ts'
+
+/** A stranger's merge request from a fork of his, and people of the target. */
+async function fromFork(world: World, allow_collaboration: boolean) {
+  const [owner, dan, reporter] = [await world.user(), await world.user(), await world.user()]
+  const members: [Client, Level][] = [
+    [dan, 'developer'],
+    [reporter, 'reporter'],
+  ]
+  const project = await storedProject(world, { members })
+  project.repository.commit({ a: 'a\n' })
+  const fork = await forkOf(world, project, owner)
+  const made = await openMergeRequest(world, {
+    project,
+    source: fork,
+    author: owner,
+    branch: 'fix',
+    allow_collaboration,
+  })
+  fork.repository.git('branch', 'other', 'fix')
+  return { ...made, fork, owner, dan, reporter }
+}
+
+const commit = (who: Client, { id }: StoredProject, branch: string, more: object = {}) =>
+  who.post(`/projects/${id}/repository/commits`, {
+    branch,
+    commit_message: 'Helped',
+    actions: [{ action: 'create', file_path: `by-${who.username}-${branch}`, content: 'x' }],
+    ...more,
+  })
+
+const refused = { status: 403, json: { message: '403 Forbidden - You are not allowed to push into this branch' } }
+
+describe('a merge request that allows it', () => {
+  test('lets those push to its source branch who may merge it, and to no other', async ({ world }) => {
+    const { fork, dan, reporter, at, owner } = await fromFork(world, true)
+    expect(await commit(dan, fork, 'fix')).toMatchObject({ status: 201, json: { author_name: expect.any(String) } })
+    expect(await commit(dan, fork, 'other')).toMatchObject(refused)
+    expect(await commit(dan, fork, 'new', { start_branch: 'fix' })).toMatchObject(refused)
+    expect(await commit(reporter, fork, 'fix')).toMatchObject(refused)
+    expect(await commit(await world.user(), fork, 'fix')).toMatchObject(refused)
+    await owner.put(at, { allow_collaboration: false })
+    expect(await commit(dan, fork, 'fix')).toMatchObject(refused)
+  })
+
+  test('does so through git', async ({ world }) => {
+    const { fork, dan } = await fromFork(world, true)
+    await using work = await temporaryFolder()
+    const remote = `${world.origin.replace('//', `//x:${dan.token}@`)}/${fork.full_path}.git`
+    await git(work.path, 'clone', '-q', '-b', 'fix', remote, '.')
+    await git(work.path, 'commit', '-q', '--allow-empty', '-m', 'Helped')
+    await git(work.path, 'push', '-q', 'origin', 'fix')
+    expect(fork.repository.git('log', '-1', '--format=%s', 'fix')).toBe('Helped')
+    await expect(git(work.path, 'push', '-q', 'origin', 'fix:other')).rejects.toThrow('not allowed to push code')
+    await expect(git(work.path, 'push', '-q', 'origin', 'fix:new')).rejects.toThrow('not allowed to push code')
+    await expect(git(work.path, 'push', '-q', 'origin', ':fix')).rejects.toThrow('not allowed to push code')
+    await expect(git(work.path, 'push', '-q', 'origin', 'fix', 'fix:other')).rejects.toThrow('not allowed')
+  })
+
+  test('not where the branch is protected, the target keeps merging for others, or it is closed', async ({ world }) => {
+    const { project, fork, dan, owner, at } = await fromFork(world, true)
+    await owner.post(`/projects/${fork.id}/protected_branches`, { name: 'fix' })
+    expect(await commit(dan, fork, 'fix')).toMatchObject(refused)
+    await owner.delete(`/projects/${fork.id}/protected_branches/fix`)
+    await world.root.post(`/projects/${project.id}/protected_branches`, { name: 'main' })
+    expect(await commit(dan, fork, 'fix')).toMatchObject(refused)
+    await world.root.delete(`/projects/${project.id}/protected_branches/main`)
+    expect(await commit(dan, fork, 'fix')).toMatchObject({ status: 201 })
+    await owner.put(at, { state_event: 'close' })
+    expect(await commit(dan, fork, 'fix')).toMatchObject(refused)
+  })
+
+  test('not without its leave', async ({ world }) => {
+    const { fork, dan } = await fromFork(world, false)
+    expect(await commit(dan, fork, 'fix')).toMatchObject(refused)
+    const remote = `${world.origin.replace('//', `//x:${dan.token}@`)}/${fork.full_path}.git`
+    await using work = await temporaryFolder()
+    await git(work.path, 'clone', '-q', '-b', 'fix', remote, '.')
+    await expect(git(work.path, 'push', '-q', 'origin', 'fix:fix')).rejects.toThrow('not allowed to push code')
+  })
+
+  test('nor in a project that the caller does not see', async ({ world }) => {
+    const { fork, dan } = await fromFork(world, true)
+    await world.rows('update projects set visibility = 0 where id = $1', [fork.id])
+    expect(await commit(dan, fork, 'fix')).toMatchObject({ status: 404 })
+  })
+})
