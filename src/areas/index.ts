@@ -3,6 +3,7 @@ import type { Job } from '../jobs/job.ts'
 import { accessRequestRoutes } from './access-requests/routes.ts'
 import { appearanceRoutes } from './appearance/routes.ts'
 import { applicationSettingRoutes } from './application-settings/routes.ts'
+import { approvalRoutes } from './approvals/routes.ts'
 import { archiveRoutes } from './archive/routes.ts'
 import { archivingRoutes } from './archiving/routes.ts'
 import { auditRoutes } from './audit/routes.ts'
@@ -43,6 +44,9 @@ import { failStuckImports, importFromUrl } from './imports/jobs.ts'
 import { importRoutes } from './imports/routes.ts'
 import { acceptInvitationsLater, purgeEndedInvitations } from './invitations/jobs.ts'
 import { invitationRoutes } from './invitations/routes.ts'
+import { labelEventRoutes } from './label-events/routes.ts'
+import { labelPromotionRoutes } from './labels/promotion-routes.ts'
+import { labelRoutes } from './labels/routes.ts'
 import { refreshLanguages } from './languages/jobs.ts'
 import { languageRoutes } from './languages/routes.ts'
 import { deliverMail, purgeStaleMails } from './mails/jobs.ts'
@@ -52,7 +56,9 @@ import { groupMemberRoutes, projectMemberRoutes } from './members/routes.ts'
 import { projectUserRoutes } from './members/user-routes.ts'
 import { commitMergeRequestRoutes } from './merge-requests/commit-routes.ts'
 import { mergeRequestListRoutes } from './merge-requests/list-routes.ts'
+import { mergeRequestPeopleRoutes } from './merge-requests/people-routes.ts'
 import { mergeRequestRoutes } from './merge-requests/routes.ts'
+import { mergeRequestVersionRoutes } from './merge-requests/version-routes.ts'
 import { mergeAwaited } from './merging/auto-merge-job.ts'
 import { checkMergeability } from './merging/check.ts'
 import { rebaseSource } from './merging/rebase.ts'
@@ -60,6 +66,8 @@ import { removeMergedBranch } from './merging/remove-branch.ts'
 import { mergingRoutes } from './merging/routes.ts'
 import { settleCutOffMerges } from './merging/settle.ts'
 import { updateMergeRequests } from './merging/update-job.ts'
+import { milestoneMergeRequestRoutes } from './milestones/merge-request-routes.ts'
+import { milestoneRoutes } from './milestones/routes.ts'
 import { namespaceExistsRoutes } from './namespaces/exists-routes.ts'
 import { namespaceRoutes } from './namespaces/routes.ts'
 import { discussionRoutes } from './notes/discussion-routes.ts'
@@ -126,6 +134,7 @@ export const areas: Readonly<Record<string, readonly Endpoint[]>> = {
   'access-requests': accessRequestRoutes,
   appearance: appearanceRoutes,
   'application-settings': applicationSettingRoutes,
+  approvals: approvalRoutes,
   archive: archiveRoutes,
   archiving: archivingRoutes,
   audit: auditRoutes,
@@ -151,9 +160,18 @@ export const areas: Readonly<Record<string, readonly Endpoint[]>> = {
   housekeeping: housekeepingRoutes,
   imports: importRoutes,
   invitations: invitationRoutes,
+  'label-events': labelEventRoutes,
+  labels: [...labelRoutes, ...labelPromotionRoutes],
   languages: languageRoutes,
   members: [...groupMemberRoutes, ...projectMemberRoutes, ...membershipRoutes, ...projectUserRoutes],
-  'merge-requests': [...mergeRequestListRoutes, ...mergeRequestRoutes, ...commitMergeRequestRoutes],
+  milestones: [...milestoneRoutes, ...milestoneMergeRequestRoutes],
+  'merge-requests': [
+    ...mergeRequestListRoutes,
+    ...mergeRequestRoutes,
+    ...mergeRequestVersionRoutes,
+    ...mergeRequestPeopleRoutes,
+    ...commitMergeRequestRoutes,
+  ],
   merging: mergingRoutes,
   namespaces: [...namespaceRoutes, ...namespaceExistsRoutes],
   notes: [...noteRoutes, ...discussionRoutes],

@@ -6,8 +6,9 @@ import type { Ctx } from '../../api/ctx.ts'
 import type { UploadedFile } from '../../api/params/uploaded-file.ts'
 import type { Tx } from '../../db/db.ts'
 import { emit } from '../../events/log.ts'
-import { Failure, forbidden, invalid, invalidFields, notFound, rowNotFound } from '../../kernel/failure.ts'
+import { type FieldComplaints, forbidden, invalid, invalidFields, notFound } from '../../kernel/failure.ts'
 import { planOffers } from '../../kernel/plan.ts'
+import { rubyHash } from '../../kernel/ruby-hash.ts'
 import { lockAccess, namespacePlaced } from '../access-index/service.ts'
 import { saveAvatar } from '../avatars/queries.ts'
 import { acceptAvatar } from '../avatars/service.ts'
@@ -54,12 +55,9 @@ export type GroupInput = {
   parent_id?: number | null
 } & { [K in keyof Omit<GroupAttributes, 'name' | 'description' | 'visibility'>]?: GroupAttributes[K] }
 
-/** Compat: group validations come as one string with a hash in Ruby's spelling. */
-function refuse(fields: Readonly<Record<string, readonly string[]>>): never {
-  const hash = Object.entries(fields).map(
-    ([name, texts]) => `:${name}=>[${texts.map((text) => JSON.stringify(text)).join(', ')}]`,
-  )
-  throw new Failure('invalid', `Failed to save group {${hash.join(', ')}}`)
+/** Compat: group validations come as one text. */
+function refuse(fields: FieldComplaints): never {
+  throw invalid(`Failed to save group ${rubyHash(fields)}`)
 }
 
 function attributesOf(input: GroupInput): Partial<GroupAttributes> {

@@ -5,6 +5,8 @@ export type Holder =
   | { readonly of: 'project' | 'group' | 'user'; readonly id: number }
   | { readonly of: 'instance'; readonly id?: undefined }
 
+export type ProjectOrGroupHolder = Holder & { readonly of: 'project' | 'group'; readonly id: number }
+
 /** Where an event about a holder belongs. */
 export const placeOf = ({ of, id }: Holder): Pick<NewEvent, 'projectId' | 'groupId'> =>
   of === 'project' ? { projectId: id! } : of === 'group' ? { groupId: id! } : {}

@@ -6,7 +6,7 @@ import type { Endpoint, Subject } from '../../api/endpoint.ts'
 import { type GroupSubject, group } from '../groups/subject.ts'
 import { groupMembership, type Membership, projectMembership } from '../members/service.ts'
 import { type ProjectSubject, project } from '../projects/subject.ts'
-import type { Holder } from './holder.ts'
+import type { ProjectOrGroupHolder } from './holder.ts'
 
 export type ProjectOrGroup = ProjectSubject | GroupSubject
 
@@ -15,7 +15,7 @@ export type Kind = {
   readonly of: 'project' | 'group'
   readonly base: '/projects/:id' | '/groups/:id'
   readonly subject: Subject<ProjectOrGroup, ProjectAbility & GroupAbility, TObject>
-  holderOf(held: ProjectOrGroup): Holder & { readonly of: 'project' | 'group'; readonly id: number }
+  holderOf(held: ProjectOrGroup): ProjectOrGroupHolder
   membershipOf(held: ProjectOrGroup, ctx: Ctx): Promise<Membership>
 }
 

@@ -26,7 +26,8 @@ export async function ensureLabels(
   color: string,
 ): Promise<number[]> {
   const rows = await tx.rows<{ id: number }>(sql`
-    insert into labels (project_id, title, color) select ${projectId}, title, ${color} from unnest(${titles}::text[]) as title
+    insert into labels (project_id, title, color)
+    select ${projectId}, title, ${color} from unnest(${titles}::text[]) as title order by title
     -- Somebody may have made it just now: a row that was not written would not be returned.
     on conflict (project_id, title) where project_id is not null do update set title = excluded.title
     returning id`)

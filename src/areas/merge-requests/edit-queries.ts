@@ -77,3 +77,54 @@ export const removesMergedBranches = async (db: Db, projectId: number): Promise<
       then (settings->>'remove_source_branch_after_merge')::boolean
       else ${settingDefaults.remove_source_branch_after_merge}::boolean end as removes
     from projects where id = ${projectId}`))!.removes
+
+/** What of a merge request is changed by who may. */
+export type MergeRequestValues = {
+  readonly title: string
+  readonly description: string | null
+  readonly targetBranch: string
+  readonly milestoneId: number | null
+  readonly discussionLocked: boolean | null
+  readonly squash: boolean
+  readonly forceRemoveSourceBranch: boolean | null
+  readonly allowCollaboration: boolean
+}
+
+export const saveValues = (tx: Tx, id: number, v: MergeRequestValues): Promise<number> =>
+  tx.run(sql`
+    update merge_requests set title = ${v.title}, description = ${v.description}, target_branch = ${v.targetBranch},
+      milestone_id = ${v.milestoneId}, discussion_locked = ${v.discussionLocked}, squash = ${v.squash},
+      force_remove_source_branch = ${v.forceRemoveSourceBranch}, allow_collaboration = ${v.allowCollaboration}
+    where id = ${id}`)
+
+/** Whether it can be merged is to be found out anew, and nobody waits for its pipeline any more. */
+export const forgetMergeability = (tx: Tx, id: number): Promise<number> =>
+  tx.run(sql`
+    update merge_requests set auto_merge_user_id = null, auto_merge_oid = null, auto_merge_options = null,
+      merge_status = case when merge_status like 'cannot_be_merged%' then 'cannot_be_merged_recheck' else 'unchecked' end
+    where id = ${id}`)
+
+export const closeMergeRequest = (tx: Tx, id: number, userId: number): Promise<number> =>
+  tx.run(sql`update merge_requests set state = 'closed', closed_at = now(), closed_by_id = ${userId},
+    auto_merge_user_id = null, auto_merge_oid = null, auto_merge_options = null where id = ${id}`)
+
+export const reopenMergeRequest = (tx: Tx, id: number): Promise<number> =>
+  tx.run(sql`update merge_requests set state = 'opened', closed_at = null, closed_by_id = null where id = ${id}`)
+
+/** It is another than before. */
+export const touchMergeRequest = (tx: Tx, id: number): Promise<number> =>
+  tx.run(sql`update merge_requests set updated_at = now() where id = ${id}`)
+
+export const deleteMergeRequest = (tx: Tx, id: number): Promise<number> =>
+  tx.run(sql`delete from merge_requests where id = ${id}`)
+
+/** User names by id. */
+export async function usernamesOf(tx: Tx, ids: readonly number[]): Promise<ReadonlyMap<number, string>> {
+  const rows = await tx.rows<{ id: number; username: string }>(
+    sql`select id, username from users where id = any(${ids}::bigint[])`,
+  )
+  return new Map(rows.map(({ id, username }) => [id, username]))
+}
+
+export const milestoneTitle = async (tx: Tx, id: number): Promise<string> =>
+  (await tx.row<{ title: string }>(sql`select title from milestones where id = ${id}`))!.title

@@ -11,6 +11,8 @@ export type MergeRequestEvent =
   | 'merge_request_reopened'
   | 'merge_request_merged'
   | 'merge_request_deleted'
+  | 'merge_request_approved'
+  | 'merge_request_unapproved'
 
 const shown: Partial<Record<MergeRequestEvent, FeedAction>> = {
   merge_request_opened: 'created',

@@ -26,7 +26,7 @@ export type MergeRequestFilters = {
   readonly state?: MergeRequestState
   readonly scope?: 'created_by_me' | 'assigned_to_me'
   readonly labels?: Presence | readonly string[]
-  readonly milestone?: Presence | 'upcoming' | 'started' | { readonly title: string }
+  readonly milestone?: Presence | 'upcoming' | 'started' | { readonly title: string } | { readonly id: number }
   readonly author?: { readonly id: number } | { readonly username: string } | 'None'
   readonly assignee?: Presence | { readonly id: number } | { readonly usernames: readonly string[] }
   readonly approvers?: PeopleFilter
@@ -84,6 +84,7 @@ function ofMilestone(filter: NonNullable<MergeRequestFilters['milestone']>): Sql
       raw(`select distinct on (ms.project_id, ms.namespace_id) ms.id from milestones ms
         where ms.state = 'active' and ms.due_date > current_date order by ms.project_id, ms.namespace_id, ms.due_date, ms.id`),
     )
+  if ('id' in filter) return sql`m.milestone_id = ${filter.id}`
   return among(sql`select ms.id from milestones ms where ms.title = ${filter.title}`)
 }
 

@@ -2,10 +2,11 @@ import { CommaList, Flag, Id, List, Optional, Text, Whole } from '../../api/para
 
 const maxAssignees = 100
 
+export const description = Text({ description: 'More of what it is about' })
+export const assignee_id = Id({ description: 'Who is to see to it; 0 for nobody', deprecated: true })
+
 /** What a merge request is given when it is made, and later. */
 export const attributeParams = {
-  description: Optional(Text({ description: 'Of what it is about' })),
-  assignee_id: Optional(Id({ description: 'Who is to see to it; 0 for nobody', deprecated: true })),
   assignee_ids: Optional(List(Id(), { maxItems: maxAssignees, description: 'Who is to see to it' })),
   labels: Optional(CommaList(Text(), { description: 'Titles; unknown ones are made' })),
   remove_source_branch: Optional(Flag({ description: 'Once it is merged' })),
@@ -21,7 +22,7 @@ export const approvals_before_merge = Optional(
 )
 
 type Attributes = {
-  readonly assignee_id?: number
+  readonly assignee_id?: number | null
   readonly assignee_ids?: readonly number[]
   readonly allow_collaboration?: boolean
   readonly allow_maintainer_to_push?: boolean
@@ -35,7 +36,7 @@ export function namedOnce<Input extends Attributes>({
   allow_collaboration,
   ...rest
 }: Input) {
-  const assignees = assignee_ids ?? (assignee_id === undefined ? undefined : [assignee_id])
+  const assignees = assignee_ids ?? (assignee_id === undefined ? undefined : assignee_id ? [assignee_id] : [])
   const collaboration = allow_collaboration ?? allow_maintainer_to_push
   return {
     ...rest,

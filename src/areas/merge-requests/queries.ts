@@ -1,6 +1,6 @@
 import type { Caller } from '../../access/actor.ts'
 import { featureLevels, levels, visibilities } from '../../access/levels.ts'
-import type { Db } from '../../db/db.ts'
+import type { Db, Tx } from '../../db/db.ts'
 import { raw, type Sql, sql } from '../../db/sql.ts'
 import type { Timestamp } from '../../db/types.ts'
 import type { Oid } from '../../git/oid.ts'
@@ -64,6 +64,12 @@ export const findMergeRequest = (
   db.row<MergeRequestRow>(sql`
     select ${columns}, ${ownOf(caller)} as own from merge_requests m left join merge_request_diffs d on d.id = m.diff_id
     where m.project_id = ${projectId} and m.iid = ${iid}`)
+
+/** A merge request that nobody else changes until the transaction ends; nothing when it has gone. */
+export const lockMergeRequest = (tx: Tx, id: number): Promise<Omit<MergeRequestRow, 'own'> | undefined> =>
+  tx.row<Omit<MergeRequestRow, 'own'>>(sql`
+    select ${columns} from merge_requests m left join merge_request_diffs d on d.id = m.diff_id
+    where m.id = ${id} for no key update of m`)
 
 /**
  * Projects `p` whose merge requests the caller may read: SQL twin of `projectPolicy.read_merge_request`, for what is visible to

@@ -42,7 +42,8 @@ export type MergeRequestInput = {
   readonly approvals_before_merge?: number
 }
 
-const refused = (reason: string) => new Failure('unprocessable', reason, { listed: true })
+/** Of what cannot be, for a reason that is told in a list. */
+export const refused = (reason: string) => new Failure('unprocessable', reason, { listed: true })
 
 /** What is said to whoever wants a second one for the same branches. */
 export const anotherOpen = (iid: number | undefined): Failure =>

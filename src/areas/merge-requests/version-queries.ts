@@ -1,5 +1,7 @@
-import type { Tx } from '../../db/db.ts'
-import { sql } from '../../db/sql.ts'
+import type { List } from '../../api/page.ts'
+import type { Db, Tx } from '../../db/db.ts'
+import { raw, sql } from '../../db/sql.ts'
+import type { Timestamp } from '../../db/types.ts'
 import type { Oid } from '../../git/oid.ts'
 
 /** What a merge request is about at a time. */
@@ -43,3 +45,51 @@ export const insertVersion = (tx: Tx, mergeRequestId: number, version: Version):
       merge_status = case when ${version.commits.length === 0} then 'cannot_be_merged'
         when m.merge_status like 'cannot_be_merged%' then 'cannot_be_merged_recheck' else 'unchecked' end
     from diff where m.id = ${mergeRequestId}`)
+
+/** A version as it was written down. */
+export type VersionRow = {
+  readonly id: number
+  readonly merge_request_id: number
+  readonly state: Version['state'] | 'without_files'
+  readonly head_oid: Oid | null
+  readonly start_oid: Oid | null
+  readonly base_oid: Oid | null
+  readonly files: number
+  readonly overflow: boolean
+  readonly created_at: Timestamp
+}
+
+const columns = raw(
+  'd.id, d.merge_request_id, d.state, d.head_oid, d.start_oid, d.base_oid, d.files, d.overflow, d.created_at',
+)
+
+/** The newest first; those that had nothing are left out. */
+export const versionsOf = (mergeRequestId: number): List => ({
+  type: 'MergeRequestVersion',
+  select: sql`select ${columns} from merge_request_diffs d`,
+  from: raw('from merge_request_diffs d'),
+  where: [sql`d.merge_request_id = ${mergeRequestId}`, raw(`d.state <> 'empty'`)],
+  order: [{ by: raw('d.id'), direction: 'desc' }],
+})
+
+export const findVersionRow = (db: Db, mergeRequestId: number, id: number): Promise<VersionRow | undefined> =>
+  db.row<VersionRow>(
+    sql`select ${columns} from merge_request_diffs d where d.merge_request_id = ${mergeRequestId} and d.id = ${id}`,
+  )
+
+/** Commits of a version, the newest first. */
+export const commitsOf = (versionId: number): List => ({
+  type: 'Commit',
+  select: raw('select c.oid from merge_request_commits c'),
+  from: raw('from merge_request_commits c'),
+  where: [sql`c.diff_id = ${versionId}`],
+  order: [{ by: raw('c.position'), direction: 'asc' }],
+})
+
+/** The same, all at once. */
+export const commitIdsOf = async (db: Db, versionId: number): Promise<Oid[]> =>
+  (
+    await db.rows<{ oid: Oid }>(
+      sql`select oid from merge_request_commits where diff_id = ${versionId} order by position`,
+    )
+  ).map(({ oid }) => oid)

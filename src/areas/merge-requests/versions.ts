@@ -7,7 +7,7 @@ import { listCommitIds } from '../../git/history.ts'
 import { emptyTreeOid, type Oid } from '../../git/oid.ts'
 import { type Patches, patchesBetweenTrees } from '../../git/patches.ts'
 import { branchRef, type RefName } from '../../git/ref-name.ts'
-import { type RefUpdate, readRef, updateRefs } from '../../git/refs.ts'
+import { listRefs, type RefUpdate, readRef, updateRefs } from '../../git/refs.ts'
 import type { Repository } from '../../git/repository.ts'
 import { diffLimits } from '../commits/diff-limits.ts'
 import { openForWriting, openRepository } from '../repositories/open.ts'
@@ -29,6 +29,15 @@ const maxCommits = 10_000
 
 /** The ref of a merge request's head, which anybody may fetch. */
 export const headRef = (iid: number): RefName => `refs/merge-requests/${iid}/head` as RefName
+
+/** Takes a merge request's refs away. Its objects go when nothing else has them. */
+export async function dropRefs(repo: Repository, iid: number): Promise<void> {
+  const refs = await listRefs(repo, `refs/merge-requests/${iid}/`)
+  await updateRefs(
+    repo,
+    refs.map(({ name }) => ({ name, to: null })),
+  )
+}
 
 const keepAroundRef = (oid: Oid): RefName => `refs/keep-around/${oid}` as RefName
 
@@ -70,14 +79,28 @@ export async function versionBetween(
   return { head, start, base, state, files: files.length, overflow, commits }
 }
 
-/** What a version changes, since the merge base, or since nothing where the histories have nothing in common. */
+/** A difference that is asked for as a whole is so as far as memory allows; a single file is bounded as everywhere. */
+const wholeLimits = { files: 10_000, lines: 500_000, bytes: 20 * 1024 * 1024 } as const
+
+/**
+ * What a version changes, since the merge base, or since nothing where the histories have nothing in common: all of it, or as much
+ * as is shown. One `diff-tree` the first time.
+ */
 export async function patchesOf(
   ctx: Pick<Ctx, 'settings'>,
   repo: Repository,
   { head, base }: { readonly head: Oid; readonly base: Oid | null },
+  { whole = false } = {},
 ): Promise<Patches> {
   const [old, now] = await Promise.all([base && readCommit(repo, base), readCommit(repo, head)])
-  return patchesBetweenTrees(repo, old?.tree ?? emptyTreeOid, now?.tree ?? emptyTreeOid, diffLimits(ctx.settings))
+  const limits = diffLimits(ctx.settings)
+  return patchesBetweenTrees(
+    repo,
+    old?.tree ?? emptyTreeOid,
+    now?.tree ?? emptyTreeOid,
+    whole ? { ...limits, ...wholeLimits } : limits,
+    { wide: whole },
+  )
 }
 
 /**

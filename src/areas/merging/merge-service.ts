@@ -9,7 +9,15 @@ import { checkNow } from './check.ts'
 import { type Heads, readHeads, targetRepository } from './heads.ts'
 import { isAbreast } from './make-merge.ts'
 import { mergeHead } from './merge-head.ts'
-import { conflicting, headPipeline, isActive, isPassing, notMergeable, requireMergeable } from './mergeable.ts'
+import {
+  conflicting,
+  headPipeline,
+  isActive,
+  isKnownAs,
+  isPassing,
+  notMergeable,
+  requireMergeable,
+} from './mergeable.ts'
 import { findMerging, type MergeOptions, type MergingRow } from './queries.ts'
 import { catchUp } from './update.ts'
 
@@ -53,7 +61,11 @@ async function getMerging(ctx: Ctx, id: number): Promise<MergingRow> {
 
 /** Fails when the branches cannot be merged, or not in the way in which the project merges. Returns the source's head. */
 async function requireClean(ctx: Ctx, row: MergingRow, { source, target }: Heads): Promise<Oid> {
-  if (!source || !target || !(await checkNow(ctx, row.id))) throw conflicting()
+  if (!source || !target) throw notMergeable()
+  const merges = isKnownAs('can_be_merged', row, { source, target }) || (await checkNow(ctx, row.id))
+  // Somebody else was faster.
+  if (merges === undefined) throw notMergeable()
+  if (!merges) throw conflicting()
   if (!(await isAbreast(targetRepository(ctx, row), row, { source, target }))) throw conflicting()
   return source
 }

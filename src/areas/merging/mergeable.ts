@@ -1,6 +1,7 @@
 import type { Ctx } from '../../api/ctx.ts'
 import { Failure } from '../../kernel/failure.ts'
 import { isApproved } from '../approvals/queries.ts'
+import type { MergeStatus } from '../merge-requests/queries.ts'
 import { isWorkInProgress } from '../merge-requests/title.ts'
 import { hasUnresolved } from '../notes/queries.ts'
 import { findNewestPipeline, type PipelineRow } from '../pipelines/queries.ts'
@@ -37,13 +38,12 @@ export async function requireMergeable(
 ): Promise<void> {
   const isPlain =
     row.state === 'opened' && !isWorkInProgress(row.title) && row.commits > 0 && heads.source && heads.target
-  if (!isPlain || isKnownConflict(row, heads)) throw notMergeable()
+  if (!isPlain || isKnownAs('cannot_be_merged', row, heads)) throw notMergeable()
   if (row.target.needs_pipeline && pipeline !== 'awaited' && pipeline && !isPassing(pipeline)) throw notMergeable()
   if (row.target.needs_resolution && (await hasUnresolved(ctx.db, row.id))) throw notMergeable()
   if (!(await isApproved(ctx.db, row.id, ctx.plan))) throw notMergeable()
 }
 
-const isKnownConflict = (row: MergingRow, { source, target }: Heads): boolean =>
-  row.merge_status === 'cannot_be_merged' &&
-  row.merge_status_source_oid === source &&
-  row.merge_status_target_oid === target
+/** Whether this was found out for where the branches are now. */
+export const isKnownAs = (status: MergeStatus, row: MergingRow, { source, target }: Heads): boolean =>
+  row.merge_status === status && row.merge_status_source_oid === source && row.merge_status_target_oid === target

@@ -194,7 +194,10 @@ export const endMerging = async (tx: Tx, id: number, token: string, error: strin
     update merge_requests set state = 'opened', merging = null, merge_error = ${error} where ${mergingIs(id, token)}`)) >
   0
 
-/** Completes a merge, whose commits are in the target branch, and tells who did it, if he is still there. Nothing when it was over. */
+/**
+ * Completes a merge, whose commits are in the target branch, and tells who did it, if he is still there. Nothing when somebody else
+ * has. One that was given up for cut off before its branch moved is merged all the same.
+ */
 export const completeMerging = (
   tx: Tx,
   id: number,
@@ -206,7 +209,8 @@ export const completeMerging = (
       squash_commit_oid = ${merging.squash_commit_oid ?? null}, squash = ${merging.squash},
       should_remove_source_branch = ${merging.should_remove_source_branch},
       auto_merge_user_id = null, auto_merge_oid = null, auto_merge_options = null, updated_at = now()
-    where ${mergingIs(id, merging.token)} returning merged_by_id`)
+    where id = ${id} and state <> 'merged' and coalesce(merging->>'token', ${merging.token}) = ${merging.token}
+    returning merged_by_id`)
 
 /** Those that have been on their way for so long. */
 export const longMerging = async (db: Db, olderThanSeconds: number): Promise<number[]> => {

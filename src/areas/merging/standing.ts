@@ -5,6 +5,7 @@ import { listCommitIds } from '../../git/history.ts'
 import type { Oid } from '../../git/oid.ts'
 import { branchRef } from '../../git/ref-name.ts'
 import type { Repository } from '../../git/repository.ts'
+import { openRepository } from '../repositories/open.ts'
 import { type Heads, targetRepository } from './heads.ts'
 import { moverBefore, moverTo } from './push-queries.ts'
 import type { MergingRow } from './queries.ts'
@@ -31,12 +32,15 @@ export async function standingOf(ctx: Ctx, row: MergingRow, { source, target }: 
     (await wasMerged(ctx, row, head, target))
   )
     return { is: 'merged', head, target }
-  // What never had a source branch waits for it.
-  if (!source) return { is: row.head_oid && row.source ? 'without source' : 'as it was' }
+  if (!source) return { is: (await hasLostSource(ctx, row)) ? 'without source' : 'as it was' }
   if (source !== row.head_oid) return { is: 'another version' }
   if (!target || target === row.start_oid) return { is: 'as it was' }
   return { is: row.start_oid && (await contains(repo, target, row.start_oid)) ? 'as it was' : 'another version' }
 }
+
+/** What never had a source branch waits for it; a repository that is away, as a disk may be, has lost nothing. */
+const hasLostSource = async (ctx: Ctx, { head_oid, source }: MergingRow): Promise<boolean> =>
+  head_oid !== null && source !== null && openRepository(ctx, source).exists()
 
 /** Whether a branch has a commit, which may be none of the repository's any more. */
 const contains = async (repo: Repository, tip: Oid, commit: Oid): Promise<boolean> =>

@@ -1,9 +1,10 @@
 import { Type } from 'typebox'
 import type { Ctx } from '../../api/ctx.ts'
+import { entity } from '../../api/entity.ts'
 import { dateOnly, nullable, timestamp } from '../../api/schema.ts'
-import type { MilestoneRow } from './queries.ts'
+import type { DatedMilestoneRow, MilestoneRow } from './queries.ts'
 
-export const MilestoneSchema = Type.Object({
+const fields = {
   id: Type.Integer(),
   iid: Type.Integer({ description: 'Its number in the project or group' }),
   project_id: Type.Optional(Type.Integer({ description: 'Of milestones of a project' })),
@@ -16,7 +17,9 @@ export const MilestoneSchema = Type.Object({
   due_date: nullable(dateOnly()),
   start_date: nullable(dateOnly()),
   web_url: Type.String(),
-})
+}
+
+export const MilestoneSchema = Type.Object(fields)
 
 /** A milestone as other records carry it. */
 export const milestoneRecord = (milestone: MilestoneRow, { site }: Pick<Ctx, 'site'>) => ({
@@ -31,4 +34,10 @@ export const milestoneRecord = (milestone: MilestoneRow, { site }: Pick<Ctx, 'si
   due_date: milestone.due_date,
   start_date: milestone.start_date,
   web_url: `${site.url}/${milestone.project_id === null ? 'groups/' : ''}${milestone.full_path}/-/milestones/${milestone.iid}`,
+})
+
+export const Milestone = entity({
+  name: 'Milestone',
+  schema: Type.Object({ ...fields, expired: Type.Boolean({ description: 'The day it was due is over' }) }),
+  present: (row: DatedMilestoneRow, ctx) => ({ ...milestoneRecord(row, ctx), expired: row.expired }),
 })

@@ -288,7 +288,7 @@ export const Project = entity({
       snippets_access_level: featureLevelName(row.snippets_access_level),
       forking_access_level: featureLevelName(row.forking_access_level),
       pages_access_level: featureLevelName(row.pages_access_level),
-      can_create_merge_request_in: actor !== null && mergeRequests && mayReadCode && !row.archived,
+      can_create_merge_request_in: allows(projectPolicy.create_merge_request_in, actor, facts),
       resolve_outdated_diff_discussions: settings.resolve_outdated_diff_discussions,
       ...(issues && { open_issues_count: row.open_issues_count }),
       import_status: row.import_status,

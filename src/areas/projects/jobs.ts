@@ -1,14 +1,19 @@
 import { Type } from 'typebox'
+import { inBatches } from '../../db/batches.ts'
 import { emit } from '../../events/log.ts'
 import { enqueue, job } from '../../jobs/job.ts'
 import { projectRepositoryDir } from '../repositories/open.ts'
 import {
   deleteProjectRow,
+  deleteSomeMergeRequests,
   dueForRemoval,
   findDeleting,
   markDueDeleting,
   projectsBeingRemoved,
 } from './removal-queries.ts'
+
+/** Each takes its commits, versions and notes along. */
+const mergeRequestsAtOnce = 100
 
 /** Takes away what a removed project had: first what lies on disk, then its rows, so that a crash leaves the rest to a second run. */
 export const removeProject = job({
@@ -20,6 +25,7 @@ export const removeProject = job({
     const project = await findDeleting(ctx.db, projectId)
     if (!project) return
     await ctx.git.removeRepository(projectRepositoryDir(ctx, project))
+    await inBatches((size) => deleteSomeMergeRequests(ctx.db, projectId, size), mergeRequestsAtOnce)
     await ctx.transaction((tx) => deleteProjectRow(tx, projectId))
   },
 })

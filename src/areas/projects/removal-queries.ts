@@ -1,3 +1,4 @@
+import { deleteSome } from '../../db/batches.ts'
 import type { Db, Tx } from '../../db/db.ts'
 import { sql } from '../../db/sql.ts'
 
@@ -22,6 +23,10 @@ export const markForDeletion = async (tx: Tx, id: number): Promise<boolean | und
 /** A project that is being removed. */
 export const findDeleting = (db: Db, id: number): Promise<{ id: number; repository_storage: string } | undefined> =>
   db.row(sql`select id, repository_storage from projects where id = ${id} and deleting`)
+
+/** At most `size` of its merge requests, with all that is said of them; how many there were. */
+export const deleteSomeMergeRequests = (db: Db, projectId: number, size: number): Promise<number> =>
+  db.run(deleteSome('merge_requests', sql`project_id = ${projectId}`, size))
 
 export const deleteProjectRow = (tx: Tx, id: number): Promise<number> =>
   tx.run(sql`delete from projects where id = ${id} and deleting`)

@@ -13,21 +13,25 @@ const Statistics = entity({
   name: 'InstanceStatistics',
   schema: Type.Object({
     forks: count(),
-    notes: count('What was said of commits'),
+    merge_requests: count(),
+    notes: count('What people said'),
     ssh_keys: count(),
     users: count(),
     active_users: count('People who may act'),
     projects: count(),
     groups: count(),
+    milestones: count(),
   }),
   present: (row: InstanceStatistics) => ({
     forks: grouped(row.forks),
+    merge_requests: grouped(row.merge_requests),
     notes: grouped(row.notes),
     ssh_keys: grouped(row.ssh_keys),
     users: grouped(row.users),
     active_users: grouped(row.active_users),
     projects: grouped(row.projects),
     groups: grouped(row.groups),
+    milestones: grouped(row.milestones),
   }),
 })
 

@@ -1,5 +1,6 @@
 import { describe, expect } from 'vitest'
 import { test } from '../../../test/world.ts'
+import { openMergeRequest } from '../merge-requests/testing.ts'
 
 describe('GET /application/statistics', () => {
   test('counts what there is, as text with commas', async ({ world }) => {
@@ -7,13 +8,14 @@ describe('GET /application/statistics', () => {
     const before = await counts()
     const ann = await world.user()
     await world.group()
-    await ann.post('/projects', { name: 'counted' })
+    await openMergeRequest(world)
     const more = (text: string, added: number) => (Number(text.replaceAll(',', '')) + added).toLocaleString('en-US')
     expect(await counts()).toEqual({
       ...before,
       users: more(before.users, 1),
       active_users: more(before.active_users, 1),
-      groups: more(before.groups, 1),
+      groups: more(before.groups, 2),
+      merge_requests: more(before.merge_requests, 1),
       projects: more(before.projects, 1),
     })
     await world.rows(`update users set state = 'blocked' where id = $1`, [ann.id])

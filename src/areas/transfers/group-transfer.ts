@@ -10,7 +10,8 @@ import { deepestNesting } from '../groups/service.ts'
 import { type GroupSubject, loadGroup } from '../groups/subject.ts'
 import { taken } from '../namespaces/names.ts'
 import { renameTree, retireRoutes } from '../namespaces/rename-queries.ts'
-import { heightOf, limitVisibility, moveTree } from './queries.ts'
+import { replaceLeftBehind } from './left-behind.ts'
+import { heightOf, limitVisibility, moveTree, projectsBelow } from './queries.ts'
 
 const refuse = (text: string) => invalid(`Transfer failed: ${text}`)
 const notAllowed = "You don't have enough permissions."
@@ -53,6 +54,7 @@ export async function transferGroup(ctx: Ctx, group: GroupSubject, parentId: num
     if (parent) await limitVisibility(tx, traversalIds, parent.visibility)
     if (parent?.share_with_group_lock) await lockSharingBelow(tx, traversalIds)
     await namespacePlaced(tx, held.id)
+    await replaceLeftBehind(tx, projectsBelow(traversalIds), held.traversal_ids, traversalIds)
     await emit(tx, {
       kind: 'group_transferred',
       groupId: held.id,

@@ -10,7 +10,8 @@ import { claimRoute, lockNamespace, type NamespaceWithLevel, retireProjectRoute 
 import { lockProject, takenNames } from '../projects/edit-queries.ts'
 import { movedMeanwhile, requireRoom } from '../projects/service.ts'
 import type { ProjectSubject } from '../projects/subject.ts'
-import { insertOwnersMembership, moveProject } from './queries.ts'
+import { replaceLeftBehind } from './left-behind.ts'
+import { insertOwnersMembership, moveProject, namespacesAround, oneProject } from './queries.ts'
 
 /** Compat: one string with a hash in Ruby's spelling. */
 const refuse = (text: string): Failure =>
@@ -55,6 +56,8 @@ export async function transferProject(ctx: Ctx, project: ProjectSubject, target:
       await moveProject(tx, held.id, { namespaceId: namespace.id, fullPath, visibility })
       if (namespace.owner_id !== null) await insertOwnersMembership(tx, held.id, namespace.owner_id, levels.maintainer)
       await projectPlaced(tx, held.id)
+      const before = await namespacesAround(tx, held.namespace_id)
+      await replaceLeftBehind(tx, oneProject(held.id), before, namespace.traversal_ids)
       await emit(tx, {
         kind: 'project_transferred',
         projectId: held.id,

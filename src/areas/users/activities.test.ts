@@ -90,8 +90,3 @@ describe('GET /avatar', () => {
     expect((await world.root.get('/avatar?email=a@example.com')).json).toEqual({ avatar_url: null })
   })
 })
-
-test('GET /user_counts is for those who signed in', async ({ world }) => {
-  expect(await (await world.user()).get('/user_counts')).toMatchObject({ status: 200, json: { merge_requests: 0 } })
-  expect((await world.anonymous.get('/user_counts')).status).toBe(401)
-})

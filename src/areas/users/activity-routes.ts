@@ -29,12 +29,6 @@ const Avatar = entity({
   present: (row: { avatar_url: string | null }) => row,
 })
 
-const UserCounts = entity({
-  name: 'UserCounts',
-  schema: Type.Object({ merge_requests: Type.Integer({ description: 'Open ones assigned to the caller' }) }),
-  present: (row: { merge_requests: number }) => row,
-})
-
 export const activityRoutes = [
   endpoint({
     method: 'GET',
@@ -49,18 +43,6 @@ export const activityRoutes = [
     paged: true,
     returns: UserActivity,
     handle: ({ params, page, ctx }) => fetchPage<ActivityRow>(ctx.db, activitiesSince(params.from), page),
-  }),
-
-  endpoint({
-    method: 'GET',
-    path: '/user_counts',
-    summary: 'How much waits for the caller',
-    scopes: ['read_user'],
-    subject: instance,
-    allow: 'use',
-    returns: UserCounts,
-    // Nothing can be assigned to anybody yet; the area of merge requests counts here.
-    handle: async () => ({ merge_requests: 0 }),
   }),
 
   endpoint({

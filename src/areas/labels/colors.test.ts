@@ -1,0 +1,27 @@
+import { expect, test } from 'vitest'
+import { parseColor, textColor } from './colors.ts'
+
+test.for([
+  ['#428BCA', '#428BCA'],
+  [' #abc ', '#aabbcc'],
+  ['RebeccaPurple', '#663399'],
+  ['red', '#ff0000'],
+  ['yellowgreen', '#9acd32'],
+  ['428BCA', undefined],
+  ['#12', undefined],
+  ['#1234567', undefined],
+  ['constructor', undefined],
+  ['', undefined],
+] as const)('%s is the colour %s', ([text, color]) => {
+  expect(parseColor(text)).toBe(color)
+})
+
+test.for([
+  ['#ffffff', '#333333'],
+  ['#000000', '#FFFFFF'],
+  // 500 in all is dark, 501 is light.
+  ['#a7a7a6', '#FFFFFF'],
+  ['#a7a7a7', '#333333'],
+] as const)('upon %s one reads %s', ([color, text]) => {
+  expect(textColor(color)).toBe(text)
+})
