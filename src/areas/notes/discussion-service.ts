@@ -7,9 +7,10 @@ import { newDiscussionId } from '../discussions/discussion-id.ts'
 import { requireText } from '../discussions/text.ts'
 import type { MergeRequestSubject } from '../merge-requests/subject.ts'
 import { placeOf, type WantedPlace } from './place.ts'
-import { findRoot, hasUnresolved, makeThread, resolveNotes, unresolveNotes } from './queries.ts'
+import { findRoot, makeThread, resolveNotes, unresolveNotes } from './queries.ts'
 import { type DiscussionRow, findDiscussion, type NoteRow } from './record-queries.ts'
 import { addSystemNote, editNote, getNote, holdMergeRequest, saveNote } from './service.ts'
+import { mergeIfSettled } from './settled.ts'
 import type { NoteSubject } from './subject.ts'
 
 type NewText = { readonly body: string; readonly createdAt: Date | undefined }
@@ -76,7 +77,7 @@ async function settle(
     const those = { mergeRequestId, ...which }
     const changed = resolved ? await resolveNotes(tx, those, userId) : await unresolveNotes(tx, those)
     if (changed === 0) return
-    if (resolved && !(await hasUnresolved(tx, mergeRequestId)))
+    if (resolved && (await mergeIfSettled(tx, mergeRequest)))
       await addSystemNote(tx, mergeRequest, userId, 'resolved all threads')
     await emit(tx, {
       kind: resolved ? 'discussion_resolved' : 'discussion_unresolved',

@@ -77,6 +77,7 @@ export const discussionsOf = (mergeRequestId: number): List => ({
   type: 'Discussion',
   select: discussion,
   from: raw('from notes f'),
+  key: raw('f.id'),
   where: [
     sql`f.merge_request_id = ${mergeRequestId}`,
     raw(`not exists (select from notes e where e.merge_request_id = f.merge_request_id and e.discussion_id = f.discussion_id

@@ -15,6 +15,7 @@ import { finishTodos } from '../todos/service.ts'
 import { noteMentions } from './mentions.ts'
 import { deleteNote, insertNote, type NewNote, touchMergeRequest, updateNote } from './queries.ts'
 import { findNote, type NoteRow } from './record-queries.ts'
+import { mergeIfSettled } from './settled.ts'
 import type { NoteSubject } from './subject.ts'
 
 /** A merge request as notes name it. */
@@ -126,6 +127,7 @@ export async function removeNote(ctx: Ctx, { note, mergeRequest }: NoteSubject):
   await ctx.transaction(async (tx) => {
     await holdMergeRequest(tx, mergeRequest)
     if (!(await deleteNote(tx, note.id))) throw rowNotFound()
+    if (note.threaded && note.resolved_at === null) await mergeIfSettled(tx, mergeRequest)
     await emit(tx, {
       kind: 'note_deleted',
       projectId: mergeRequest.project_id,

@@ -3,19 +3,18 @@ import type { Db, Tx } from '../../db/db.ts'
 import { raw, type Sql, sql } from '../../db/sql.ts'
 
 /** Who takes part in a merge request, a row by that name: author, assignees, who commented and who was mentioned. */
-export const participates = (userId: Sql, mergeRequest: Sql): Sql => sql`(${mergeRequest}.author_id = ${userId}
+const participates = (userId: number, mergeRequest: Sql): Sql => sql`(${mergeRequest}.author_id = ${userId}
   or exists (select from merge_request_assignees a where a.merge_request_id = ${mergeRequest}.id and a.user_id = ${userId})
   or exists (select from notes n where n.merge_request_id = ${mergeRequest}.id and n.author_id = ${userId} and not n.system)
   or exists (select from mentions t where t.merge_request_id = ${mergeRequest}.id and t.user_id = ${userId}))`
 
-/** Whether somebody is told of what happens to a merge request, a row by that name: as he chose, else when he takes part. */
-export const isSubscribed = (userId: Sql, mergeRequest: Sql): Sql => sql`coalesce(
-  (select s.subscribed from subscriptions s where s.merge_request_id = ${mergeRequest}.id and s.user_id = ${userId}),
-  ${participates(userId, mergeRequest)})`
-
-/** The same of the caller. */
+/** Whether the caller is told of what happens to a merge request, a row by that name: as he chose, else when he takes part. */
 export const subscribedSql = (caller: Caller, mergeRequest: Sql): Sql =>
-  caller === null ? raw('false') : isSubscribed(sql`${caller.id}::bigint`, mergeRequest)
+  caller === null
+    ? raw('false')
+    : sql`coalesce(
+        (select s.subscribed from subscriptions s where s.merge_request_id = ${mergeRequest}.id and s.user_id = ${caller.id}),
+        ${participates(caller.id, mergeRequest)})`
 
 export const findSubscribed = async (db: Db, caller: Caller, mergeRequestId: number): Promise<boolean> =>
   (

@@ -2,7 +2,6 @@ import type { Db } from '../../db/db.ts'
 import { literal, raw, type Sql, sql } from '../../db/sql.ts'
 import { mailAddress, type Recipient } from '../members/recipient-queries.ts'
 import { levelNumber } from '../notification-settings/levels.ts'
-import { isSubscribed } from './queries.ts'
 import { readsMergeRequests } from './reader-queries.ts'
 
 const level = (name: Parameters<typeof levelNumber>[0]): Sql => literal(levelNumber(name))
@@ -50,31 +49,34 @@ export const findMailedNote = (db: Db, id: number, bound: number): Promise<Maile
         and l.created_at > now() - interval '1 hour' limit ${literal(bound)}) counted) as lately
     from notes t ${place} join users by_whom on by_whom.id = t.author_id where t.id = ${id}`)
 
+const watches = sql`s.level in (${level('watch')}, ${level('custom')})`
+const inGeneral = raw('s.project_id is null and s.namespace_id is null')
+
 /** People who may want to be told of whatever is said about `m`: who takes part or asked for it, and who watches the project. */
-const candidates = sql`
-  select m.author_id union select a.user_id from merge_request_assignees a where a.merge_request_id = m.id
-  union select o.author_id from notes o where o.merge_request_id = m.id and not o.system
-  union select o.user_id from mentions o where o.merge_request_id = m.id
-  union select o.user_id from subscriptions o where o.merge_request_id = m.id
-  union select s.user_id from notification_settings s where s.level in (${level('watch')}, ${level('custom')})
+const candidates = sql`select id, bool_or(takes_part) as takes_part from (
+  select m.author_id as id, true as takes_part
+  union all select a.user_id, true from merge_request_assignees a where a.merge_request_id = m.id
+  union all select o.author_id, true from notes o where o.merge_request_id = m.id and not o.system
+  union all select o.user_id, true from mentions o where o.merge_request_id = m.id
+  union all select o.user_id, o.subscribed from subscriptions o where o.merge_request_id = m.id
+  union all select s.user_id, false from notification_settings s where ${watches}
     and (s.project_id = p.id or s.namespace_id = any(n.traversal_ids))
-  union select s.user_id from notification_settings s join group_access a on a.user_id = s.user_id and a.group_id = p.namespace_id
-    where s.level in (${level('watch')}, ${level('custom')}) and s.project_id is null and s.namespace_id is null
-  union select s.user_id from notification_settings s join project_access a on a.user_id = s.user_id and a.project_id = p.id
-    where s.level in (${level('watch')}, ${level('custom')}) and s.project_id is null and s.namespace_id is null`
+  union all select s.user_id, false from notification_settings s join group_access a on a.user_id = s.user_id and a.group_id = p.namespace_id
+    where ${watches} and ${inGeneral}
+  union all select s.user_id, false from notification_settings s join project_access a on a.user_id = s.user_id and a.project_id = p.id
+    where ${watches} and ${inGeneral}) each group by id`
 
 /** Who wants mail about a note: as he set it for the project, and unless he unsubscribed. Its author does not. */
 export const recipientsOfNote = (db: Db, { id, author_id }: MailedNote): Promise<Recipient[]> => {
   const mentioned = sql`exists (select from mentions o where o.note_id = t.id and o.user_id = u.id)`
-  const takesPart = isSubscribed(raw('u.id'), raw('m'))
   return db.rows<Recipient>(sql`
     select u.id, u.name, u.username, ${mailAddress} as address from notes t ${place}
-    join users u on u.id in (${candidates}) ${wish}
+    cross join lateral (${candidates}) as perhaps join users u on u.id = perhaps.id ${wish}
     where t.id = ${id} and u.id <> ${author_id} and ${reached} and case ${wished}
       when ${level('mention')} then ${mentioned}
       when ${level('watch')} then true
-      when ${level('custom')} then coalesce((w.events->>'new_note')::boolean, false) or ${takesPart}
-      else ${takesPart} end
+      when ${level('custom')} then coalesce((w.events->>'new_note')::boolean, false) or perhaps.takes_part
+      else perhaps.takes_part end
     order by u.id`)
 }
 
