@@ -1,7 +1,9 @@
 import { describe, expect } from 'vitest'
+import { contextFor } from '../../../test/contexts.ts'
 import { type Client, test, unique, World } from '../../../test/world.ts'
 import type { Level } from '../../access/levels.ts'
 import { storedProject } from '../commits/testing.ts'
+import { checkMergeability } from '../merging/check.ts'
 import { forkOf, openMergeRequest } from './testing.ts'
 
 const iids = ({ json }: { json: any }) => json.map(({ iid }: any) => iid)
@@ -207,6 +209,24 @@ describe('GET /projects/:id/merge_requests', () => {
     expect(iids(await free.root.get(`${at}?approver_ids=Any&approved_by_ids=x`))).toEqual([iid])
     expect((await free.root.get(`${at}/${iid}`)).json).not.toHaveProperty('approvals_before_merge')
   })
+})
+
+test('D3-MR-MERGE-STATUS: a list has it found out, for who asks again, whether each can be merged', async ({
+  world,
+}) => {
+  const { project, iid, id } = await openMergeRequest(world)
+  const at = `/projects/${project.id}/merge_requests`
+  const status = async () => (await world.root.get(at)).json.map((one: any) => [one.iid, one.merge_status])
+  expect(await status()).toEqual([[iid, 'unchecked']])
+  expect(await status()).toEqual([[iid, 'checking']])
+  const [job] = await world.rows('select payload from graphile_worker._private_jobs where key = $1', [
+    `check_mergeability:${id}`,
+  ])
+  await checkMergeability.run(job.payload, await contextFor(world, null))
+  const { updated_at } = (await world.root.get(at)).json[0]
+  expect(await status()).toEqual([[iid, 'can_be_merged']])
+  // It is no change of the merge request.
+  expect(updated_at).toBe((await world.root.get(`${at}/${iid}`)).json.created_at)
 })
 
 describe('GET /merge_requests', () => {
