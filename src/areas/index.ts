@@ -65,6 +65,7 @@ import { rebaseSource } from './merging/rebase.ts'
 import { removeMergedBranch } from './merging/remove-branch.ts'
 import { mergingRoutes } from './merging/routes.ts'
 import { settleCutOffMerges } from './merging/settle.ts'
+import { closeUnlinked } from './merging/unlinked.ts'
 import { updateMergeRequests } from './merging/update-job.ts'
 import { milestoneMergeRequestRoutes } from './milestones/merge-request-routes.ts'
 import { milestoneRoutes } from './milestones/routes.ts'
@@ -228,6 +229,7 @@ export const jobs: readonly Job<any>[] = [
   importFromUrl,
   judgeSignatures,
   checkMergeability,
+  closeUnlinked,
   mergeAwaited,
   rebaseSource,
   removeMergedBranch,

@@ -7,8 +7,7 @@ import { loadProject } from '../projects/subject.ts'
 import { loadProtections } from '../protected-refs/protections.ts'
 import { moveRefs } from '../pushes/move-refs.ts'
 import { openRepository } from '../repositories/open.ts'
-import { accountRefusal, actorOf } from '../tokens/authenticate.ts'
-import { findAccount } from '../tokens/queries.ts'
+import { asAccount } from '../tokens/as-account.ts'
 import { defaultTip, nameOfBranch } from './service.ts'
 
 /** In one push. */
@@ -22,9 +21,8 @@ export const deleteMergedBranches = job({
   queue: ({ projectId }) => `repository:${projectId}`,
   attempts: 5,
   async run({ projectId, actorId }, ctx) {
-    const account = await findAccount(ctx.db, String(actorId))
-    if (!account || accountRefusal(account)) return
-    const asker = { ...ctx, actor: actorOf(account) }
+    const asker = await asAccount(ctx, actorId)
+    if (!asker) return
     const project = await loadProject(String(projectId), asker)
     if (!project || !allows(projectPolicy.push_code, asker.actor, project.facts)) return
     const repo = openRepository(asker, project)

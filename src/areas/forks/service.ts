@@ -6,6 +6,7 @@ import { emit } from '../../events/log.ts'
 import { enqueue } from '../../jobs/job.ts'
 import { conflict, Failure, forbidden, invalidFields, notFound } from '../../kernel/failure.ts'
 import { scheduleImport } from '../imports/queries.ts'
+import { closeUnlinked } from '../merging/unlinked.ts'
 import { mayCreateProjects } from '../namespaces/creation.ts'
 import { taken } from '../namespaces/names.ts'
 import { findNamespace, type NamespaceWithLevel, personalNamespaceOf } from '../namespaces/queries.ts'
@@ -129,5 +130,6 @@ export const endForkRelation = (ctx: Ctx, project: ProjectSubject): Promise<bool
       actorId: ctx.actor!.id,
       payload: { source_id: sourceId },
     })
+    await enqueue(tx, closeUnlinked, { projectId: project.id, actorId: ctx.actor!.id })
     return true
   })

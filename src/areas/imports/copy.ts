@@ -8,8 +8,7 @@ import type { Repository } from '../../git/repository.ts'
 import { linkAllFrom } from '../large-files/queries.ts'
 import { loadProject } from '../projects/subject.ts'
 import { openRepository } from '../repositories/open.ts'
-import { accountRefusal, actorOf } from '../tokens/authenticate.ts'
-import { findAccount } from '../tokens/queries.ts'
+import { asAccount } from '../tokens/as-account.ts'
 import { type Filling, fillRepository, ImportRefusal, type Place } from './fill.ts'
 import type { ImportRow } from './queries.ts'
 
@@ -61,9 +60,8 @@ async function copy(ctx: Ctx, target: Repository, original: Original, { actor_id
 
 /** The source, if whoever wished for the copy may still have it. */
 async function permittedSource(ctx: Ctx, { sourceId, ability }: Original, actorId: number | null) {
-  const account = actorId === null ? undefined : await findAccount(ctx.db, String(actorId))
-  if (!account || accountRefusal(account)) return undefined
-  const asker = { ...ctx, actor: actorOf(account) }
+  const asker = actorId === null ? undefined : await asAccount(ctx, actorId)
+  if (!asker) return undefined
   const source = await loadProject(String(sourceId), asker)
   return source && allows(projectPolicy[ability], asker.actor, source.facts) ? source : undefined
 }

@@ -108,7 +108,12 @@ export async function editLabel(
     })
 }
 
-async function changeLabel(tx: Tx, place: Place, held: LabelRow, changes: LabelChanges): Promise<void> {
+async function changeLabel(
+  tx: Tx,
+  place: Place,
+  held: LabelRow,
+  changes: Omit<LabelChanges, 'priority'>,
+): Promise<void> {
   const values = checked({
     name: changes.name ?? held.name,
     color: changes.color ?? held.color,

@@ -5,6 +5,7 @@ import type { Oid } from '../../git/oid.ts'
 import { storedProject } from '../commits/testing.ts'
 import { forkOf, type OpenedMergeRequest, openMergeRequest } from '../merge-requests/testing.ts'
 import { afterPush, mergeStatusOf, pushed } from './testing.ts'
+import { closeUnlinked } from './unlinked.ts'
 
 /** A merge request, a developer who pushes, and what it takes to say that he did. */
 async function opened(world: World, attributes: object = {}) {
@@ -208,6 +209,24 @@ describe('a push to the target branch', () => {
     await afterPush(world, project)
     expect((await versions(world, made.id)).map(({ commits }) => commits)).toEqual([1, 2])
   })
+})
+
+test('a fork that is none any more has nothing to merge into its source', async ({ world }) => {
+  const ann = await world.user()
+  const project = await storedProject(world)
+  project.repository.commit({ a: 'a\n' })
+  const fork = await forkOf(world, project, ann)
+  const outgoing = await openMergeRequest(world, { project, source: fork, author: ann })
+  const inside = await openMergeRequest(world, { project: fork, author: ann, branch: 'other' })
+  const close = async () => closeUnlinked.run({ projectId: fork.id, actorId: ann.id }, await contextFor(world, null))
+  await close()
+  expect((await world.root.get(outgoing.at)).json.state).toBe('opened')
+  expect((await ann.delete(`/projects/${fork.id}/fork`)).status).toBe(204)
+  const key = `close_unlinked_merge_requests:${fork.id}`
+  expect(await world.rows('select key from graphile_worker.jobs where key = $1', [key])).toEqual([{ key }])
+  await close()
+  expect((await world.root.get(outgoing.at)).json).toMatchObject({ state: 'closed', closed_by: { id: ann.id } })
+  expect((await world.root.get(inside.at)).json.state).toBe('opened')
 })
 
 describe('the job after a push', () => {

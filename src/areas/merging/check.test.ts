@@ -65,6 +65,17 @@ describe('whether a merge request can be merged', () => {
     expect(await statusOf(world, opened[1]!.at)).toBe('can_be_merged')
   })
 
+  test('D3-MR-MERGE-STATUS: a list has it found out, later; who asks again is told', async ({ world }) => {
+    const { id, project } = await openMergeRequest(world)
+    const listed = async () => (await world.root.get(`/projects/${project.id}/merge_requests`)).json
+    await listed()
+    const key = `check_mergeability:${id}`
+    expect(await world.rows('select key from graphile_worker.jobs where key = $1', [key])).toEqual([{ key }])
+    expect(await listed()).toMatchObject([{ merge_status: 'checking' }])
+    await checked(world, id)
+    expect(await listed()).toMatchObject([{ merge_status: 'can_be_merged' }])
+  })
+
   test('is not asked of what is closed', async ({ world }) => {
     const { id, at } = await openMergeRequest(world)
     await world.rows(`update merge_requests set state = 'closed' where id = $1`, [id])

@@ -35,47 +35,54 @@ const wentWrong = 'Something went wrong during merge'
 
 /**
  * Merges the head of an open merge request for the caller, who may. Nobody else does while it is locked; whatever happens, it
- * does not stay so. Fails when it is not open any more, or when what others merged meanwhile stands against it.
+ * does not stay so. Fails when it is not open any more, or when what others merged meanwhile stands against it. Those who merge into
+ * one branch take turns here; those in other processes are met by compare-and-swap.
  */
-export async function mergeHead(ctx: Ctx, row: MergingRow, source: Oid, options: MergeOptions): Promise<void> {
-  const merging: Merging = {
-    token: randomUUID(),
-    user_id: ctx.actor!.id,
-    since: new Date().toISOString(),
-    source_oid: source,
-    squash: options.squash ?? row.squash,
-    should_remove_source_branch: options.should_remove_source_branch ?? null,
-  }
-  if (!(await ctx.transaction((tx) => beginMerging(tx, row, merging)))) throw notMergeable()
-  try {
-    const outcome = await moveTarget(ctx, row, merging, options)
-    if (outcome === 'moved') return
-    const error = outcome === 'there already' ? null : `${wentWrong} pre-receive hook. ${outcome.refused}`
-    await giveUpMerge(ctx, row, merging.token, error)
-    if (outcome === 'there already') await catchUp(ctx, row.id)
-  } catch (error) {
-    // The branch may have moved all the same.
-    await settleMerge(ctx, row.id, { release: true })
-    if ((await findMerging(ctx.db, row.id))?.state !== 'merged') throw error
-  }
+export function mergeHead(ctx: Ctx, row: MergingRow, source: Oid, options: MergeOptions): Promise<void> {
+  const repo = targetRepository(ctx, row)
+  const ref = branchRef(row.target_branch)!
+  return inTurn(`${repo.gitDir} ${ref}`, async () => {
+    const merging: Merging = {
+      token: randomUUID(),
+      user_id: ctx.actor!.id,
+      since: new Date().toISOString(),
+      source_oid: source,
+      squash: options.squash ?? row.squash,
+      should_remove_source_branch: options.should_remove_source_branch ?? null,
+    }
+    if (!(await ctx.transaction((tx) => beginMerging(tx, row, merging)))) throw notMergeable()
+    try {
+      const outcome = await moveTarget(ctx, repo, ref, row, merging, options)
+      if (outcome === 'moved') return
+      const error = outcome === 'there already' ? null : `${wentWrong} pre-receive hook. ${outcome.refused}`
+      await giveUpMerge(ctx, row, merging.token, error)
+      if (outcome === 'there already') await catchUp(ctx, row.id)
+    } catch (error) {
+      // The branch may have moved all the same.
+      await settleMerge(ctx, row.id, { release: true })
+      if ((await findMerging(ctx.db, row.id))?.state !== 'merged') throw error
+    }
+  })
 }
 
 /** Others may move the branch first so often before we give up. */
 const attempts = 30
 
-/** Those who merge into one branch take turns here; those in other processes are met by compare-and-swap. */
-function moveTarget(ctx: Ctx, row: MergingRow, merging: Merging, options: MergeOptions): Promise<Outcome> {
-  const repo = targetRepository(ctx, row)
-  const ref = branchRef(row.target_branch)!
-  return inTurn(`${repo.gitDir} ${ref}`, async () => {
-    const author = merging.squash ? await signatureOf(ctx, row.author_id) : callerSignature(ctx)
-    for (let attempt = 1; attempt <= attempts; attempt++) {
-      const outcome = await tryToMove(ctx, repo, ref, row, merging, { ...options, author })
-      if (outcome !== 'stale') return outcome
-      await sleep(5 * Math.min(attempt, 6) * Math.random())
-    }
-    throw conflict(`Could not update branch ${row.target_branch}. Please refresh and try again.`)
-  })
+async function moveTarget(
+  ctx: Ctx,
+  repo: Repository,
+  ref: RefName,
+  row: MergingRow,
+  merging: Merging,
+  options: MergeOptions,
+): Promise<Outcome> {
+  const author = merging.squash ? await signatureOf(ctx, row.author_id) : callerSignature(ctx)
+  for (let attempt = 1; attempt <= attempts; attempt++) {
+    const outcome = await tryToMove(ctx, repo, ref, row, merging, { ...options, author })
+    if (outcome !== 'stale') return outcome
+    await sleep(5 * Math.min(attempt, 6) * Math.random())
+  }
+  throw conflict(`Could not update branch ${row.target_branch}. Please refresh and try again.`)
 }
 
 async function tryToMove(

@@ -29,7 +29,7 @@ export type MergeWish = MergeOptions & {
 }
 
 /** Fails, as clients know it, unless role and protection let the caller merge into the target branch. One statement. */
-export async function requireMergeAccess(ctx: Ctx, { project, target_branch }: MergeRequestSubject): Promise<void> {
+async function requireMergeAccess(ctx: Ctx, { project, target_branch }: MergeRequestSubject): Promise<void> {
   if (!canMergeInto(ctx, project, await loadProtections(ctx, project), target_branch)) throw unauthenticated()
 }
 
@@ -61,7 +61,8 @@ async function getMerging(ctx: Ctx, id: number): Promise<MergingRow> {
 
 /** Fails when the branches cannot be merged, or not in the way in which the project merges. Returns the source's head. */
 async function requireClean(ctx: Ctx, row: MergingRow, { source, target }: Heads): Promise<Oid> {
-  if (!source || !target) throw notMergeable()
+  // A push since then is another version, of which nobody has said that it may be merged.
+  if (!source || !target || source !== row.head_oid) throw notMergeable()
   const merges = isKnownAs('can_be_merged', row, { source, target }) || (await checkNow(ctx, row.id))
   // Somebody else was faster.
   if (merges === undefined) throw notMergeable()

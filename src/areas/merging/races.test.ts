@@ -8,6 +8,7 @@ import type { RefName } from '../../git/ref-name.ts'
 import { readRef, updateRefs } from '../../git/refs.ts'
 import { storedProject } from '../commits/testing.ts'
 import { openMergeRequest } from '../merge-requests/testing.ts'
+import { intend } from '../pushes/journal.ts'
 import { openRepository } from '../repositories/open.ts'
 import { makeMerge } from './make-merge.ts'
 import { beginMerging, findMerging, type Merging, noteMergeCommit } from './queries.ts'
@@ -132,8 +133,16 @@ async function cutOff(world: World, { moved, secondsAgo }: { moved: boolean; sec
   }
   const record = async () => (await world.root.get(made.at)).json
   const settle = async () => settleCutOffMerges.run({}, await contextFor(world, null))
-  return { ...made, to: merge.to as Oid, record, settle }
+  return { ...made, to: merge.to as Oid, store: merge.store, record, settle }
 }
+
+const newestHead = async (world: World, id: number) =>
+  (
+    await world.rows(
+      'select d.head_oid from merge_requests m join merge_request_diffs d on d.id = m.diff_id where m.id = $1',
+      [id],
+    )
+  )[0].head_oid
 
 const mergedEvents = (world: World, id: number) =>
   world.rows(`select from events where kind = 'merge_request_merged' and (payload->>'merge_request_id')::bigint = $1`, [
@@ -155,6 +164,36 @@ describe('a merge that was cut off', () => {
     const { record, settle } = await cutOff(world, { moved: false, secondsAgo: 10 })
     await settle()
     expect(await record()).toMatchObject({ state: 'locked' })
+  })
+
+  test('is told by the push that was cut off with it', async ({ world }) => {
+    const made = await cutOff(world, { moved: false, secondsAgo: 1 })
+    const ctx = await contextFor(world, world.root)
+    const repo = openRepository(ctx, { id: made.project.id, repository_storage: 'default' })
+    const name = 'refs/heads/main' as RefName
+    await made.store()
+    const changes = [{ name, from: made.base, to: made.to }]
+    await intend(ctx, { projectId: made.project.id, actorId: world.root.id, door: 'api', options: [], changes })
+    await updateRefs(repo, [{ name, from: made.base, to: made.to }])
+    // What a start does.
+    await world.recover()
+    const key = `update_merge_requests:${made.project.id}`
+    expect(await world.rows('select key from graphile_worker.jobs where key = $1', [key])).toEqual([{ key }])
+    await afterPush(world, made.project)
+    expect(await made.record()).toMatchObject({ state: 'merged', merge_commit_sha: made.to })
+    expect(await mergedEvents(world, made.id)).toHaveLength(1)
+  })
+
+  test('has what was pushed meanwhile once it is open again', async ({ world }) => {
+    const { settle, project, id } = await cutOff(world, { moved: false, secondsAgo: 300 })
+    const head = project.repository.commit({ c: 'c\n' }, { branch: 'topic' })
+    await afterPush(world, project)
+    await world.rows('delete from graphile_worker._private_jobs where key like $1', ['update_merge_requests:%'])
+    await settle()
+    const key = `update_merge_requests:${project.id}`
+    expect(await world.rows('select key from graphile_worker.jobs where key = $1', [key])).toEqual([{ key }])
+    await afterPush(world, project)
+    expect(await newestHead(world, id)).toBe(head)
   })
 
   test.for(['the clock', 'the job after the push'])(

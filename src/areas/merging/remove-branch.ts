@@ -8,7 +8,7 @@ import { loadProtections } from '../protected-refs/protections.ts'
 import { canPushToBranch } from '../pushes/can-push.ts'
 import { moveRefs } from '../pushes/move-refs.ts'
 import { openRepository } from '../repositories/open.ts'
-import { asAccount } from './as-account.ts'
+import { asAccount } from '../tokens/as-account.ts'
 import { findMerging } from './queries.ts'
 
 /**

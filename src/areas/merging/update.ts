@@ -45,7 +45,7 @@ export async function catchUp(ctx: Ctx, id: number): Promise<void> {
       standing.is === 'merged'
         ? await becomeMerged(ctx, row, standing)
         : standing.is === 'without source'
-          ? await becomeClosed(ctx, row)
+          ? await becomeClosed(ctx, row, await pusherOf(ctx, row.source_project_id, row.source_branch))
           : await takeVersion(ctx, row, heads)
     if (done) return
   }
@@ -82,13 +82,12 @@ async function becomeMerged(
   })
 }
 
-async function becomeClosed(ctx: Ctx, row: MergingRow): Promise<boolean> {
-  const actorId = await pusherOf(ctx, row.source_project_id, row.source_branch)
-  return unlessChanged(ctx, row, async (tx) => {
+/** What it is about is gone. False when somebody else did something to it meanwhile. */
+export const becomeClosed = (ctx: Ctx, row: MergingRow, actorId: number | null): Promise<boolean> =>
+  unlessChanged(ctx, row, async (tx) => {
     await closeForMissingSource(tx, row.id, actorId)
     await tellEnd(tx, row, 'merge_request_closed', actorId)
   })
-}
 
 async function takeVersion(ctx: Ctx, row: MergingRow, { source, target }: Heads): Promise<boolean> {
   const repo = targetRepository(ctx, row)
