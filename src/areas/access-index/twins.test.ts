@@ -11,7 +11,7 @@ import { findGroup } from '../groups/queries.ts'
 import { groupFacts } from '../groups/subject.ts'
 import { visibleGroups } from '../namespaces/visible-groups-queries.ts'
 import { listProjects } from '../projects/list-queries.ts'
-import { findProject, readableCode, visibleProjects } from '../projects/queries.ts'
+import { findProject, readableCode, readableMergeRequests, visibleProjects } from '../projects/queries.ts'
 import { projectFacts } from '../projects/subject.ts'
 import { projectWhere } from './queries.ts'
 
@@ -174,7 +174,7 @@ describe('policies and their twins in SQL', () => {
   )
 
   test.for(visibilities.flatMap((visibility) => features.map((level) => ({ visibility, level }))))(
-    'agree about the code of a $visibility project whose repository is $level',
+    'agree about code and merge requests of a $visibility project where both are $level',
     async ({ visibility, level }) => {
       const { project } = trees.get(visibility)!
       const all = { repository_access_level: level, merge_requests_access_level: level, builds_access_level: level }
@@ -185,6 +185,10 @@ describe('policies and their twins in SQL', () => {
           sql`select 1 from projects p where p.id = ${project.id} and ${visibleProjects(caller)} and ${readableCode(caller)}`,
         )
         expect(found !== undefined, kind).toBe(allows(projectPolicy.read_code, caller, facts))
+        const told = await world.db.row(
+          sql`select 1 from projects p where p.id = ${project.id} and ${visibleProjects(caller)} and ${readableMergeRequests(caller)}`,
+        )
+        expect(told !== undefined, kind).toBe(allows(projectPolicy.read_merge_request, caller, facts))
       }
     },
   )

@@ -6,6 +6,7 @@ import { aheadBehind } from '../../git/ancestry.ts'
 import { readCommit } from '../../git/commits.ts'
 import { branchRef } from '../../git/ref-name.ts'
 import { readRef } from '../../git/refs.ts'
+import { rowNotFound } from '../../kernel/failure.ts'
 import { findNewestPipeline } from '../pipelines/queries.ts'
 import { loadProject, type ProjectSubject } from '../projects/subject.ts'
 import { loadProtections, type Protections } from '../protected-refs/protections.ts'
@@ -41,6 +42,7 @@ export async function getDetail(
     findRecord(ctx.db, ctx.actor, id),
     loadProtections(ctx, project),
   ])
+  if (!mergeRequest) throw rowNotFound()
   const [pipeline, divergedCommits] = await Promise.all([
     headPipeline(ctx, project, mergeRequest),
     wanted.divergedCommits ? countDiverged(ctx, project, mergeRequest) : undefined,

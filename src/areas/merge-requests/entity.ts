@@ -3,7 +3,7 @@ import type { Ctx } from '../../api/ctx.ts'
 import { entity } from '../../api/entity.ts'
 import { nullable, timestamp } from '../../api/schema.ts'
 import { escaped } from '../../kernel/html.ts'
-import { textColor } from '../labels/colors.ts'
+import { LabelReferenceSchema, labelReference } from '../labels/entity.ts'
 import type { LabelReferenceRow } from '../labels/queries.ts'
 import { MilestoneSchema, milestoneRecord } from '../milestones/entity.ts'
 import { TimeStatsSchema, timeStats } from '../time-tracking/entity.ts'
@@ -55,22 +55,12 @@ export const MergeRequestSimple = entity({
 
 const somebody = (description: string) => nullable(UserReferenceSchema, { description })
 
-const LabelDetail = Type.Object({
-  id: Type.Integer(),
-  name: Type.String(),
-  color: Type.String(),
-  description: nullable(Type.String()),
-  description_html: Type.String(),
-  text_color: Type.String(),
-})
+const LabelDetail = Type.Object({ ...LabelReferenceSchema.properties, description_html: Type.String() })
 
-const labelDetail = ({ id, name, color, description }: LabelReferenceRow) => ({
-  id,
-  name,
-  color,
-  description,
-  description_html: escaped(description ?? ''),
-  text_color: textColor(color),
+/** Descriptions are shown as the text that they are. */
+const labelDetail = (label: LabelReferenceRow) => ({
+  ...labelReference(label),
+  description_html: escaped(label.description ?? ''),
 })
 
 /** Fields of a merge request in a list; other records add theirs. */

@@ -1,7 +1,9 @@
 import { describe, expect } from 'vitest'
+import { contextFor } from '../../../test/contexts.ts'
 import { type Client, test, unique, World } from '../../../test/world.ts'
 import type { Level } from '../../access/levels.ts'
 import { storedProject } from '../commits/testing.ts'
+import { checkMergeability } from '../merging/check.ts'
 import { forkOf, openMergeRequest } from './testing.ts'
 
 const iids = ({ json }: { json: any }) => json.map(({ iid }: any) => iid)
@@ -109,6 +111,36 @@ describe('GET /projects/:id/merge_requests', () => {
       expect.soft(iids(await dan.get(`${at}?${query}`)), query).toEqual(expected)
   })
 
+  test('D3-MR-STATES, D3-MR-LOCKED: by state; locked are those just being merged', async ({ world }) => {
+    const { dan, at, first, second, third } = await three(world)
+    for (const [{ id }, state] of [
+      [first, 'locked'],
+      [second, 'merged'],
+    ] as const)
+      await world.rows('update merge_requests set state = $1 where id = $2', [state, id])
+    await dan.put(third.at, { state_event: 'close' })
+    const open = await openMergeRequest(world, { project: first.project, branch: 'four', files: { four: 'x' } })
+    for (const [state, expected] of [
+      ['opened', open],
+      ['closed', third],
+      ['merged', second],
+      ['locked', first],
+    ] as const) {
+      const { json } = await dan.get(`${at}?state=${state}`)
+      expect(json.map((one: any) => [one.id, one.state])).toEqual([[expected.id, state]])
+    }
+    expect(iids(await dan.get(`${at}?state=all`))).toEqual([4, 3, 2, 1])
+  })
+
+  test('D3-MR-WIP: work in progress only, or none of it', async ({ world }) => {
+    const { dan, at, first, second, third } = await three(world)
+    expect(iids(await dan.get(`${at}?wip=yes`))).toEqual([1])
+    expect(iids(await dan.get(`${at}?wip=no`))).toEqual([3, 2])
+    const all = `/merge_requests?scope=all&per_page=3&created_after=${first.record.created_at}`
+    expect(ids(await dan.get(`${all}&wip=no`))).toEqual([third.id, second.id])
+    expect(ids(await dan.get(`${all}&wip=yes`))).toContain(first.id)
+  })
+
   test('by milestones of the project and of groups, by their dates', async ({ world }) => {
     const { dan, at, project } = await three(world)
     await world.rows(
@@ -207,6 +239,24 @@ describe('GET /projects/:id/merge_requests', () => {
     expect(iids(await free.root.get(`${at}?approver_ids=Any&approved_by_ids=x`))).toEqual([iid])
     expect((await free.root.get(`${at}/${iid}`)).json).not.toHaveProperty('approvals_before_merge')
   })
+})
+
+test('D3-MR-MERGE-STATUS: a list has it found out, for who asks again, whether each can be merged', async ({
+  world,
+}) => {
+  const { project, iid, id } = await openMergeRequest(world)
+  const at = `/projects/${project.id}/merge_requests`
+  const status = async () => (await world.root.get(at)).json.map((one: any) => [one.iid, one.merge_status])
+  expect(await status()).toEqual([[iid, 'unchecked']])
+  expect(await status()).toEqual([[iid, 'checking']])
+  const [job] = await world.rows('select payload from graphile_worker._private_jobs where key = $1', [
+    `check_mergeability:${id}`,
+  ])
+  await checkMergeability.run(job.payload, await contextFor(world, null))
+  const { updated_at } = (await world.root.get(at)).json[0]
+  expect(await status()).toEqual([[iid, 'can_be_merged']])
+  // It is no change of the merge request.
+  expect(updated_at).toBe((await world.root.get(`${at}/${iid}`)).json.created_at)
 })
 
 describe('GET /merge_requests', () => {

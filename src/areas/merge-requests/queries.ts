@@ -1,10 +1,10 @@
 import type { Caller } from '../../access/actor.ts'
-import { featureLevels, levels, visibilities } from '../../access/levels.ts'
 import type { Db, Tx } from '../../db/db.ts'
 import { raw, type Sql, sql } from '../../db/sql.ts'
 import type { Timestamp } from '../../db/types.ts'
 import type { Oid } from '../../git/oid.ts'
-import { projectWhere } from '../access-index/queries.ts'
+
+export { readableMergeRequests } from '../projects/queries.ts'
 
 export const mergeRequestStates = ['opened', 'closed', 'locked', 'merged'] as const
 export type MergeRequestState = (typeof mergeRequestStates)[number]
@@ -70,17 +70,3 @@ export const lockMergeRequest = (tx: Tx, id: number): Promise<Omit<MergeRequestR
   tx.row<Omit<MergeRequestRow, 'own'>>(sql`
     select ${columns} from merge_requests m left join merge_request_diffs d on d.id = m.diff_id
     where m.id = ${id} for no key update of m`)
-
-/**
- * Projects `p` whose merge requests the caller may read: SQL twin of `projectPolicy.read_merge_request`, for what is visible to
- * him.
- */
-export function readableMergeRequests(caller: Caller): Sql {
-  const { disabled, enabled } = featureLevels
-  if (caller === null) return raw('false')
-  if (caller.admin) return sql`p.merge_requests_access_level > ${disabled}`
-  const open = caller.external ? visibilities.public : visibilities.internal
-  return sql`(p.merge_requests_access_level > ${disabled} and (
-    ${projectWhere(caller, levels.reporter, raw('p.id'), raw('p.namespace_id'))}
-    or (p.visibility >= ${open} and p.merge_requests_access_level >= ${enabled})))`
-}

@@ -1,5 +1,5 @@
 import type { Caller } from '../../access/actor.ts'
-import type { Db, Tx } from '../../db/db.ts'
+import type { Db } from '../../db/db.ts'
 import { empty, raw, type Sql, sql } from '../../db/sql.ts'
 import type { Timestamp } from '../../db/types.ts'
 import type { Oid } from '../../git/oid.ts'
@@ -91,9 +91,9 @@ export const recordSelect = (of?: { readonly caller: Caller }): Sql =>
   sql`select ${columns}${of ? sql`, ${subscribedSql(of.caller, raw('m'))} as subscribed` : empty} ${tables}`
 
 /** One merge request as its own record shows it. */
-export const findRecord = async (
-  db: Db | Tx,
+export const findRecord = (
+  db: Db,
   caller: Caller,
   id: number,
-): Promise<MergeRequestRecordRow & { subscribed: boolean }> =>
-  (await db.row<MergeRequestRecordRow & { subscribed: boolean }>(sql`${recordSelect({ caller })} where m.id = ${id}`))!
+): Promise<(MergeRequestRecordRow & { subscribed: boolean }) | undefined> =>
+  db.row<MergeRequestRecordRow & { subscribed: boolean }>(sql`${recordSelect({ caller })} where m.id = ${id}`)

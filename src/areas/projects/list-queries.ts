@@ -4,7 +4,7 @@ import type { Direction, List } from '../../api/page.ts'
 import { fuzzy } from '../../db/fuzzy.ts'
 import { and, raw, type Sql, sql } from '../../db/sql.ts'
 import { projectWhere, within } from '../access-index/queries.ts'
-import { readableCode, visibleProjects } from './queries.ts'
+import { readableCode, readableMergeRequests, visibleProjects } from './queries.ts'
 import { type RecordOptions, recordSelect, stampSelect } from './record-queries.ts'
 
 export type ProjectOrder = 'id' | 'name' | 'path' | 'created_at' | 'updated_at' | 'last_activity_at'
@@ -57,8 +57,13 @@ const orderColumns: Record<ProjectOrder, Sql> = {
   last_activity_at: raw('p.last_activity_at'),
 }
 
-const contributions = (userId: number, code: boolean): Sql => sql`select project_id from feed_events
-  where author_id = ${userId} and code = ${code} and action not in ('joined', 'left', 'expired')`
+/** Where somebody did something that is shown to all who see the project, to those who read its code, or its merge requests. */
+const contributions = (
+  userId: number,
+  shownTo: 'all' | 'code' | 'merge requests',
+): Sql => sql`select project_id from feed_events
+  where author_id = ${userId} and code = ${shownTo === 'code'} and action not in ('joined', 'left', 'expired')
+  and (coalesce(target_type, '') = 'MergeRequest') = ${shownTo === 'merge requests'}`
 
 // Arrays rather than `in`: both sides of an `or` can then use an index.
 const setCondition = (set: ProjectSet, caller: Caller): Sql[] => {
@@ -68,7 +73,9 @@ const setCondition = (set: ProjectSet, caller: Caller): Sql[] => {
   if (set.of === 'stars') return [sql`p.id in (select project_id from stars where user_id = ${set.userId})`]
   if (set.of === 'contributions')
     return [
-      sql`(p.id = any(array(${contributions(set.userId, false)})) or (${readableCode(caller)} and p.id = any(array(${contributions(set.userId, true)}))))`,
+      sql`(p.id = any(array(${contributions(set.userId, 'all')}))
+        or (${readableCode(caller)} and p.id = any(array(${contributions(set.userId, 'code')})))
+        or (${readableMergeRequests(caller)} and p.id = any(array(${contributions(set.userId, 'merge requests')}))))`,
     ]
   if (set.of === 'forks') return [sql`p.forked_from_project_id = ${set.sourceId}`]
   const inside = set.includeSubgroups

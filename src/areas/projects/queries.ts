@@ -104,6 +104,20 @@ export function readableCode(caller: Caller): Sql {
     or (p.visibility >= ${open} and (${everyones} or ${memberAtLeast(caller, levels.guest)}))))`
 }
 
+/**
+ * Projects `p` whose merge requests the caller may read: SQL twin of `projectPolicy.read_merge_request`, for what is visible to
+ * him.
+ */
+export function readableMergeRequests(caller: Caller): Sql {
+  const { disabled, enabled } = featureLevels
+  if (caller === null) return raw('false')
+  if (caller.admin) return sql`p.merge_requests_access_level > ${disabled}`
+  const open = caller.external ? visibilities.public : visibilities.internal
+  return sql`(p.merge_requests_access_level > ${disabled} and (
+    ${memberAtLeast(caller, levels.reporter)}
+    or (p.visibility >= ${open} and p.merge_requests_access_level >= ${enabled})))`
+}
+
 const memberAtLeast = (actor: Actor, level: number): Sql =>
   projectWhere(actor, level, raw('p.id'), raw('p.namespace_id'))
 
