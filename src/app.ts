@@ -5,6 +5,7 @@ import type { Ctx } from './api/ctx.ts'
 import { RecordTexts } from './api/record-texts.ts'
 import { siteAt, withCloneUrl } from './api/site.ts'
 import { areas, endpoints, jobs } from './areas/index.ts'
+import { recoverMerges } from './areas/merging/settle.ts'
 import { recoverPushes } from './areas/pushes/recovery.ts'
 import { TokenAuthenticator } from './areas/tokens/authenticate.ts'
 import { apiVersion } from './areas/version/version.ts'
@@ -164,6 +165,7 @@ export async function createApp(config: Config, services: Services, overrides: O
     async runJobs() {
       const recovered = await recoverPushes(await open(null), 0)
       if (recovered > 0) log.info({ pushes: recovered }, 'settled pushes that were cut off')
+      await recoverMerges(await open(null), 0)
       const running = await startJobs({ databaseUrl: services.databaseUrl, jobs, open: () => open(null), log })
       stopJobs = () => running.stop()
     },

@@ -108,6 +108,51 @@ describe('kill -9', () => {
     ])
   })
 
+  test('of any process, while people merge: what is merged says so, and nothing else does', async () => {
+    let service = await serve(await freshEnv())
+    const work = await workTree()
+    const count = 40
+    expect((await service.root.post('/projects', { path: 'merged' })).status).toBe(201)
+    const branches = Array.from({ length: count }, (_, n) => `topic-${n}`)
+    for (const branch of branches) {
+      await git(work, 'checkout', '-q', '-b', branch, 'main')
+      await git(work, 'commit', '-q', '--allow-empty', '-m', branch)
+    }
+    const remote = service.origin.replace('http://', 'http://root:root-token-for-tests@')
+    await git(work, 'push', '-q', `${remote}/root/merged.git`, 'main')
+    await git(work, 'push', '-q', `${remote}/root/merged.git`, ...branches)
+    const at = '/projects/root%2Fmerged/merge_requests'
+    for (const branch of branches) {
+      const asked = { source_branch: branch, target_branch: 'main', title: branch, remove_source_branch: false }
+      expect((await service.root.post(at, asked)).status).toBe(201)
+    }
+    const acknowledged: string[] = []
+    const merging = branches.map(async (branch, n) => {
+      const answer = await service.root.put(`${at}/${n + 1}/merge`).catch(() => undefined)
+      if (answer?.status === 200) acknowledged.push(branch)
+    })
+    await vi.waitFor(() => expect(acknowledged.length).toBeGreaterThan(2), { timeout: 60_000, interval: 5 })
+    process.kill(service.launched.named('stithy worker')[0]!, 'SIGKILL')
+    await delay(300)
+    process.kill(service.launched.pid, 'SIGKILL')
+    await Promise.all([service.launched.exit, ...merging])
+    await delay(500)
+    service = await serve(service.env)
+
+    const records = async () =>
+      (await service.root.get(`${at}?per_page=100`)).json as { state: string; title: string }[]
+    const locked = async () => (await records()).filter(({ state }) => state === 'locked')
+    await vi.waitFor(async () => expect(await locked()).toEqual([]), { timeout: 60_000, interval: 200 })
+    const merged = (await records()).filter(({ state }) => state === 'merged').map(({ title }) => title)
+    await git(work, 'fetch', '-q', `${remote}/root/merged.git`, 'main')
+    const line = await git(work, 'log', '--first-parent', '--format=%s', 'FETCH_HEAD')
+    const inBranch = line.split('\n').flatMap((title) => /^Merge branch '(.*)' into/.exec(title)?.[1] ?? [])
+    expect(merged.toSorted()).toEqual(inBranch.toSorted())
+    expect(merged).toEqual(expect.arrayContaining(acknowledged))
+    service.launched.process.kill('SIGTERM')
+    expect(await service.launched.exit).toBe(0)
+  })
+
   test('of PostgreSQL, while people write: workers stay, and answer 503 until it is back', async () => {
     const { launched, root } = await serve({ ...(await freshEnv()), STITHY_LOG_LEVEL: 'warn' })
     const workers = () => launched.named('stithy worker').toSorted()

@@ -62,19 +62,25 @@ async function hasArrived(ctx: Ctx, row: MergingRow): Promise<boolean> {
   return target !== undefined && to !== undefined && !!(await readCommit(repo, to)) && isAncestor(repo, to, target)
 }
 
+/**
+ * Settles merges that a crash cut off. With 0, all there are: for a start. One that cannot be settled is told to the log, and tried
+ * again next time.
+ */
+export async function recoverMerges(ctx: Ctx, olderThanSeconds: number): Promise<void> {
+  for (const id of await longMerging(ctx.db, olderThanSeconds)) {
+    try {
+      await settleMerge(ctx, id, { release: true })
+    } catch (error) {
+      ctx.log.error({ err: error, merge_request_id: id }, 'a merge cannot be settled')
+    }
+  }
+}
+
 export const settleCutOffMerges = job({
   name: 'settle_cut_off_merges',
   input: Type.Object({}),
   key: () => 'settle_cut_off_merges',
   attempts: 3,
   every: { cron: '* * * * *', input: {} },
-  async run(_input, ctx) {
-    for (const id of await longMerging(ctx.db, cutOffAfterSeconds)) {
-      try {
-        await settleMerge(ctx, id, { release: true })
-      } catch (error) {
-        ctx.log.error({ err: error, merge_request_id: id }, 'a merge cannot be settled')
-      }
-    }
-  },
+  run: (_input, ctx) => recoverMerges(ctx, cutOffAfterSeconds),
 })
