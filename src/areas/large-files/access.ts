@@ -4,6 +4,7 @@ import { pullScopes, pushScopes, reaches } from '../../access/scopes.ts'
 import type { Ctx } from '../../api/ctx.ts'
 import { httpUrlToRepo } from '../../api/site.ts'
 import { loadProject } from '../projects/subject.ts'
+import { collaborationBranches } from '../pushes/collaboration.ts'
 import { termsComplaint } from '../terms/service.ts'
 import type { Grant, Operation } from './credentials.ts'
 import { openStorage, type Storage } from './storage.ts'
@@ -45,7 +46,9 @@ export async function lfsAccess(
   const storage = await openStorage(ctx, project)
   if (!storage.enabled) return notFound
   if (operation === 'download') return { storage }
-  if (!allows(projectPolicy.push_code, actor, project.facts)) return forbidden
+  const mayPush =
+    allows(projectPolicy.push_code, actor, project.facts) || (await collaborationBranches(ctx, project)).size > 0
+  if (!mayPush) return forbidden
   // As with git: who writes is told of the new address.
   if (project.full_path.toLowerCase() !== path.toLowerCase())
     return {

@@ -2,6 +2,7 @@ import { describe, expect } from 'vitest'
 import { type Client, git, temporaryFolder, test, type World } from '../../../test/world.ts'
 import type { Level } from '../../access/levels.ts'
 import { type StoredProject, storedProject } from '../commits/testing.ts'
+import { batch } from '../large-files/testing.ts'
 import { forkOf, openMergeRequest } from './testing.ts'
 
 /** A stranger's merge request from a fork of his, and people of the target. */
@@ -59,6 +60,14 @@ describe('a merge request that allows it', () => {
     await expect(git(work.path, 'push', '-q', 'origin', 'fix:new')).rejects.toThrow('not allowed to push code')
     await expect(git(work.path, 'push', '-q', 'origin', ':fix')).rejects.toThrow('not allowed to push code')
     await expect(git(work.path, 'push', '-q', 'origin', 'fix', 'fix:other')).rejects.toThrow('not allowed')
+  })
+
+  test('and large files come along', async ({ world }) => {
+    const { fork, dan, reporter, owner, at } = await fromFork(world, true)
+    expect((await batch(dan, fork, 'upload', ['large'])).status).toBe(200)
+    expect((await batch(reporter, fork, 'upload', ['large'])).status).toBe(403)
+    await owner.put(at, { allow_collaboration: false })
+    expect((await batch(dan, fork, 'upload', ['large'])).status).toBe(403)
   })
 
   test('not where the branch is protected, the target keeps merging for others, or it is closed', async ({ world }) => {

@@ -25,11 +25,14 @@ const titleComplaints = (title: string | undefined): string[] =>
         ? [tooLong(longestTitle)]
         : []
 
+/** Characters are counted only where there may be too many. */
+const isTooLong = (text: string): boolean => text.length > longestDescription && [...text].length > longestDescription
+
 /** Complains about whatever of what is given cannot be. */
 export function requireRules({ title, description, source_branch, target_branch }: Written): void {
   const complaints: FieldComplaints = {
     title: titleComplaints(title),
-    description: (description?.length ?? 0) > longestDescription ? [tooLong(longestDescription)] : [],
+    description: isTooLong(description ?? '') ? [tooLong(longestDescription)] : [],
     source_branch: branchComplaints(source_branch),
     target_branch: branchComplaints(target_branch),
   }
