@@ -2,17 +2,13 @@ import { mergeRequestPolicy } from '../../access/merge-request-policy.ts'
 import { allows } from '../../access/policy.ts'
 import { projectPolicy } from '../../access/project-policy.ts'
 import type { Ctx } from '../../api/ctx.ts'
-import { aheadBehind } from '../../git/ancestry.ts'
-import { readCommit } from '../../git/commits.ts'
-import { branchRef } from '../../git/ref-name.ts'
-import { readRef } from '../../git/refs.ts'
 import { rowNotFound } from '../../kernel/failure.ts'
 import { findNewestPipeline } from '../pipelines/queries.ts'
 import { loadProject, type ProjectSubject } from '../projects/subject.ts'
 import { loadProtections, type Protections } from '../protected-refs/protections.ts'
 import { canPushToBranch } from '../pushes/can-push.ts'
-import { openRepository } from '../repositories/open.ts'
 import type { MergeRequestDetailRow } from './detail-entity.ts'
+import { countDiverged } from './diverged.ts'
 import { findRecord, type MergeRequestRecordRow } from './record-queries.ts'
 import type { Within } from './reference.ts'
 
@@ -45,7 +41,7 @@ export async function getDetail(
   if (!mergeRequest) throw rowNotFound()
   const [pipeline, divergedCommits] = await Promise.all([
     headPipeline(ctx, project, mergeRequest),
-    wanted.divergedCommits ? countDiverged(ctx, project, mergeRequest) : undefined,
+    wanted.divergedCommits ? countDiverged(ctx, mergeRequest) : undefined,
   ])
   return {
     mergeRequest,
@@ -65,13 +61,4 @@ async function headPipeline(ctx: Ctx, target: ProjectSubject, row: MergeRequestR
   if (!project || !allows(projectPolicy.read_pipeline, ctx.actor, project.facts)) return undefined
   const pipeline = await findNewestPipeline(ctx.db, project.id, head, branch)
   return pipeline && { pipeline, project }
-}
-
-/** How many commits of the target branch the source lacks. */
-async function countDiverged(ctx: Ctx, target: ProjectSubject, row: MergeRequestRecordRow): Promise<number> {
-  const repo = openRepository(ctx, target)
-  const ref = branchRef(row.target_branch)
-  const tip = ref && (await readRef(repo, ref))
-  if (!tip || !row.head_oid || !(await readCommit(repo, row.head_oid))) return 0
-  return (await aheadBehind(repo, tip, row.head_oid)).left
 }

@@ -6,9 +6,11 @@ import { escaped } from '../../kernel/html.ts'
 import { LabelReferenceSchema, labelReference } from '../labels/entity.ts'
 import type { LabelReferenceRow } from '../labels/queries.ts'
 import { MilestoneSchema, milestoneRecord } from '../milestones/entity.ts'
+import { PipelineReferenceSchema, pipelineReference } from '../pipelines/entity.ts'
 import { TimeStatsSchema, timeStats } from '../time-tracking/entity.ts'
 import { UserReferenceSchema, userReference } from '../users/entity.ts'
 import type { UserReferenceRow } from '../users/queries.ts'
+import { type HeadPipeline, headPipelines } from './head-pipelines.ts'
 import type { MergeRequestRecordRow } from './record-queries.ts'
 import { references, type Within } from './reference.ts'
 import { countTasks } from './tasks.ts'
@@ -20,6 +22,8 @@ export type MergeRequestShown = {
   readonly within: Within
   /** More of each label than its name. */
   readonly labelDetails?: boolean
+  /** Only when asked for. */
+  readonly divergedCommits?: number
 }
 
 const simple = {
@@ -63,7 +67,7 @@ const labelDetail = (label: LabelReferenceRow) => ({
   description_html: escaped(label.description ?? ''),
 })
 
-/** Fields of a merge request in a list; other records add theirs. */
+/** Fields of every merge request; the record of one alone adds its own. */
 export const basicFields = {
   ...simple,
   target_project_id: Type.Integer({ description: 'The same as project_id' }),
@@ -110,11 +114,28 @@ export const basicFields = {
   time_stats: TimeStatsSchema,
   task_completion_status: Type.Object({ count: Type.Integer(), completed_count: Type.Integer() }),
   approvals_before_merge: Type.Optional(nullable(Type.Integer(), { tier: 'starter' })),
+  subscribed: Type.Boolean({ description: 'The caller is told of what happens to it' }),
+  changes_count: nullable(Type.String(), { description: 'Files; `1000+` when there are more than are shown' }),
+  pipeline: nullable(PipelineReferenceSchema, { description: 'The newest of its head' }),
+  latest_build_started_at: nullable(timestamp()),
+  latest_build_finished_at: nullable(timestamp()),
+  first_deployed_to_production_at: nullable(timestamp('There are no deployments')),
+  diff_refs: nullable(
+    Type.Object({
+      base_sha: nullable(Type.String(), { description: 'Null when the histories have nothing in common' }),
+      head_sha: Type.String(),
+      start_sha: Type.String(),
+    }),
+    { description: 'Null while a branch is missing' },
+  ),
+  diverged_commits_count: Type.Optional(
+    Type.Integer({ description: 'Commits of the target branch that the source lacks, when asked for' }),
+  ),
 }
 
 /** The values of `basicFields`. */
-export function basicOf(shown: MergeRequestShown, ctx: Ctx) {
-  const { mergeRequest: row, within, labelDetails } = shown
+export function basicOf(shown: MergeRequestShown, ctx: Ctx, found: HeadPipeline | undefined) {
+  const { mergeRequest: row, within, labelDetails, divergedCommits } = shown
   const refer = (user: UserReferenceRow) => userReference(user, ctx)
   const assignees = row.assignees.map(refer)
   const names = references(row, within)
@@ -158,12 +179,30 @@ export function basicOf(shown: MergeRequestShown, ctx: Ctx) {
     time_stats: timeStats(row, ctx),
     task_completion_status: countTasks(row.description),
     approvals_before_merge: row.approvals_before_merge,
+    subscribed: row.subscribed,
+    changes_count: row.files === 0 ? null : `${row.files}${row.overflow ? '+' : ''}`,
+    pipeline: found ? pipelineReference(found.pipeline, found.project, ctx.site) : null,
+    latest_build_started_at: found?.pipeline.started_at ?? null,
+    latest_build_finished_at: found?.pipeline.finished_at ?? null,
+    first_deployed_to_production_at: null,
+    diff_refs: diffRefs(row),
+    ...(divergedCommits !== undefined && { diverged_commits_count: divergedCommits }),
   }
 }
+
+const diffRefs = ({ head_oid, start_oid, base_oid }: MergeRequestRecordRow) =>
+  head_oid && start_oid
+    ? { base_sha: base_oid as string | null, head_sha: head_oid as string, start_sha: start_oid as string }
+    : null
 
 /** A merge request in a list. */
 export const MergeRequest = entity({
   name: 'MergeRequest',
   schema: Type.Object(basicFields),
-  present: (row: MergeRequestShown, ctx) => basicOf(row, ctx),
+  gather: (shown: readonly MergeRequestShown[], ctx) =>
+    headPipelines(
+      ctx,
+      shown.map(({ mergeRequest }) => mergeRequest),
+    ),
+  present: (shown: MergeRequestShown, ctx, pipelineOf) => basicOf(shown, ctx, pipelineOf(shown.mergeRequest)),
 })

@@ -34,6 +34,7 @@ export const listParams = (scope: 'created_by_me' | 'all') => ({
   milestone: Optional(Text({ description: 'Its title, or None, Any, #upcoming, #started' })),
   labels: Optional(CommaList(Text(), { maxItems: maxNamed, description: 'Titles, of which it has all; or None, Any' })),
   with_labels_details: Flag({ default: false, description: 'Labels as records' }),
+  include_diverged_commits_count: Flag({ default: false, description: 'With diverged_commits_count' }),
   created_after: when('Made then or later'),
   created_before: when('Made then or earlier'),
   updated_after: when('Changed then or later'),

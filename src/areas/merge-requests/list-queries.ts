@@ -160,7 +160,7 @@ export const listMergeRequests = (
 ): List => ({
   type: 'MergeRequest',
   kept: true,
-  select: recordSelect(),
+  select: recordSelect(caller),
   from:
     set.of === 'project'
       ? raw('from merge_requests m')

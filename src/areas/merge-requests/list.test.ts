@@ -34,7 +34,7 @@ describe('GET /projects/:id/merge_requests', () => {
     const { merge_status: _, ...record } = first.record
     expect(record).toMatchObject((({ merge_status: _, ...rest }) => rest)(json[2]))
     expect(json[2]).toMatchObject({ has_conflicts: false, blocking_discussions_resolved: true })
-    expect(json[2]).not.toHaveProperty('subscribed')
+    expect(json[2]).not.toHaveProperty('merge_error')
   })
 
   test('D3-MR-VIEW-SIMPLE: with few fields', async ({ world }) => {

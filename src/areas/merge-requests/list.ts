@@ -2,6 +2,7 @@ import type { Ctx } from '../../api/ctx.ts'
 import { as, type Variant } from '../../api/endpoint.ts'
 import { fetchPage, type Page, type Paged } from '../../api/page.ts'
 import { checkLater } from '../merging/check.ts'
+import { countDiverged } from './diverged.ts'
 import { MergeRequest, type MergeRequestShown, MergeRequestSimple } from './entity.ts'
 import { filtersOf, type ListInput, orderOf } from './list-params.ts'
 import {
@@ -26,7 +27,15 @@ export async function mergeRequestsPage(
   const found = await findMergeRequests(ctx, set, within, asked, page)
   if (input.view === 'simple') return as(MergeRequestSimple, found)
   const labelDetails = input.with_labels_details
-  return as(MergeRequest, { ...found, rows: found.rows.map((row) => ({ ...row, labelDetails })) })
+  const rows = input.include_diverged_commits_count ? await withDiverged(ctx, found.rows) : found.rows
+  return as(MergeRequest, { ...found, rows: rows.map((row) => ({ ...row, labelDetails })) })
+}
+
+/** Counted one after the other: nobody's list is to keep all of git busy. */
+async function withDiverged(ctx: Ctx, shown: readonly MergeRequestShown[]): Promise<MergeRequestShown[]> {
+  const counted: MergeRequestShown[] = []
+  for (const each of shown) counted.push({ ...each, divergedCommits: await countDiverged(ctx, each.mergeRequest) })
+  return counted
 }
 
 const unchecked: ReadonlySet<MergeStatus> = new Set(['unchecked', 'cannot_be_merged_recheck'])

@@ -1,6 +1,6 @@
 import type { Caller } from '../../access/actor.ts'
 import type { Db } from '../../db/db.ts'
-import { empty, raw, type Sql, sql } from '../../db/sql.ts'
+import { raw, type Sql, sql } from '../../db/sql.ts'
 import type { Timestamp } from '../../db/types.ts'
 import type { Oid } from '../../git/oid.ts'
 import { type LabelReferenceRow, labelsJson } from '../labels/queries.ts'
@@ -11,13 +11,14 @@ import { timeSpentSql } from '../time-tracking/queries.ts'
 import { type UserReferenceRow, userReferenceJson } from '../users/queries.ts'
 import type { MergeRequestState, MergeStatus } from './queries.ts'
 
-/** What a record shows of a merge request in a list. */
+/** What a record shows of a merge request. */
 export type MergeRequestRecordRow = {
   readonly id: number
   readonly iid: number
   /** That of the target. */
   readonly project_id: number
   readonly full_path: string
+  readonly repository_storage: string
   readonly target_branch: string
   readonly source_project_id: number | null
   readonly source_branch: string
@@ -60,8 +61,8 @@ export type MergeRequestRecordRow = {
   readonly unresolved: boolean
   readonly time_estimate: number
   readonly total_time_spent: number
-  /** Only of one alone. */
-  readonly subscribed?: boolean
+  /** The caller is told of what happens to it. */
+  readonly subscribed: boolean
 }
 
 const person = (column: string): Sql =>
@@ -71,7 +72,7 @@ const awarded = (name: string): Sql =>
   sql`(select count(*)::integer from award_emoji e where e.merge_request_id = m.id and e.note_id is null and e.name = ${name})`
 
 /** Of a row named `m` with its newest version `d`, its project `p` and its milestone `ms`. */
-const columns = sql`m.id, m.iid, m.project_id, p.full_path, m.target_branch, m.source_project_id, m.source_branch, m.title, m.description,
+const columns = sql`m.id, m.iid, m.project_id, p.full_path, p.repository_storage, m.target_branch, m.source_project_id, m.source_branch, m.title, m.description,
   m.state, m.merge_status, m.merge_error, m.discussion_locked, m.squash, m.allow_collaboration, m.should_remove_source_branch,
   m.force_remove_source_branch, m.approvals_before_merge, m.merge_commit_oid, m.squash_commit_oid, m.merged_at, m.closed_at,
   m.created_at, m.updated_at, m.auto_merge_oid is not null as auto_merge, m.rebasing, d.head_oid, d.start_oid, d.base_oid, d.files,
@@ -86,14 +87,10 @@ const columns = sql`m.id, m.iid, m.project_id, p.full_path, m.target_branch, m.s
 const tables = raw(`from merge_requests m join projects p on p.id = m.project_id
   left join merge_request_diffs d on d.id = m.diff_id left join milestones ms on ms.id = m.milestone_id`)
 
-/** `select … from merge_requests m …` for records; for a caller, whether he is subscribed, too. */
-export const recordSelect = (of?: { readonly caller: Caller }): Sql =>
-  sql`select ${columns}${of ? sql`, ${subscribedSql(of.caller, raw('m'))} as subscribed` : empty} ${tables}`
+/** `select … from merge_requests m …` for records. */
+export const recordSelect = (caller: Caller): Sql =>
+  sql`select ${columns}, ${subscribedSql(caller, raw('m'))} as subscribed ${tables}`
 
 /** One merge request as its own record shows it. */
-export const findRecord = (
-  db: Db,
-  caller: Caller,
-  id: number,
-): Promise<(MergeRequestRecordRow & { subscribed: boolean }) | undefined> =>
-  db.row<MergeRequestRecordRow & { subscribed: boolean }>(sql`${recordSelect({ caller })} where m.id = ${id}`)
+export const findRecord = (db: Db, caller: Caller, id: number): Promise<MergeRequestRecordRow | undefined> =>
+  db.row<MergeRequestRecordRow>(sql`${recordSelect(caller)} where m.id = ${id}`)

@@ -128,6 +128,18 @@ export const newestPipelines = (
     from unnest(${commits.map(({ projectId }) => projectId)}::bigint[], ${commits.map(({ sha }) => sha)}::text[]) as c (project_id, sha)
     join pipelines p on p.project_id = c.project_id and p.sha = c.sha order by p.project_id, p.sha, p.id desc`)
 
+/** The newest pipeline of each commit for a ref, of any projects; those without one are left out. One statement. */
+export const newestPipelinesOfRefs = (
+  db: Db,
+  wanted: readonly { readonly projectId: number; readonly sha: Oid; readonly ref: string }[],
+): Promise<PipelineRow[]> =>
+  db.rows<PipelineRow>(sql`
+    select distinct on (p.project_id, p.sha, p.ref) ${columns}
+    from unnest(${wanted.map(({ projectId }) => projectId)}::bigint[], ${wanted.map(({ sha }) => sha)}::text[],
+      ${wanted.map(({ ref }) => ref)}::text[]) as w (project_id, sha, ref)
+    join pipelines p on p.project_id = w.project_id and p.sha = w.sha and p.ref = w.ref
+    order by p.project_id, p.sha, p.ref, p.id desc`)
+
 /** Which pipeline a report is for: the newest of the commit, narrowed by what is given. */
 export type PipelineChoice = {
   readonly projectId: number

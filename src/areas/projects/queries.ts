@@ -72,6 +72,12 @@ const found = forCaller((caller, name) => {
 export const findProject = (db: Db, caller: Caller, idOrPath: number | string): Promise<ProjectRow | undefined> =>
   db.kept.row<ProjectRow>(found(caller, idOrPath))
 
+/** The same of several; those that are gone are left out. One statement. */
+export const findProjects = (db: Db, caller: Caller, ids: readonly number[]): Promise<ProjectRow[]> =>
+  db.rows<ProjectRow>(sql`
+    select ${columns}, ${levelOf(caller)} as level${limitsColumn(caller)} from projects p
+    where p.id = any(${ids}::bigint[]) and not p.deleting`)
+
 /** Projects the caller may know about: SQL twin of `projectPolicy.read_project`. */
 export function visibleProjects(caller: Caller): Sql {
   if (caller === null) return sql`p.visibility = ${visibilities.public}`

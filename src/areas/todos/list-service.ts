@@ -9,7 +9,9 @@ import { findTargets, findTodo, type TodoFilters, type TodoRow, todosOf } from '
 /** Todos with what they are about. What went a moment ago is left out. One statement. */
 async function withTargets(ctx: Ctx, todos: readonly TodoRow[]): Promise<TodoShown[]> {
   if (todos.length === 0) return []
-  const rows = await findTargets(ctx.db, [...new Set(todos.map(({ merge_request_id }) => merge_request_id))])
+  const rows = await findTargets(ctx.db, ctx.actor!, [
+    ...new Set(todos.map(({ merge_request_id }) => merge_request_id)),
+  ])
   const targets = new Map(rows.map((row) => [row.id, row]))
   return todos.flatMap((todo) => {
     const target = targets.get(todo.merge_request_id)

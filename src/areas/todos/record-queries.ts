@@ -84,5 +84,9 @@ export const findTodo = (db: Db, caller: Actor, id: number): Promise<TodoRow | u
   db.row<TodoRow>(sql`select ${columns} ${joins} where t.id = ${id} and ${and(own(caller))}`)
 
 /** What todos are about, in no order. */
-export const findTargets = (db: Db, mergeRequestIds: readonly number[]): Promise<MergeRequestRecordRow[]> =>
-  db.rows<MergeRequestRecordRow>(sql`${recordSelect()} where m.id = any(${mergeRequestIds}::bigint[])`)
+export const findTargets = (
+  db: Db,
+  caller: Actor,
+  mergeRequestIds: readonly number[],
+): Promise<MergeRequestRecordRow[]> =>
+  db.rows<MergeRequestRecordRow>(sql`${recordSelect(caller)} where m.id = any(${mergeRequestIds}::bigint[])`)
