@@ -43,7 +43,8 @@ export function readFirstRef(
   return loose
 }
 
-function readLooseRef(repo: Repository, name: RefName): Oid | 'ask' | undefined {
+/** The same of a ref that has a file of its own; `undefined` when it is packed, or not there. */
+export function readLooseRef(repo: Repository, name: RefName): Oid | 'ask' | undefined {
   const path = `${repo.gitDir}/${name}`
   // Looking first costs less than an error for what is mostly not there.
   const text = existsSync(path) ? readOrNothing(path) : undefined

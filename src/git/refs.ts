@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { Failure } from '../kernel/failure.ts'
 import { type ObjectType, objectInfo } from './cat-file.ts'
 import { HelperDeath, type Question } from './helper.ts'
+import { moveLooseRef } from './loose-ref.ts'
 import { nullOid, type Oid } from './oid.ts'
 import { readRefFile, readRefFiles } from './ref-files.ts'
 import type { RefName } from './ref-name.ts'
@@ -20,10 +21,13 @@ const noRoom = /No space left on device|Disk quota exceeded|Read-only file syste
  * Moves refs, all or none, by compare-and-swap. Returns `stale`, having moved nothing, when some ref is not where `from`
  * says it should be. Throws `Failure('conflict')` when a new name runs into an existing one (`a` and `a/b`), and
  * `Failure('unprocessable')` when `to` is no object of the repository, or there is no repository. After `Failure('unavailable')` the refs
- * may or may not have moved. One round trip to a long-lived `update-ref`, about 1 ms with its fsync.
+ * may or may not have moved. A branch that moves on from where it was is moved here; else one round trip to a long-lived `update-ref`,
+ * about 1 ms with its fsync.
  */
 export async function updateRefs(repo: Repository, updates: readonly RefUpdate[]): Promise<'moved' | 'stale'> {
   if (updates.length === 0) return 'moved'
+  const outcome = updates.length === 1 ? await moveAlone(repo, updates[0]!) : undefined
+  if (outcome) return outcome
   for (let attempt = 1; ; attempt++) {
     // A failed transaction costs a process, so the usual reason is looked at first. Only `update-ref`, which holds the
     // locks, has the last word.
@@ -48,6 +52,10 @@ export async function updateRefs(repo: Repository, updates: readonly RefUpdate[]
     }
   }
 }
+
+/** `undefined` where it takes git. */
+const moveAlone = async (repo: Repository, { name, from, to }: RefUpdate) =>
+  to === null || from === undefined || from === 'absent' ? undefined : moveLooseRef(repo, { name, from, to })
 
 const moved = Buffer.from('start: ok\nprepare: ok\ncommit: ok\n')
 
