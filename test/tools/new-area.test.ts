@@ -27,7 +27,7 @@ describe('npm run new area', () => {
     const written = await newArea(folder, 'test-widgets')
     expect(written).toContain('src/areas/test-widgets/routes.ts')
     expect(await readFile(join(folder, 'src/areas/index.ts'), 'utf8')).toMatch(
-      / {2}'test-widgets': testWidgetsRoutes,\n {2}tokens:/,
+      / {2}'test-widgets': testWidgetsRoutes,\n {2}'time-tracking':/,
     )
     const there = { cwd: folder, encoding: 'utf8' as const }
     const listed = await run(

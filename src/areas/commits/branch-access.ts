@@ -1,3 +1,5 @@
+import { allows } from '../../access/policy.ts'
+import { projectPolicy } from '../../access/project-policy.ts'
 import type { Ctx } from '../../api/ctx.ts'
 import { type Failure, forbidden, invalid } from '../../kernel/failure.ts'
 import type { ProjectSubject } from '../projects/subject.ts'
@@ -26,7 +28,9 @@ export async function requireBranchAccess(
   const protections = await loadProtections(ctx, project)
   if (canPushToBranch(ctx, project, protections, branch)) return
   const isShared = !protections.isProtected('branch', branch) && (await collaborationBranches(ctx, project)).has(branch)
-  if (!isShared) throw refused(kind)
+  if (isShared) return
+  // Where files are written, who pushes nowhere is refused as everywhere.
+  throw kind === 'invalid' && !allows(projectPolicy.push_code, ctx.actor, project.facts) ? forbidden() : refused(kind)
 }
 
 /** Refusals of access by the verdict on pushes; others (of push rules) are told as they are. */

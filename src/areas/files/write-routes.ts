@@ -26,7 +26,7 @@ const lastCommit = {
 const shared = {
   path: '/projects/:id/repository/files/:file_path',
   subject: project,
-  allow: 'push_code',
+  allow: 'request_commit',
 } as const
 
 export const fileWriteRoutes = [

@@ -48,6 +48,15 @@ describe('a merge request that allows it', () => {
     expect(await commit(dan, fork, 'fix')).toMatchObject(refused)
   })
 
+  test('does so file by file', async ({ world }) => {
+    const { fork, dan, reporter } = await fromFork(world, true)
+    const create = (who: Client, branch: string) =>
+      who.post(`/projects/${fork.id}/repository/files/${who.username}`, { branch, commit_message: 'x', content: 'x' })
+    expect(await create(dan, 'fix')).toMatchObject({ status: 201 })
+    expect(await create(dan, 'other')).toMatchObject({ status: 403 })
+    expect(await create(reporter, 'fix')).toMatchObject({ status: 403 })
+  })
+
   test('does so through git', async ({ world }) => {
     const { fork, dan } = await fromFork(world, true)
     await using work = await temporaryFolder()

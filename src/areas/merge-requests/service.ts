@@ -86,8 +86,9 @@ export async function createMergeRequest(
       await replaceAssignees(tx, made.id, assignees)
       if (input.labels && mayAdminister(ctx, target))
         await setLabels(tx, ctx, { mergeRequestId: made.id, projectId: target.id }, input.labels, { create: true })
-      if (input.description) await noteMentions(tx, mergeRequest, { text: input.description, authorId })
+      // Whoever is named, too, has it on his list as what he is to do.
       await addTodos(tx, assignees.map(assignment(mergeRequest, authorId)))
+      if (input.description) await noteMentions(tx, mergeRequest, { text: input.description, authorId })
       await noteActivity(tx, target.id)
       await tellMergeRequest(tx, made.id, { kind: 'merge_request_opened', actorId: authorId })
       return made.id
