@@ -15,7 +15,8 @@ export const benchFolder = join(tmpdir(), 'stithy-bench')
 /** What decides the seeded rows: with another seed, other data. */
 function seedVersion(): string {
   const hash = createHash('sha256')
-  for (const name of ['seed.ts', 'sizes.ts', 'world.ts']) hash.update(readFileSync(new URL(name, import.meta.url)))
+  for (const name of ['seed.ts', 'seed-merge-requests.ts', 'sizes.ts', 'world.ts'])
+    hash.update(readFileSync(new URL(name, import.meta.url)))
   return hash.digest('hex').slice(0, 8)
 }
 
@@ -30,7 +31,7 @@ export async function ensureData(size: SizeName, progress: (line: string) => voi
     mkdirSync(dataDir, { recursive: true })
     await using service = await startService(dataDir, 1)
     const began = performance.now()
-    await seed(service.databaseUrl, sizes[size])
+    await seed(service.databaseUrl, sizes[size], repository)
     await placeRepository(repository, repositoryDir(join(dataDir, 'repositories'), 'default', repositoryProject))
     progress(`seeded in ${Math.round((performance.now() - began) / 1000)} s`)
     writeFileSync(done, '')

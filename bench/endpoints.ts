@@ -10,6 +10,7 @@ import {
   spread,
   tokenOf,
   topGroups,
+  trueMergeRequests,
   userId,
 } from './world.ts'
 
@@ -39,6 +40,8 @@ export function endpointsFor(size: Size): EndpointBench[] {
   const repository = `/projects/${repositoryProject}/repository`
   const files = spread(900, 200).map((ordinal) => encodeURIComponent(filePath(ordinal)))
   const folders = spread(20, 20).map((ordinal) => `src/area-${ordinal - 1}`)
+  const mergeRequests = `/projects/${repositoryProject}/merge_requests`
+  const merged = spread(trueMergeRequests, trueMergeRequests)
   const some = (count: number, path: (index: number) => string) => Array.from({ length: count }, (_, i) => path(i))
   return [
     { name: 'user', caller: 'busy', paths: ['/user'], target: 0.5, referenceP90: 8 },
@@ -205,6 +208,53 @@ export function endpointsFor(size: Size): EndpointBench[] {
       caller: 'busy',
       paths: some(20, (i) => `${repository}/commits/v${i + 1}.0/comments`),
       referenceP90: 25,
+    },
+    {
+      name: 'commit_merge_requests',
+      caller: 'busy',
+      paths: merged.map((iid) => `${repository}/commits/v${iid}.0/merge_requests`),
+      referenceP90: 30,
+    },
+    { name: 'merge_requests (assigned)', caller: 'busy', paths: ['/merge_requests?scope=assigned_to_me'], target: 0.2 },
+    { name: 'merge_requests (all)', caller: 'busy', paths: ['/merge_requests?scope=all'], target: 0.2 },
+    {
+      name: 'groups_merge_requests',
+      caller: 'busy',
+      paths: [`/groups/${groupId(1)}/merge_requests`],
+      target: 0.2,
+      referenceP90: 80,
+    },
+    {
+      name: 'projects_merge_requests',
+      caller: 'busy',
+      paths: [`/projects/${repositoryProject}/merge_requests`],
+      target: 0.2,
+      referenceP90: 50,
+    },
+    {
+      name: 'merge_requests_merge_request',
+      caller: 'busy',
+      paths: merged.map((iid) => `${mergeRequests}/${iid}`),
+      target: 0.35,
+      referenceP90: 40,
+    },
+    {
+      name: 'merge_request_changes',
+      caller: 'busy',
+      paths: merged.map((iid) => `${mergeRequests}/${iid}/changes`),
+      referenceP90: 150,
+    },
+    {
+      name: 'merge_request_commits',
+      caller: 'busy',
+      paths: merged.map((iid) => `${mergeRequests}/${iid}/commits`),
+      referenceP90: 30,
+    },
+    {
+      name: 'merge_request_discussions',
+      caller: 'busy',
+      paths: merged.map((iid) => `${mergeRequests}/${iid}/discussions`),
+      referenceP90: 60,
     },
     { name: 'application_settings', caller: 'root', paths: ['/application/settings'], referenceP90: 15 },
   ]

@@ -1,6 +1,7 @@
 import pg from 'pg'
 import { lockAccess, refreshGroupAccess, refreshProjectAccess } from '../src/areas/access-index/queries.ts'
 import { openDatabase } from '../src/db/database.ts'
+import { seedMergeRequests } from './seed-merge-requests.ts'
 import type { Size } from './sizes.ts'
 import { busyUser, groupId, repositoryProject, tokenOf, topGroups, userId } from './world.ts'
 
@@ -13,7 +14,7 @@ type Seeding = { client: pg.Client; size: Size }
  * Fills a database that has the first administrator and nothing else. Always the same rows for a size; invariants that the
  * application keeps hold: routes, traversal ids, full paths, statistics, and the access index, by its own statements.
  */
-export async function seed(databaseUrl: string, size: Size): Promise<void> {
+export async function seed(databaseUrl: string, size: Size, repository: string): Promise<void> {
   const client = new pg.Client({ connectionString: databaseUrl, options: '-c timezone=UTC -c synchronous_commit=off' })
   await client.connect()
   try {
@@ -24,6 +25,7 @@ export async function seed(databaseUrl: string, size: Size): Promise<void> {
     await seedProjects(seeding)
     await seedMembers(seeding)
     await seedShares(seeding)
+    await seedMergeRequests(client, size, repository)
     await advanceIds(seeding)
     await client.query('commit')
     await computeAccess(databaseUrl, client)

@@ -1,10 +1,10 @@
 /** How much is stored. Growing sizes keep their proportions. */
-export type Size = Readonly<{ users: number; projects: number; groups: number }>
+export type Size = Readonly<{ users: number; projects: number; groups: number; mergeRequests: number }>
 
 export const sizes = {
-  S: { users: 200, projects: 1_000, groups: 100 },
-  M: { users: 2_000, projects: 10_000, groups: 1_000 },
-  L: { users: 10_000, projects: 100_000, groups: 5_000 },
+  S: { users: 200, projects: 1_000, groups: 100, mergeRequests: 2_000 },
+  M: { users: 2_000, projects: 10_000, groups: 1_000, mergeRequests: 20_000 },
+  L: { users: 10_000, projects: 100_000, groups: 5_000, mergeRequests: 100_000 },
 } as const satisfies Record<string, Size>
 
 export type SizeName = keyof typeof sizes

@@ -18,6 +18,10 @@ export const busyUser = ({ users }: Size): number => users
 /** Holds the repository of 20,000 commits; public, in the first group, which is public too. */
 export const repositoryProject = 1
 
+/** So many merge requests, the first, are of that project, and the first of them have branches that its history merged. */
+export const repositoryMergeRequests = 500
+export const trueMergeRequests = 60
+
 /** Secret of the token that the user with this ordinal has. */
 export const tokenOf = (ordinal: number): string => `stithy-bench-user-${ordinal}`
 export const rootToken = 'stithy-bench-root-token'
