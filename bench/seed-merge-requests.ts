@@ -1,7 +1,7 @@
 import type pg from 'pg'
 import { git } from './repository.ts'
 import type { Size } from './sizes.ts'
-import { repositoryMergeRequests, repositoryProject, topGroups, trueMergeRequests, userId } from './world.ts'
+import { repositoryMergeRequests, repositoryProject, trueMergeRequests, userId } from './world.ts'
 
 /** What was merged in the repository, as requests to merge it would have it. */
 type Merged = { merge: string; head: string; start: string; base: string; commits: string[]; files: number }
