@@ -29,7 +29,8 @@ function unpacked(body: Buffer, suffix: string): Record<string, string> {
   const out = join(folder, 'out')
   writeFileSync(file, body)
   execFileSync('mkdir', [out])
-  if (suffix === 'zip') execFileSync('unzip', ['-q', file, '-d', out])
+  // Without a locale, unzip writes no name that is not ASCII as it is.
+  if (suffix === 'zip') execFileSync('unzip', ['-q', file, '-d', out], { env: { ...process.env, LC_ALL: 'C.UTF-8' } })
   else {
     const program = programs[suffix] ?? 'bzip2'
     const plain = program === 'cat' ? body : execFileSync(program, ['-dc', file], { maxBuffer: 1024 ** 3 })
