@@ -52,6 +52,31 @@ export function rememberCommit(repo: Repository, commit: Commit): void {
 export const readCommits = (repo: Repository, oids: readonly Oid[]): Promise<(Commit | undefined)[]> =>
   Promise.all(oids.map((oid) => readCommit(repo, oid)))
 
+/** Of commits that are many, or whose messages are long, so many are read at a time. */
+const readAtOnce = 100
+
+/**
+ * Commits in the order of `oids`, without those that are gone, as far as their messages have that many characters together: each may
+ * have megabytes. `cut` tells that some were left out.
+ */
+export async function readCommitsWithin(
+  repo: Repository,
+  oids: readonly Oid[],
+  maxCharacters: number,
+): Promise<{ readonly commits: readonly Commit[]; readonly cut: boolean }> {
+  const commits: Commit[] = []
+  let size = 0
+  for (let at = 0; at < oids.length; at += readAtOnce) {
+    for (const commit of await readCommits(repo, oids.slice(at, at + readAtOnce))) {
+      if (!commit) continue
+      size += commit.message.length
+      if (size > maxCharacters) return { commits, cut: true }
+      commits.push(commit)
+    }
+  }
+  return { commits, cut: false }
+}
+
 /** Reads the content of a commit object. */
 export function parseCommit(oid: Oid, content: Buffer): Commit {
   const { headers, message } = parseObjectText(content)

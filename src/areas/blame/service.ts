@@ -1,6 +1,6 @@
 import { type Blame, blameFile } from '../../git/blame.ts'
 import { readBlob } from '../../git/blobs.ts'
-import { type Commit, readCommits } from '../../git/commits.ts'
+import { type Commit, readCommitsWithin } from '../../git/commits.ts'
 import type { Oid } from '../../git/oid.ts'
 import type { Repository } from '../../git/repository.ts'
 import { decodeText } from '../../git/text.ts'
@@ -18,7 +18,6 @@ const maxAnswerBytes = 32 * 1024 * 1024
 const maxLines = 500_000
 /** Of a range without its message and lines. */
 const rangeBytes = 400
-const readAtOnce = 100
 
 /**
  * The lines of a file by the commits that wrote them, in the order of the file. One `blame` process the first time; two
@@ -50,19 +49,11 @@ export async function blameRows(repo: Repository, file: FoundFile, wanted?: Line
 
 const tooMuch = () => new Failure('too_large', 'The answer is too large: ask for fewer lines')
 
-/** Some at a time: each may have megabytes of message. */
 async function readBounded(repo: Repository, oids: readonly Oid[]): Promise<ReadonlyMap<Oid, Commit>> {
-  const found = new Map<Oid, Commit>()
-  let size = 0
-  for (let at = 0; at < oids.length; at += readAtOnce) {
-    for (const commit of await readCommits(repo, oids.slice(at, at + readAtOnce))) {
-      if (!commit) throw new Error('blame names a commit that cannot be read')
-      size += commit.message.length
-      if (size > maxAnswerBytes) throw tooMuch()
-      found.set(commit.oid, commit)
-    }
-  }
-  return found
+  const { commits, cut } = await readCommitsWithin(repo, oids, maxAnswerBytes)
+  if (cut) throw tooMuch()
+  if (commits.length < oids.length) throw new Error('blame names a commit that cannot be read')
+  return new Map(commits.map((commit) => [commit.oid, commit]))
 }
 
 /** Decoded as a whole, so that a file is one charset; newlines survive that. */

@@ -1,5 +1,5 @@
 import { mergeBase } from '../../git/ancestry.ts'
-import { type Commit, readCommit, readCommits } from '../../git/commits.ts'
+import { type Commit, readCommit, readCommitsWithin } from '../../git/commits.ts'
 import { listCommitIds } from '../../git/history.ts'
 import { emptyTreeOid, type Oid } from '../../git/oid.ts'
 import { type FilePatch, type PatchLimits, patchesBetweenTrees } from '../../git/patches.ts'
@@ -9,9 +9,8 @@ import type { Repository } from '../../git/repository.ts'
 /** The difference is whole as far as memory allows; a single file is bounded as everywhere. */
 const limits = { files: 10_000, lines: 500_000, bytes: 20 * 1024 * 1024 } as const
 const maxCommits = 10_000
-/** Of their messages, of which each may have megabytes; so they are read some at a time. */
+/** Of their messages. */
 const maxMessageCharacters = 32 * 1024 * 1024
-const readAtOnce = 100
 /** Then the commits are told without the difference, which goes on being made for whoever asks again. */
 const differencePatienceMs = 20_000
 
@@ -38,17 +37,8 @@ async function commitsBetween(repo: Repository, from: Oid, to: Oid): Promise<{ c
     (repo) => listCommitIds(repo, { from: [to], excluding: [from] }, { limit: maxCommits + 1 }),
     (oids) => 80 * oids.length,
   )
-  const commits: Commit[] = []
-  let size = 0
-  for (let at = 0; at < Math.min(ids.length, maxCommits); at += readAtOnce) {
-    for (const commit of await readCommits(repo, ids.slice(at, Math.min(at + readAtOnce, maxCommits)))) {
-      if (!commit) continue
-      size += commit.message.length
-      if (size > maxMessageCharacters) return { commits: commits.toReversed(), more: true }
-      commits.push(commit)
-    }
-  }
-  return { commits: commits.toReversed(), more: ids.length > maxCommits }
+  const { commits, cut } = await readCommitsWithin(repo, ids.slice(0, maxCommits), maxMessageCharacters)
+  return { commits: commits.toReversed(), more: cut || ids.length > maxCommits }
 }
 
 async function changes(repo: Repository, from: Oid, to: Oid, { straight, fileBytes }: How): Promise<Difference> {

@@ -111,10 +111,6 @@ export const closeMergeRequest = (tx: Tx, id: number, userId: number): Promise<n
 export const reopenMergeRequest = (tx: Tx, id: number): Promise<number> =>
   tx.run(sql`update merge_requests set state = 'opened', closed_at = null, closed_by_id = null where id = ${id}`)
 
-/** It is another than before. */
-export const touchMergeRequest = (tx: Tx, id: number): Promise<number> =>
-  tx.run(sql`update merge_requests set updated_at = now() where id = ${id}`)
-
 export const deleteMergeRequest = (tx: Tx, id: number): Promise<number> =>
   tx.run(sql`delete from merge_requests where id = ${id}`)
 

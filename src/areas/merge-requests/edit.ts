@@ -22,11 +22,10 @@ import {
   reopenMergeRequest,
   replaceAssignees,
   saveValues,
-  touchMergeRequest,
 } from './edit-queries.ts'
 import { type MergeRequestFacts, readFacts } from './event-queries.ts'
 import { type AttributeChanges, tellMergeRequest } from './events.ts'
-import { lockMergeRequest, type MergeRequestRow } from './queries.ts'
+import { lockMergeRequest, type MergeRequestRow, touchMergeRequest } from './queries.ts'
 import { requireRules } from './rules.ts'
 import { anotherOpen, assigneesOf, assignment, refused } from './service.ts'
 import type { MergeRequestSubject } from './subject.ts'

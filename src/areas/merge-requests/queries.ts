@@ -70,3 +70,7 @@ export const lockMergeRequest = (tx: Tx, id: number): Promise<Omit<MergeRequestR
   tx.row<Omit<MergeRequestRow, 'own'>>(sql`
     select ${columns} from merge_requests m left join merge_request_diffs d on d.id = m.diff_id
     where m.id = ${id} for no key update of m`)
+
+/** It is another than before. False when it has gone. Others who change it, or what is said about it, wait. */
+export const touchMergeRequest = async (tx: Tx, id: number): Promise<boolean> =>
+  (await tx.run(sql`update merge_requests set updated_at = now() where id = ${id}`)) > 0

@@ -5,4 +5,4 @@ const draft = /^\s*(\[WIP\]|WIP:|WIP\s)/i
 export const isWorkInProgress = (title: string): boolean => draft.test(title)
 
 /** The same for PostgreSQL, to be matched in any case. */
-export const workInProgressPattern = '^\\s*(\\[WIP\\]|WIP:|WIP\\s)'
+export const workInProgressPattern = draft.source

@@ -1,6 +1,6 @@
 import type { Ctx } from '../../api/ctx.ts'
 import type { Tx } from '../../db/db.ts'
-import { readCommits, titleOf } from '../../git/commits.ts'
+import { readCommitsWithin, titleOf } from '../../git/commits.ts'
 import type { Oid } from '../../git/oid.ts'
 import { branchRef } from '../../git/ref-name.ts'
 import { type AttributeChanges, tellMergeRequest } from '../merge-requests/events.ts'
@@ -102,33 +102,38 @@ async function takeVersion(ctx: Ctx, row: MergingRow, { source, target }: Heads)
   })
 }
 
-type Added = { readonly oid: Oid; readonly title: string }
+/** Of messages of commits that a push added. */
+const maxMessageCharacters = 32 * 1024 * 1024
+
+/** How many there are, and as many of them as fit. */
+type Added = { readonly count: number; readonly commits: readonly { readonly oid: Oid; readonly title: string }[] }
 
 /** The commits of a version that the one before did not have, oldest first. */
-async function addedCommits(ctx: Ctx, row: MergingRow, { commits }: Version): Promise<Added[]> {
+async function addedCommits(ctx: Ctx, row: MergingRow, { commits }: Version): Promise<Added> {
   const known = await commitsOfVersion(ctx.db, row.diff_id)
   const added = commits.filter((oid) => !known.has(oid)).toReversed()
-  const found = await readCommits(targetRepository(ctx, row), added)
-  return found.flatMap((commit) => (commit ? [{ oid: commit.oid, title: titleOf(commit.message) }] : []))
+  const { commits: found } = await readCommitsWithin(targetRepository(ctx, row), added, maxMessageCharacters)
+  return { count: added.length, commits: found.map(({ oid, message }) => ({ oid, title: titleOf(message) })) }
 }
 
 /** Commits that are named; of more, the number is told. */
 const named = 100
 
-const commitsNote = (added: readonly Added[]): string =>
+const commitsNote = ({ count, commits }: Added): string =>
   [
-    `added ${added.length} ${added.length === 1 ? 'commit' : 'commits'}`,
+    `added ${count} ${count === 1 ? 'commit' : 'commits'}`,
     '',
-    ...added.slice(0, named).map(({ oid, title }) => `* ${oid.slice(0, 8)} - ${title}`),
+    ...commits.slice(0, named).map(({ oid, title }) => `* ${oid.slice(0, 8)} - ${title}`),
   ].join('\n')
 
 /** What follows from a push to the source branch, besides another version. */
-async function tellPushed(tx: Tx, row: MergingRow, actorId: number | null, added: readonly Added[]): Promise<void> {
+async function tellPushed(tx: Tx, row: MergingRow, actorId: number | null, added: Added): Promise<void> {
   const note = (text: string) => addSystemNote(tx, row, actorId ?? row.author_id, text)
-  const isUnfinished = !isWorkInProgress(row.title) && added.some(({ title }) => /^(fixup|squash)! /.test(title))
+  const isUnfinished =
+    !isWorkInProgress(row.title) && added.commits.some(({ title }) => /^(fixup|squash)! /.test(title))
   const title = isUnfinished ? `WIP: ${row.title}` : row.title
   await forgetConsent(tx, row.id, title)
-  if (added.length > 0) await note(commitsNote(added))
+  if (added.count > 0) await note(commitsNote(added))
   if (isUnfinished) await note('marked as a **Work In Progress**')
   if (row.auto_merge_oid) await note('aborted the automatic merge because source branch was updated')
   if (actorId !== null) await finishTodos(tx, actorId, row.id)

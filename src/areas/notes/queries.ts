@@ -11,10 +11,6 @@ export const hasUnresolved = async (db: Db, mergeRequestId: number): Promise<boo
   (await db.row<{ unresolved: boolean }>(sql`select ${unresolvedSql(sql`${mergeRequestId}::bigint`)} as unresolved`))!
     .unresolved
 
-/** False when it has gone. Others who change what is said about it wait. */
-export const touchMergeRequest = async (tx: Tx, id: number): Promise<boolean> =>
-  (await tx.run(sql`update merge_requests set updated_at = now() where id = ${id}`)) > 0
-
 export type NewNote = {
   readonly projectId: number
   readonly mergeRequestId: number
