@@ -48,5 +48,12 @@ export const originOf = (
   impersonatorId: caller?.sudo?.id,
 })
 
-/** Whoever calls: somebody, or nobody known. */
+/** Who makes a request; null when anonymous. */
 export type Caller = Actor | null
+
+/** What policies look at of a caller; null when anonymous. `limits` counts by being there. */
+export type Viewer = {
+  readonly admin: boolean
+  readonly external: boolean
+  readonly limits?: object | undefined
+} | null

@@ -1,4 +1,4 @@
-import type { Caller } from './actor.ts'
+import type { Viewer } from './actor.ts'
 import { featureLevels, type Level, levels, visibilities } from './levels.ts'
 
 /** Everything a rule may look at. Loaded once, with the subject; rules never query. */
@@ -42,14 +42,14 @@ export type Policy<Ability extends string> = Readonly<Record<Ability, Rule>>
 const featureMembers: Readonly<Record<string, Level>> = { merge_requests: 'reporter' }
 
 /** Whether a feature is there for the caller, as far as its own switch goes. */
-export function hasFeature(name: string, caller: Caller, { features, level }: Facts): boolean {
+export function hasFeature(name: string, caller: Viewer, { features, level }: Facts): boolean {
   const stored = features[name] ?? featureLevels.disabled
   if (stored !== featureLevels.private) return stored > featureLevels.private
   return caller !== null && (caller.admin || level >= levels[featureMembers[name] ?? 'guest'])
 }
 
 /** The decision. Pure; every door asks it. */
-export function allows(rule: Rule, caller: Caller, facts: Facts): boolean {
+export function allows(rule: Rule, caller: Viewer, facts: Facts): boolean {
   if (caller?.limits && !facts.withinLimits && !rule.evenLimited) return false
   if (rule.unless?.some((flag) => facts.flags[flag])) return false
   if (rule.feature !== undefined && !hasFeature(rule.feature, caller, facts)) return false

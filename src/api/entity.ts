@@ -16,10 +16,12 @@ export type Entity<Row, S extends TObject = TObject, Extra = any> = {
 
 export const entity = <Row, S extends TObject, Extra = undefined>(e: Entity<Row, S, Extra>): Entity<Row, S, Extra> => e
 
-const hiddenFields = new WeakMap<Entity<any>, Map<Plan, readonly string[]>>()
+type Named = { readonly schema: TObject }
+
+const hiddenFields = new WeakMap<Named, Map<Plan, readonly string[]>>()
 
 /** Names of the fields that `plan` does not offer. */
-function hidden(e: Entity<any>, plan: Plan): readonly string[] {
+function hidden(e: Named, plan: Plan): readonly string[] {
   let byPlan = hiddenFields.get(e)
   if (!byPlan) hiddenFields.set(e, (byPlan = new Map()))
   let names = byPlan.get(plan)
@@ -39,10 +41,11 @@ export async function presentAll<Row, S extends TObject>(
   ctx: Ctx,
 ): Promise<Static<S>[]> {
   const extra = e.gather && rows.length > 0 ? await e.gather(rows, ctx) : undefined
-  const withheld = hidden(e, ctx.plan)
-  return rows.map((row) => {
-    const record = e.present(row, ctx, extra)
-    for (const name of withheld) delete (record as Record<string, unknown>)[name]
-    return record
-  })
+  return rows.map((row) => withoutHiddenFields(e, ctx.plan, e.present(row, ctx, extra)))
+}
+
+/** Deletes the fields that `plan` does not offer from the record, and returns it. */
+export function withoutHiddenFields<R extends object>(e: Named, plan: Plan, record: R): R {
+  for (const name of hidden(e, plan)) delete (record as Record<string, unknown>)[name]
+  return record
 }

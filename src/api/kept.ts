@@ -1,59 +1,64 @@
 import type { Ctx } from './ctx.ts'
-import { type Entity, presentAll } from './entity.ts'
+import { withoutHiddenFields } from './entity.ts'
 import { RecordText } from './record-texts.ts'
+import { type CacheableEntity, keyOfView, type RecordView, viewOf } from './record-view.ts'
 
 /**
- * An entity whose records are kept as text. Lists yield stamps: small rows that say which version of which record is meant
- * and how the caller stands to it. Only records not yet known in that form are loaded and presented.
+ * An entity whose records are cached as text. Lists yield stamps: small rows that say which version of which record is
+ * meant and how the caller stands to it. Only records without a text are loaded and presented.
  */
 export type Kept<Stamp, Row extends Stamp> = {
-  readonly entity: Entity<Row>
-  /** Two rows with the same key look the same. Everything that `present` looks at follows from it. */
-  readonly key: (stamp: Stamp, ctx: Ctx) => string
-  /** Adds to stamps what `key` needs and lists do not ask of every row. One statement at most. */
+  readonly entity: CacheableEntity<Row>
+  /** Names the version of the row. Rows with the same stamp are equal; the view is added to the key by `textsOf`. */
+  readonly stamp: (stamp: Stamp) => string
+  /** Adds to stamps what `stamp` needs and lists do not query for every row. At most one statement. */
   readonly complete?: (stamps: readonly Stamp[], ctx: Ctx) => Promise<readonly Stamp[]>
-  /** The whole rows, with the stamps of this very moment; those that have gone meanwhile are missing. */
+  /** The whole rows with their current stamps; deleted ones are missing. */
   readonly load: (ids: readonly number[], ctx: Ctx) => Promise<readonly Row[]>
 }
 
 export const kept = <Stamp extends { readonly id: number }, Row extends Stamp>(k: Kept<Stamp, Row>): Kept<Stamp, Row> =>
   k
 
-/** The texts of a page, in its order. No statement, besides that of `complete`, when all are known, else one. */
+/** The text of a row as `view` sees it: what is presented can depend on nothing else. */
+const textFor = <Row>(entity: CacheableEntity<Row>, row: Row, view: RecordView): RecordText =>
+  RecordText.of(withoutHiddenFields(entity, view.plan, entity.present(row, view)))
+
+/** The texts of a page, in its order. No statement, besides that of `complete`, when all are cached, else one. */
 export async function textsOf<Stamp extends { readonly id: number }, Row extends Stamp>(
-  { entity, key, complete, load }: Kept<Stamp, Row>,
+  { entity, stamp: stampOf, complete, load }: Kept<Stamp, Row>,
   listed: readonly Stamp[],
   ctx: Ctx,
 ): Promise<RecordText[]> {
   const stamps = complete ? await complete(listed, ctx) : listed
-  const keyOf = (stamp: Stamp) => `${entity.name} ${stamp.id} ${key(stamp, ctx)}`
+  const view = viewOf(ctx)
+  const viewKey = keyOfView(view)
+  const keyOf = (stamp: Stamp) => `${entity.name} ${stamp.id} ${viewKey} ${stampOf(stamp)}`
   const texts = stamps.map((stamp) => ctx.texts.get(keyOf(stamp)))
   const unknown = stamps.filter((_, index) => texts[index] === undefined).map(({ id }) => id)
   if (unknown.length === 0) return texts as RecordText[]
-  const rows = await load(unknown, ctx)
-  const records = await presentAll(entity, rows, ctx)
   const loaded = new Map<number, RecordText>()
-  for (const [index, row] of rows.entries()) {
-    const text = RecordText.of(records[index]!)
-    // Under the key of what was loaded: it may be newer than the stamp that asked for it.
+  for (const row of await load(unknown, ctx)) {
+    const text = textFor(entity, row, view)
+    // Under the key of what was loaded: it may be newer than the stamp that was listed.
     ctx.texts.set(keyOf(row), text)
     loaded.set(row.id, text)
   }
   return stamps.flatMap(({ id }, index) => texts[index] ?? loaded.get(id) ?? [])
 }
 
-/** The text of one record, made of the row unless it is known. `key` names everything that the record shows. */
+/** The cached text of one record, or that of `row`. `key` names everything that the row holds; the view is added here. */
 export async function textOf<Row>(
   ctx: Ctx,
-  entity: Entity<Row>,
+  entity: CacheableEntity<Row>,
   key: string,
   row: () => Promise<Row>,
 ): Promise<RecordText> {
-  const name = `${entity.name} ${key}`
+  const view = viewOf(ctx)
+  const name = `${entity.name} ${keyOfView(view)} ${key}`
   const known = ctx.texts.get(name)
   if (known) return known
-  const [record] = await presentAll(entity, [await row()], ctx)
-  const text = RecordText.of(record!)
+  const text = textFor(entity, await row(), view)
   ctx.texts.set(name, text)
   return text
 }

@@ -3,8 +3,10 @@ import { Type } from 'typebox'
 import type { Policy } from '../../src/access/policy.ts'
 import { as, endpoint, raw, variants } from '../../src/api/endpoint.ts'
 import { entity } from '../../src/api/entity.ts'
+import { kept } from '../../src/api/kept.ts'
 import { fetchPage } from '../../src/api/page.ts'
 import { Flag, Optional, Params, Text, Whole } from '../../src/api/params/types.ts'
+import { cacheableEntity } from '../../src/api/record-view.ts'
 import { Message } from '../../src/areas/instance/entity.ts'
 import { project } from '../../src/areas/projects/subject.ts'
 
@@ -65,3 +67,28 @@ void policy
 
 // @ts-expect-error a list says how it is ordered
 void fetchPage({} as never, { select: {}, from: {}, where: [], type: 'X' }, {} as never)
+
+const idOnly = Type.Object({ id: Type.Integer() })
+type Stamped = { id: number; stamp: string }
+const caching = { stamp: ({ stamp }: Stamped) => stamp, load: async (): Promise<Stamped[]> => [] }
+
+kept<Stamped, Stamped>({
+  ...caching,
+  entity: cacheableEntity({ name: 'X', schema: idOnly, present: (row: Stamped) => ({ id: row.id }) }),
+})
+
+kept<Stamped, Stamped>({
+  ...caching,
+  entity: cacheableEntity({
+    name: 'X',
+    schema: idOnly,
+    // @ts-expect-error a record cached as text depends on an input that is not in its key
+    present: (_row: Stamped, { actor }) => ({ id: actor!.id }),
+  }),
+})
+
+kept<Stamped, Stamped>({
+  ...caching,
+  // @ts-expect-error an entity that reads the whole request is not cached as text
+  entity: entity({ name: 'X', schema: idOnly, present: (_row: Stamped, ctx) => ({ id: ctx.actor!.id }) }),
+})

@@ -19,16 +19,18 @@ function kindOf(caller: Caller): string {
 /** By which a caller is told from others of his kind. */
 const idOf = (caller: Caller): number | undefined => caller?.deployKey?.id ?? caller?.deployToken?.id ?? caller?.id
 
-const withId = (caller: Actor, id: number): Actor => {
-  const { deployKey, deployToken } = caller
-  if (deployKey) return { ...caller, deployKey: { ...deployKey, id } }
-  return deployToken ? { ...caller, deployToken: { ...deployToken, id } } : { ...caller, id }
+/** A caller of the same kind of whom nothing else is known, so that a template cannot carry a value of the first caller. */
+function standInFor(caller: Actor): Actor {
+  const { admin, external, deployKey, deployToken } = caller
+  const kind = { admin, external } as Actor
+  if (deployKey) return { ...kind, deployKey: { id: anyId, creatorId: null } }
+  return deployToken ? { ...kind, deployToken: { id: anyId, creatorId: null } } : { ...kind, id: anyId }
 }
 
 /**
- * A statement that finds something by number or path for a caller, composed once for each kind of caller and name.
- * `build` must use of the caller, unless his token is limited, nothing but his kind (nobody, deploy key, deploy token, admin, external) and, as a value,
- * his id or that of the key or token.
+ * A statement that finds a record by id or path for a caller, composed once for each kind of caller and name. Unless the
+ * token of the caller is limited, `build` gets a stand-in with nothing but their kind (anonymous, deploy key, deploy token,
+ * administrator, external user or user) and, as a value, the id of the account, key or token.
  */
 export function forCaller(
   build: (caller: Caller, name: { number: number } | { path: string }) => Sql,
@@ -41,7 +43,7 @@ export function forCaller(
     const key = `${kindOf(caller)} ${byNumber}`
     let made = templates.get(key)
     if (!made) {
-      const standIn = caller && withId(caller, anyId)
+      const standIn = caller && standInFor(caller)
       const name = byNumber ? { number: anyNumber } : { path: anyText }
       made = template(build(standIn, name), anyId, byNumber ? anyNumber : anyText)
       templates.set(key, made)

@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { entity } from '../../api/entity.ts'
+import { cacheableEntity } from '../../api/record-view.ts'
 import type { Commit as GitCommit } from '../../git/commits.ts'
 import { Commit } from '../commits/entity.ts'
 import type { ProjectSubject } from '../projects/subject.ts'
@@ -23,7 +23,7 @@ export type BranchStanding = {
   readonly can_push: boolean
 }
 
-export const Branch = entity({
+export const Branch = cacheableEntity({
   name: 'Branch',
   schema: Type.Object({
     name: Type.String(),
@@ -36,11 +36,11 @@ export const Branch = entity({
     can_push: Type.Boolean({ description: 'The caller may' }),
     web_url: Type.String(),
   }),
-  present: ({ name, commit, standing, project }: BranchRow, ctx) => ({
+  present: ({ name, commit, standing, project }: BranchRow, view) => ({
     name,
-    commit: Commit.present({ commit, project }, ctx, undefined),
+    commit: Commit.present({ commit, project }, view),
     ...standing,
-    web_url: `${ctx.site.url}/${project.full_path}/-/tree/${name.split('/').map(encodeURIComponent).join('/')}`,
+    web_url: `${view.site.url}/${project.full_path}/-/tree/${name.split('/').map(encodeURIComponent).join('/')}`,
   }),
 })
 

@@ -58,7 +58,7 @@ export const Job = entity({
       duration: row.duration,
       queued_duration: row.queued_duration,
       user: row.author && userReference(row.author, ctx),
-      commit: commit ? Commit.present({ commit, project }, ctx, undefined) : null,
+      commit: commit ? Commit.present({ commit, project }, ctx) : null,
       pipeline: pipelineReference(row.pipeline, project, ctx.site),
       web_url: `${ctx.site.url}/${project.full_path}/-/jobs/${row.id}`,
     }

@@ -1,6 +1,7 @@
 import { Type } from 'typebox'
 import type { Ctx } from '../../api/ctx.ts'
 import { entity } from '../../api/entity.ts'
+import { cacheableEntity, type RecordView } from '../../api/record-view.ts'
 import { nullable, timestamp } from '../../api/schema.ts'
 import type { Stats } from '../../git/changes.ts'
 import { type Commit as GitCommit, titleOf } from '../../git/commits.ts'
@@ -43,7 +44,7 @@ const basic = {
   ),
 }
 
-function basicOf({ commit, project, stats }: CommitRow, { site }: Ctx) {
+function basicOf({ commit, project, stats }: CommitRow, { site }: Pick<RecordView, 'site'>) {
   const committedDate = formatSignatureTime(commit.committer)
   return {
     id: commit.oid,
@@ -64,10 +65,10 @@ function basicOf({ commit, project, stats }: CommitRow, { site }: Ctx) {
 }
 
 /** A commit in a list. */
-export const Commit = entity({
+export const Commit = cacheableEntity({
   name: 'Commit',
   schema: Type.Object(basic),
-  present: (row: CommitRow, ctx) => basicOf(row, ctx),
+  present: (row: CommitRow, view) => basicOf(row, view),
 })
 
 /** One commit, with what became of it. */

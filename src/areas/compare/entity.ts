@@ -28,7 +28,7 @@ export const Comparison = entity({
     compare_same_ref: nullable(Type.Boolean({ description: 'Both refs name one commit; null when one names none' })),
   }),
   present({ project, commits, files, cut, sameRef }: ComparisonRow, ctx) {
-    const records = commits.map((commit) => Commit.present({ commit, project }, ctx, undefined))
+    const records = commits.map((commit) => Commit.present({ commit, project }, ctx))
     return {
       commit: records.at(-1) ?? null,
       commits: records,

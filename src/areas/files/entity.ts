@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { entity } from '../../api/entity.ts'
+import { cacheableEntity } from '../../api/record-view.ts'
 import type { Oid } from '../../git/oid.ts'
 import type { FoundFile } from './service.ts'
 
@@ -10,7 +10,7 @@ export type FileRow = FoundFile & {
 }
 
 /** A file with its content. */
-export const RepositoryFile = entity({
+export const RepositoryFile = cacheableEntity({
   name: 'RepositoryFile',
   schema: Type.Object({
     file_name: Type.String(),

@@ -55,7 +55,7 @@ export const MergeRequestVersionDetail = entity({
   }),
   present: ({ version, project, commits, files }: VersionDetailRow, ctx) => ({
     ...versionOf(version),
-    commits: commits.map((commit) => Commit.present({ commit, project }, ctx, undefined)),
+    commits: commits.map((commit) => Commit.present({ commit, project }, ctx)),
     diffs: files.map((file) => DiffEntry.present(file, ctx, undefined)),
   }),
 })

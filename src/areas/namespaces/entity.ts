@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
-import type { Ctx } from '../../api/ctx.ts'
 import { entity } from '../../api/entity.ts'
+import type { RecordView } from '../../api/record-view.ts'
 import { nullable } from '../../api/schema.ts'
 import type { Site } from '../../api/site.ts'
 import { avatarUrl, type Pictured, pictureUrl } from '../avatars/addresses.ts'
@@ -13,7 +13,7 @@ export const namespaceUrl = (site: Site, kind: 'user' | 'group', fullPath: strin
 /** The picture of a group, or of the person whose own space it is. */
 export const namespacePicture = (
   { id, avatar, owner }: { id: number; avatar: string | null; owner: Pictured | null },
-  ctx: Ctx,
+  ctx: Pick<RecordView, 'site' | 'settings'>,
 ): string | null => (owner ? avatarUrl(owner, ctx) : pictureUrl(ctx.site, 'group', id, avatar))
 
 export const Namespace = entity({

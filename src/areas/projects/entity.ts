@@ -2,9 +2,8 @@ import { Type } from 'typebox'
 import { featureLevelName, visibilityName } from '../../access/levels.ts'
 import { allows, hasFeature } from '../../access/policy.ts'
 import { projectPolicy } from '../../access/project-policy.ts'
-import type { Ctx } from '../../api/ctx.ts'
-import { type Entity, entity } from '../../api/entity.ts'
 import { kept } from '../../api/kept.ts'
+import { type CacheableEntity, cacheableEntity, type RecordView } from '../../api/record-view.ts'
 import { dateOnly, nullable, timestamp } from '../../api/schema.ts'
 import { httpUrlToRepo, type Site, sshUrlToRepo } from '../../api/site.ts'
 import { planOffers } from '../../kernel/plan.ts'
@@ -48,7 +47,7 @@ const basic = {
 const blobUrl = (site: Site, fullPath: string, branch: string | null, path: string | null) =>
   branch === null || path === null ? null : `${site.url}/${fullPath}/-/blob/${branch}/${path}`
 
-const basicOf = (row: ProjectRecordRow | ForkSource, { site }: Ctx, readsCode: boolean) => ({
+const basicOf = (row: ProjectRecordRow | ForkSource, { site }: RecordView, readsCode: boolean) => ({
   id: row.id,
   description: row.description,
   ...(readsCode && { default_branch: row.default_branch }),
@@ -70,10 +69,10 @@ const basicOf = (row: ProjectRecordRow | ForkSource, { site }: Ctx, readsCode: b
 })
 
 /** What `simple=true` and anonymous callers get. */
-export const ProjectSimple = entity({
+export const ProjectSimple = cacheableEntity({
   name: 'ProjectSimple',
   schema: Type.Object(basic),
-  present: (row: ProjectRecordRow, ctx) => basicOf(row, ctx, readsCode(row, ctx)),
+  present: (row: ProjectRecordRow, view) => basicOf(row, view, readsCode(row, view)),
 })
 
 const namespace = Type.Object({
@@ -87,29 +86,29 @@ const namespace = Type.Object({
   web_url: Type.String(),
 })
 
-const namespaceOf = (row: ProjectRecordRow, ctx: Ctx) => ({
+const namespaceOf = (row: ProjectRecordRow, view: RecordView) => ({
   id: row.namespace_id,
   name: row.namespace_name,
   path: row.namespace_path,
   kind: row.namespace_kind,
   full_path: row.namespace_full_path,
   parent_id: row.namespace_parent_id,
-  avatar_url: namespacePicture({ id: row.namespace_id, avatar: row.namespace_avatar, owner: row.owner }, ctx),
-  web_url: namespaceUrl(ctx.site, row.namespace_kind, row.namespace_full_path),
+  avatar_url: namespacePicture({ id: row.namespace_id, avatar: row.namespace_avatar, owner: row.owner }, view),
+  web_url: namespaceUrl(view.site, row.namespace_kind, row.namespace_full_path),
 })
 
 /** One project as nobody known sees it. */
-export const ProjectPublic = entity({
+export const ProjectPublic = cacheableEntity({
   name: 'ProjectPublic',
   schema: Type.Object({ ...basic, namespace }),
-  present: (row: ProjectRecordRow, ctx) => ({
-    ...basicOf(row, ctx, readsCode(row, ctx)),
-    namespace: namespaceOf(row, ctx),
+  present: (row: ProjectRecordRow, view) => ({
+    ...basicOf(row, view, readsCode(row, view)),
+    namespace: namespaceOf(row, view),
   }),
 })
 
-const readsCode = (row: ProjectRecordRow, ctx: Ctx): boolean =>
-  allows(projectPolicy.read_code, ctx.actor, projectFacts(row))
+const readsCode = (row: ProjectRecordRow, { actor }: RecordView): boolean =>
+  allows(projectPolicy.read_code, actor, projectFacts(row))
 
 const access = nullable(Type.Object({ access_level: Type.Integer(), notification_level: Type.Integer() }))
 const featureLevel = Type.String({ description: 'disabled, private or enabled' })
@@ -136,7 +135,7 @@ const statisticsOf = (row: ProjectStatistics) => ({
 })
 
 /** The full record. */
-export const Project = entity({
+export const Project = cacheableEntity({
   name: 'Project',
   schema: Type.Object({
     ...basic,
@@ -247,8 +246,8 @@ export const Project = entity({
     statistics: Type.Optional(nullable(statistics, { description: 'With statistics=true, for reporters' })),
     custom_attributes: Type.Optional(Type.Array(Type.Object({ key: Type.String(), value: Type.String() }))),
   }),
-  present(row: ProjectRecordRow & { withLicense?: boolean }, ctx) {
-    const { site, actor, plan } = ctx
+  present(row: ProjectRecordRow & { withLicense?: boolean }, view) {
+    const { site, actor, plan } = view
     const facts = projectFacts(row)
     const settings = { ...settingDefaults, ...row.settings }
     const administers = allows(projectPolicy.admin_project, actor, facts)
@@ -258,9 +257,9 @@ export const Project = entity({
     const mergeRequests = on('merge_requests')
     const self = `${site.apiUrl}/projects/${row.id}`
     return {
-      ...basicOf(row, ctx, mayReadCode),
-      namespace: namespaceOf(row, ctx),
-      ...(row.owner && { owner: { ...userReference(row.owner, ctx), created_at: row.owner.created_at } }),
+      ...basicOf(row, view, mayReadCode),
+      namespace: namespaceOf(row, view),
+      ...(row.owner && { owner: { ...userReference(row.owner, view), created_at: row.owner.created_at } }),
       _links: {
         self,
         ...(issues && { issues: `${self}/issues` }),
@@ -325,7 +324,7 @@ export const Project = entity({
       service_desk_address: null,
       marked_for_deletion_at: row.marked_for_deletion_on,
       marked_for_deletion_on: row.marked_for_deletion_on,
-      ...(row.forked_from && { forked_from_project: basicOf(row.forked_from, ctx, row.forked_from.readable) }),
+      ...(row.forked_from && { forked_from_project: basicOf(row.forked_from, view, row.forked_from.readable) }),
       ...(row.withLicense && {
         license_url: mayReadCode ? blobUrl(site, row.full_path, row.default_branch, row.license_path) : null,
         license: mayReadCode && row.license_key !== null ? licenseOf(row.license_key) : null,
@@ -339,16 +338,12 @@ export const Project = entity({
   },
 })
 
-/** Who looks at a record, as far as it shows and the stamp does not tell. */
-const viewerOf = ({ actor, settings, site }: Ctx): string =>
-  `${actor === null ? 'nobody' : actor.admin ? 'admin' : actor.external ? 'external' : 'user'} ${settings.avatar_service_enabled} ${site.cloneUrl}`
-
-/** The records of `entity` as kept texts. With `inheritedMembership` a group's level counts for all below it. */
-const keptAs = <Row extends ProjectRecordRow>(e: Entity<Row>, options: RecordOptions = {}) => {
+/** The records of `entity` as cached texts. With `inheritedMembership` a group's level counts for all below it. */
+const keptAs = (e: CacheableEntity<ProjectRecordRow>, options: RecordOptions = {}) => {
   const showsShares = 'shared_with_groups' in e.schema.properties
   return kept<ProjectStamp, ProjectRecordRow>({
-    entity: e as unknown as Entity<ProjectRecordRow>,
-    key: ({ stamp, seen_shares }, ctx) => `${stamp} ${showsShares ? (seen_shares ?? '') : ''} ${viewerOf(ctx)}`,
+    entity: e,
+    stamp: ({ stamp, seen_shares }) => `${stamp} ${showsShares ? (seen_shares ?? '') : ''}`,
     ...(showsShares && { complete: (stamps, ctx) => completeStamps(ctx.db, ctx.actor, stamps) }),
     load: (ids, ctx) => listProjectRecords(ctx.db, ctx.actor, ids, options),
   })

@@ -53,9 +53,12 @@ export const levelOf = (caller: Caller): Sql =>
         ? deployTokenLevel(caller.deployToken.id, raw('p.id'), raw('p.namespace_id'))
         : projectLevel(caller.id, raw('p.id'), raw('p.namespace_id'))
 
-/** `within_limits`, after a comma, where it matters. */
+/** Whether the project `p` is within what the token of the caller is limited to. */
+export const withinLimits = (caller: Actor): Sql => projectWithinLimits(caller, raw('p.id'), raw('p.namespace_id'))
+
+/** `within_limits`, after a comma, for limited tokens; nothing for other callers. */
 export const limitsColumn = (caller: Caller): Sql =>
-  caller?.limits ? sql`, ${projectWithinLimits(caller, raw('p.id'), raw('p.namespace_id'))} as within_limits` : empty
+  caller?.limits ? sql`, ${withinLimits(caller)} as within_limits` : empty
 
 /** By number, or by full path in any case; an old path leads to what was renamed. */
 export const named = (name: { number: number } | { path: string }): { join: Sql; condition: Sql } =>
@@ -84,9 +87,7 @@ export function visibleProjects(caller: Caller): Sql {
   if (caller.admin) return raw('true')
   const open = caller.external ? visibilities.public : visibilities.internal
   const visible = sql`(p.visibility >= ${open} or ${projectWhere(caller, levels.guest, raw('p.id'), raw('p.namespace_id'))})`
-  return caller.limits
-    ? sql`(${visible} and ${projectWithinLimits(caller, raw('p.id'), raw('p.namespace_id'))})`
-    : visible
+  return caller.limits ? sql`(${visible} and ${withinLimits(caller)})` : visible
 }
 
 /** The same for one project: asks for its level rather than for all that the caller has a level in. */
@@ -94,9 +95,7 @@ export function visibleProject(caller: Caller): Sql {
   if (caller === null || caller.admin) return visibleProjects(caller)
   const open = caller.external ? visibilities.public : visibilities.internal
   const visible = sql`(p.visibility >= ${open} or ${levelOf(caller)} >= ${levels.guest})`
-  return caller.limits
-    ? sql`(${visible} and ${projectWithinLimits(caller, raw('p.id'), raw('p.namespace_id'))})`
-    : visible
+  return caller.limits ? sql`(${visible} and ${withinLimits(caller)})` : visible
 }
 
 /** Projects whose code the caller may read: SQL twin of `projectPolicy.read_code`, for what is visible to him. */

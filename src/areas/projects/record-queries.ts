@@ -6,7 +6,16 @@ import type { DateOnly, Timestamp } from '../../db/types.ts'
 import { forCaller } from '../access-index/caller-queries.ts'
 import { visibleGroups } from '../namespaces/visible-groups-queries.ts'
 import { type UserReferenceRow, userReferenceJson } from '../users/queries.ts'
-import { columns, levelOf, limitsColumn, named, type ProjectRow, readableCode, visibleProject } from './queries.ts'
+import {
+  columns,
+  levelOf,
+  limitsColumn,
+  named,
+  type ProjectRow,
+  readableCode,
+  visibleProject,
+  withinLimits,
+} from './queries.ts'
 import type { ProjectSettings } from './settings.ts'
 
 /**
@@ -161,6 +170,7 @@ const stampOf = (
     case when n.kind = 'user' then (select concat_ws(' ', 'o', ${versionOf('u')}) from users u where u.id = n.owner_id) end,
     case when p.forked_from_project_id is not null then ${forkSource(caller, sql`concat_ws(' ', 'f', ${versionOf('p')}, ${versionOf('n')}, ${readableCode(caller)})`)} end,
     ${caller === null || caller.admin ? empty : sql`${level},`}
+    ${caller?.limits ? sql`'l' || ${withinLimits(caller)},` : empty}
     'p' || ${membership(caller, 'project', inherited, membershipVersion)},
     'g' || ${membership(caller, 'group', inherited, membershipVersion)}${seesSome(caller) ? raw(`, case when p.is_shared then '${sharedMark}' end`) : empty})`
 
@@ -172,7 +182,7 @@ export const stampSelect = (caller: Caller, options: RecordOptions): Sql =>
 
 /** `select … from projects p …` for full records, a page or one: one statement whatever the number. */
 export const recordSelect = (caller: Caller, options: RecordOptions): Sql => sql`
-  select ${columns}, ${levelOf(caller)} as level, ${stampOf(caller, options)} as stamp,
+  select ${columns}, ${levelOf(caller)} as level${limitsColumn(caller)}, ${stampOf(caller, options)} as stamp,
     ${seesSome(caller) ? sql`case when p.is_shared then ${shares(caller, levelOf(caller), shareIds)} end` : raw('null')} as seen_shares,
     ${membership(caller, 'project', options.inheritedMembership, membershipJson)} as project_member,
     ${membership(caller, 'group', options.inheritedMembership, membershipJson)} as group_member, p.description, p.creator_id, p.topics, p.avatar, p.star_count, p.forks_count,

@@ -86,7 +86,7 @@ function codeOf({ tag }: ReleaseRow, project: ProjectSubject, commit: GitCommit 
   const named = encodeURIComponent(tag)
   return {
     tag_name: tag,
-    commit: commit ? Commit.present({ commit, project }, ctx, undefined) : null,
+    commit: commit ? Commit.present({ commit, project }, ctx) : null,
     commit_path: commit ? `/${project.full_path}/-/commit/${commit.oid}` : null,
     tag_path: `/${project.full_path}/-/tags/${named}`,
     _links: { self: `${ctx.site.url}/${project.full_path}/-/releases/${named}` },

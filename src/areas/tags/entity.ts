@@ -50,7 +50,7 @@ export const Tag = entity({
       name,
       message,
       target,
-      commit: commit ? Commit.present({ commit, project }, ctx, undefined) : null,
+      commit: commit ? Commit.present({ commit, project }, ctx) : null,
       release: notes ? { tag_name: name, description: notes.description } : null,
       protected: protections.isProtected('tag', name),
     }

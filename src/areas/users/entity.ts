@@ -2,6 +2,7 @@ import { Type } from 'typebox'
 import type { Ctx } from '../../api/ctx.ts'
 import { entity } from '../../api/entity.ts'
 import { kept } from '../../api/kept.ts'
+import { cacheableEntity, type RecordView } from '../../api/record-view.ts'
 import { dateOnly, nullable, timestamp } from '../../api/schema.ts'
 import { avatarUrl } from '../avatars/addresses.ts'
 import { commitEmail } from './commit-email.ts'
@@ -19,8 +20,8 @@ const reference = {
 
 export const UserReferenceSchema = Type.Object(reference)
 
-/** A person as other records carry him. */
-export const userReference = (user: UserReferenceRow, ctx: Ctx) => ({
+/** A user as embedded in other records. */
+export const userReference = (user: UserReferenceRow, ctx: Pick<RecordView, 'site' | 'settings'>) => ({
   id: user.id,
   name: user.name,
   username: user.username,
@@ -29,16 +30,16 @@ export const userReference = (user: UserReferenceRow, ctx: Ctx) => ({
   web_url: `${ctx.site.url}/${user.username}`,
 })
 
-export const UserListItem = entity({
+export const UserListItem = cacheableEntity({
   name: 'UserListItem',
   schema: Type.Object(reference),
-  present: (user: UserReferenceRow, ctx) => userReference(user, ctx),
+  present: (user: UserReferenceRow, view) => userReference(user, view),
 })
 
-/** The same, kept as text. */
+/** The same, cached as text. */
 export const keptUserListItems = kept<UserStamp, UserReferenceRow & UserStamp>({
   entity: UserListItem,
-  key: ({ stamp }, { settings }) => `${stamp} ${settings.avatar_service_enabled}`,
+  stamp: ({ stamp }) => stamp,
   load: (ids, { db }) => findReferences(db, ids),
 })
 
