@@ -10,7 +10,7 @@ import { recoverPushes } from './areas/pushes/recovery.ts'
 import { TokenAuthenticator } from './areas/tokens/authenticate.ts'
 import { apiVersion } from './areas/version/version.ts'
 import { openBlobs } from './blobs/open.ts'
-import { type Config, uploadsDir } from './config.ts'
+import { type Config, mailsDir, uploadsDir } from './config.ts'
 import { openDatabase } from './db/database.ts'
 import { Notifications } from './db/notifications.ts'
 import { gitClaim } from './edges/git-http/door.ts'
@@ -38,7 +38,7 @@ import { Runner } from './git/runner/client.ts'
 import { startJobs } from './jobs/runner.ts'
 import { openLog } from './kernel/log.ts'
 import { openSecrets } from './kernel/secrets.ts'
-import { LogMailer } from './mail/log-mailer.ts'
+import { FileMailer } from './mail/file-mailer.ts'
 import type { Mailer } from './mail/mailer.ts'
 import { SmtpMailer } from './mail/smtp-mailer.ts'
 import type { App as ServedApp, Services } from './processes/app-module.ts'
@@ -91,7 +91,8 @@ export async function createApp(config: Config, services: Services, overrides: O
   const texts = new RecordTexts()
   const site = siteAt(config.externalUrl, config.sshPort)
   const mailer =
-    overrides.mailer ?? (smtpUrl === undefined ? new LogMailer(log) : new SmtpMailer(smtpUrl, from, site.host))
+    overrides.mailer ??
+    (smtpUrl === undefined ? new FileMailer(mailsDir(config), log) : new SmtpMailer(smtpUrl, from, site.host))
   await mkdir(uploadsDir(config), { recursive: true })
   const secrets = openSecrets(join(config.dataDir, 'secrets.keys'))
 

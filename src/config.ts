@@ -24,7 +24,7 @@ export type Config = Readonly<{
   plan: Plan
   /** Wishes for the first administrator; what is absent is made at random. */
   root: Readonly<{ password?: string; token?: string }>
-  /** Without a server, mails are written to the log. `from` may be `Name <address>`. */
+  /** Without a server, mails are written to files of the data folder. `from` may be `Name <address>`. */
   mail: Readonly<{ smtpUrl?: string; from: string }>
   /** Whether tokens by which administrators act as somebody are taken. */
   impersonation: boolean
@@ -35,6 +35,9 @@ export type Config = Readonly<{
 
 /** Where files of forms lie while they are received and handled. */
 export const uploadsDir = ({ dataDir }: Pick<Config, 'dataDir'>): string => join(dataDir, 'tmp', 'uploads')
+
+/** Where mails are written while no mail server is configured. */
+export const mailsDir = ({ dataDir }: Pick<Config, 'dataDir'>): string => join(dataDir, 'mails')
 
 /** The settings are wrong. `mistakes` has one sentence for each wrong one; the message lists them all. */
 export class ConfigError extends Error {

@@ -1,0 +1,46 @@
+import { mkdir, open, readdir, rename, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Logger } from 'pino'
+import type { Mail, Mailer } from './mailer.ts'
+import { oneLine } from './smtp-mailer.ts'
+
+/** Files of the folder; the oldest ones are removed. */
+const maxFiles = 1000
+
+/**
+ * Writes each mail to a file instead of sending it, for installations without a mail server. Only the operator may read the
+ * files: mails carry links that reset a password. The log names the file and neither subject nor text.
+ */
+export class FileMailer implements Mailer {
+  readonly #folder: string
+  readonly #log: Logger
+  readonly #maxFiles: number
+
+  constructor(folder: string, log: Logger, limits: { maxFiles: number } = { maxFiles }) {
+    this.#folder = folder
+    this.#log = log
+    this.#maxFiles = limits.maxFiles
+  }
+
+  async send({ to, subject, body }: Mail, id: number): Promise<void> {
+    await mkdir(this.#folder, { recursive: true, mode: 0o700 })
+    // Fixed width, so that the order of names is the order of mails. The same name when a mail is sent again.
+    const file = join(this.#folder, `${String(id).padStart(12, '0')}.txt`)
+    const partial = `${file}.partial`
+    await rm(partial, { force: true })
+    const handle = await open(partial, 'wx', 0o600)
+    try {
+      await handle.writeFile(`To: ${oneLine(to)}\nSubject: ${oneLine(subject)}\n\n${body}`)
+    } finally {
+      await handle.close()
+    }
+    await rename(partial, file)
+    this.#log.info({ mail: id, file }, 'wrote a mail to a file, because no mail server is configured')
+    await this.#removeOldest()
+  }
+
+  async #removeOldest(): Promise<void> {
+    const names = (await readdir(this.#folder)).filter((name) => name.endsWith('.txt')).sort()
+    for (const name of names.slice(0, -this.#maxFiles)) await rm(join(this.#folder, name), { force: true })
+  }
+}
