@@ -18,7 +18,10 @@ function addSubnet(blocks: BlockList, text: string): void {
 
 const has = (blocks: BlockList, address: string) => blocks.check(address, isIPv4(address) ? 'ipv4' : 'ipv6')
 
-/** Each range that is not the public network's, with the complaint about it. The first that matches counts. */
+/**
+ * Each range that is not globally reachable by the IANA special-purpose registries (RFC 6890), with the complaint about it. The
+ * first that matches counts.
+ */
 const closed: readonly (readonly [complaint: string, BlockList])[] = [
   ['Requests to localhost are not allowed', list('0.0.0.0/8', '::/128')],
   ['Requests to loopback addresses are not allowed', list('127.0.0.0/8', '::1/128')],
@@ -35,32 +38,43 @@ const closed: readonly (readonly [complaint: string, BlockList])[] = [
     list(
       '192.0.0.0/24',
       '192.0.2.0/24',
+      '192.88.99.0/24',
       '198.18.0.0/15',
       '198.51.100.0/24',
       '203.0.113.0/24',
       '240.0.0.0/4',
       '100::/64',
+      '100:0:0:1::/64',
+      // IETF protocol assignments: benchmarking, ORCHID and documentation ranges, and Teredo, whose IPv4 address is disguised.
+      '2001::/23',
       '2001:db8::/32',
+      '3fff::/20',
+      '5f00::/16',
+      // Translation prefix of a local network (RFC 8215): the network chooses which bits are the IPv4 address.
+      '64:ff9b:1::/48',
     ),
   ],
 ]
 
-/** Prefixes of IPv6 whose last or next 32 bits are an IPv4 address, with the place of those among the eight groups. */
+/** Prefixes of IPv6 that hold an IPv4 address, with its place among the eight groups of 16 bits. */
 const embeddings: readonly (readonly [BlockList, group: number])[] = [
+  // IPv4-mapped (RFC 4291), IPv4-translated (RFC 2765) and IPv4-compatible (RFC 4291).
   [list('::ffff:0:0/96'), 6],
+  [list('::ffff:0:0:0/96'), 6],
   [list('::/96'), 6],
+  // Translation by NAT64 (RFC 6052) and 6to4 (RFC 3056).
   [list('64:ff9b::/96'), 6],
   [list('2002::/16'), 1],
 ]
 
-/** The IPv4 address that an IPv6 one stands for, where it does; the address itself otherwise. */
+/** The IPv4 address that an IPv6 address embeds; the address itself when it embeds none. Any spelling of an address will do. */
 export function plainAddress(address: string): string {
   if (isIPv4(address)) return address
-  // `::` and `::1` are none.
-  if (address === '::' || address === '::1') return address
   const found = embeddings.find(([blocks]) => blocks.check(address, 'ipv6'))
   if (!found) return address
   const groups = groupsOf(address)
+  // `::` and `::1`, however they are spelt, embed no IPv4 address.
+  if (groups.slice(0, 7).every((group) => group === 0) && groups[7]! <= 1) return groups[7] === 0 ? '::' : '::1'
   const [high, low] = [groups[found[1]]!, groups[found[1] + 1]!]
   return [high >> 8, high & 255, low >> 8, low & 255].join('.')
 }
