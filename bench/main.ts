@@ -8,10 +8,12 @@ import { benchFolder, ensureData } from './data.ts'
 import { type EndpointBench, endpointsFor, isRead } from './endpoints.ts'
 import { startFloor } from './floor.ts'
 import { makeGitRequests } from './git-requests.ts'
+import { manyRefsTimes } from './many-refs.ts'
 import { oneByOne } from './one-by-one.ts'
 import { gitReference, mixedReference, referenceOf } from './reference.ts'
 import {
   cloneLines,
+  manyRefsLines,
   oneByOneLines,
   referenceHead,
   referenceRow,
@@ -36,6 +38,7 @@ const help = `npm run bench -- [options]
   --reference        the reference load instead: constant rates
   --clone            clones over HTTP, over SSH and from git daemon instead
   --ssh              pushes, refusals and those who stall over SSH instead
+  --refs N           pushes of that many refs, beside plain git, instead
   --one              reads of history and commits, one after the other, instead
   --start            start times and memory instead
   --commits N        transactions committed a second beside it (0)
@@ -50,6 +53,7 @@ const { values } = parseArgs({
     reference: { type: 'boolean' },
     clone: { type: 'boolean' },
     ssh: { type: 'boolean' },
+    refs: { type: 'string' },
     one: { type: 'boolean' },
     start: { type: 'boolean' },
     commits: { type: 'string', default: '0' },
@@ -67,6 +71,7 @@ else {
   const note = (line: string) => console.error(line)
 
   if (values.ssh) print(...sshLines(await sshTimes(processes)))
+  else if (values.refs) print(...manyRefsLines(await manyRefsTimes(processes, Number(values.refs), 3)))
   else if (values.one) print(...oneByOneLines(await oneByOne(note)))
   else if (values.start) print(...startLines(await startTimes(processes, 5)))
   else {

@@ -1,5 +1,6 @@
 import type { CloneTimes } from './clone.ts'
 import { median, percentileOf } from './figures.ts'
+import type { ManyRefs } from './many-refs.ts'
 import type { OneByOne } from './one-by-one.ts'
 import type { Reference } from './reference.ts'
 import type { Latency, SshTimes } from './ssh.ts'
@@ -94,6 +95,23 @@ export const cloneLines = ({ serviceMs, sshMs, daemonMs, rounds }: CloneTimes): 
 
 /** What others may lose to those who stall: a fifth, or what is within the noise of a quiet machine. */
 const heldBack = (alone: Latency, beside: Latency): boolean => beside.p50 > Math.max(alone.p50 * 1.2, alone.p50 + 1)
+
+export const manyRefsLines = ({ refs, rounds, plain, plainHttp, http, ssh }: ManyRefs): string[] => {
+  const ratio = (ours: number, theirs: number) => `${(ours / theirs).toFixed(2)}`
+  return [
+    row(`Push of ${refs} refs`, `medians of ${rounds} in turns`, 'Target', 'Reached'),
+    '|---|---|---|---|',
+    row('plain git, to a folder, same durability', `${ms(plain)} ms`, '', ''),
+    row('plain git, over its HTTP server, same durability', `${ms(plainHttp)} ms`, '', ''),
+    row('over SSH', `${ms(ssh)} ms, ${ratio(ssh, plain)} of plain`, '< 1.5', verdict(ssh / plain < 1.5)),
+    row(
+      'over HTTP',
+      `${ms(http)} ms, ${ratio(http, plainHttp)} of plain over HTTP`,
+      '< 1.5',
+      verdict(http / plainHttp < 1.5),
+    ),
+  ]
+}
 
 export const sshLines = ({ push, refusals, stalled }: SshTimes): string[] => {
   const pair = ({ p50, p90 }: Latency) => `${ms(p50)} (p90 ${ms(p90)}) ms`

@@ -5,7 +5,7 @@ import { HelperDeath, type Question } from './helper.ts'
 import { moveLooseRef } from './loose-ref.ts'
 import { nullOid, type Oid } from './oid.ts'
 import { readRefFile, readRefFiles } from './ref-files.ts'
-import type { RefName } from './ref-name.ts'
+import { branchName, type RefName } from './ref-name.ts'
 import { creationTimes } from './ref-objects.ts'
 import type { Repository } from './repository.ts'
 import { removeStaleLocks } from './stale-locks.ts'
@@ -248,19 +248,28 @@ async function haveMoved(repo: Repository, updates: readonly RefUpdate[]) {
 /** Throws when the update can never work, whoever holds a lock. */
 async function explain(repo: Repository, updates: readonly RefUpdate[]) {
   const objects = await repo.objects()
-  const going = new Set(updates.filter(({ to }) => to === null).map(({ name }) => name))
-  for (const { name, to } of updates) {
-    if (to === null) continue
-    if (!(await objectInfo(objects, to))) throw new Failure('unprocessable', `The object ${to} does not exist`)
-    const parts = name.split('/')
-    const above = parts.slice(3).map((_, index) => parts.slice(0, index + 3).join('/') as RefName)
-    const inWay = [
-      ...(await readRefs(repo, above)).flatMap((oid, index) =>
-        oid && !going.has(above[index]!) ? [above[index]!] : [],
-      ),
-      ...(await listRefs(repo, `${name}/`, { limit: 1 })).map((ref) => ref.name),
-    ]
-    if (inWay[0] !== undefined)
-      throw new Failure('conflict', `The reference ${name} cannot be created while ${inWay[0]} exists`)
+  const added = updates.filter(({ to }) => to !== null)
+  const infos = await Promise.all(added.map(({ to }) => objectInfo(objects, to!)))
+  for (const [index, { name, to }] of added.entries()) {
+    const type = infos[index]?.type
+    if (type === undefined) throw new Failure('unprocessable', `The object ${to} does not exist`)
+    if (type !== 'commit' && branchName(name) !== undefined)
+      throw new Failure('unprocessable', `The object ${to} is a ${type}, and a branch points to a commit`)
   }
+  const deleted = new Set(updates.filter(({ to }) => to === null).map(({ name }) => name))
+  const existing = (await listRefs(repo, 'refs/')).map(({ name }) => name).filter((name) => !deleted.has(name))
+  const names = new Set([...existing, ...added.map(({ name }) => name)])
+  // Each folder with one of the names below it.
+  const folders = new Map([...names].flatMap((name) => foldersOf(name).map((folder) => [folder, name] as const)))
+  for (const { name } of added) {
+    const inWay = foldersOf(name).find((folder) => names.has(folder)) ?? folders.get(name)
+    if (inWay !== undefined)
+      throw new Failure('conflict', `The reference ${name} cannot be created while ${inWay} exists`)
+  }
+}
+
+/** `refs/heads/a` and `refs/heads/a/b` of `refs/heads/a/b/c`. */
+const foldersOf = (name: RefName): RefName[] => {
+  const parts = name.split('/')
+  return parts.slice(3).map((_, index) => parts.slice(0, index + 3).join('/') as RefName)
 }

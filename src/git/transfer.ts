@@ -1,8 +1,10 @@
 import { access, constants } from 'node:fs/promises'
+import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { fileURLToPath } from 'node:url'
 import { Failure } from '../kernel/failure.ts'
 import { settingsEnv } from './environment.ts'
+import { converseOnMoves, type MoveRefs } from './ref-moves.ts'
 import type { Repository } from './repository.ts'
 import type { Child } from './runner/child.ts'
 import type { Exit } from './runner/protocol.ts'
@@ -58,24 +60,29 @@ export async function uploadArchive(repo: Repository, { idleMs, ...options }: Tr
 export type ReceiveOptions = TransferOptions & {
   /** Decides on the push while its objects are in quarantine. Not asked for an advertisement. */
   onVerdict(request: PushRequest): Promise<Verdict>
+  /** Moves the refs of an accepted push, whose objects the repository then has. Default: git moves each by itself. */
+  onMove?: MoveRefs
   /** Refuses a pack of more than this, with a message to the client. */
   maxInputBytes?: number | undefined
 }
 
 /**
  * Serves a push: `receive-pack` with quarantine. `onVerdict` runs once, after git has checked the objects and before any
- * ref moves; refs then move all or none only if the client asked for it (`--atomic`). An error of `onVerdict` refuses the push and rejects
- * `done`. The repository must exist. One process, and one small shell for the hook.
+ * ref moves; `onMove` then moves the refs or leaves that to git, which moves all or none only if the client asked for it
+ * (`--atomic`). An error of either fails the push and rejects `done`. The repository must exist. One process, and a small shell for
+ * each hook.
  */
 export async function receivePack(
   repo: Repository,
-  { onVerdict, maxInputBytes, ...options }: ReceiveOptions,
+  { onVerdict, onMove, maxInputBytes, ...options }: ReceiveOptions,
 ): Promise<Transfer> {
   if (!(await repo.exists())) throw new Failure('unprocessable', 'The repository does not exist')
   // Git takes a hook it may not execute for none, and would let everything through.
   await access(`${hooks}/pre-receive`, constants.X_OK)
+  await access(`${hooks}/proc-receive`, constants.X_OK)
   const settings = [
     ['core.hooksPath', hooks],
+    ...(onMove ? [['receive.procReceiveRefs', 'refs'] as const] : []),
     ...(maxInputBytes === undefined
       ? []
       : [['receive.maxInputSize', String(Math.max(1, Math.trunc(maxInputBytes)))] as const]),
@@ -86,7 +93,7 @@ export async function receivePack(
     extra: true,
     env: { ...protocolEnv(options.protocol), ...settingsEnv(settings) },
   })
-  const conversation = converse(child.channel!, repo, onVerdict)
+  const conversation = hooksOf(child.channel!, repo, onVerdict, onMove)
   const done = watched(child, options.idleMs).then(async (exit) => {
     const { error } = await conversation
     if (error !== undefined) throw error
@@ -95,6 +102,25 @@ export async function receivePack(
   // The edge may only look at the stream.
   done.catch(() => {})
   return { stream: child, done }
+}
+
+/** Answers both hooks; resolves with the error of whichever failed. */
+async function hooksOf(
+  channel: Socket,
+  repo: Repository,
+  onVerdict: ReceiveOptions['onVerdict'],
+  onMove: MoveRefs | undefined,
+): Promise<{ error?: unknown }> {
+  const { accepted, error } = await converse(channel, repo, onVerdict)
+  if (!accepted) return { error }
+  try {
+    if (onMove) await converseOnMoves(channel, onMove)
+    return {}
+  } catch (error) {
+    return { error }
+  } finally {
+    channel.end()
+  }
 }
 
 const modeFlags = ({ advertise, statelessRpc }: TransferOptions) => [

@@ -3,12 +3,8 @@ import type { Socket } from 'node:net'
 import { join } from 'node:path'
 import { Failure } from '../kernel/failure.ts'
 import { Inbox } from './inbox.ts'
-import { type Oid, parseOid } from './oid.ts'
-import { parseRefName, type RefName } from './ref-name.ts'
+import { type PushedUpdate, parseUpdate } from './pushed-update.ts'
 import type { QuarantinedRepository, Repository } from './repository.ts'
-
-/** One ref of a push. `from: null`: it is new; `to: null`: it goes. */
-export type PushedUpdate = { readonly name: RefName; readonly from: Oid | null; readonly to: Oid | null }
 
 export type PushRequest = {
   readonly updates: readonly PushedUpdate[]
@@ -25,18 +21,19 @@ const maxRequestBytes = 64 * 1024 * 1024
 
 /**
  * The server's side of `hooks/pre-receive`: reads what is pushed, asks `decide`, and answers. A `decide` that throws, and
- * anything that is not understood, refuses the push. Resolves when the conversation is over, with the error of `decide`
- * if there was one.
+ * anything that is not understood, refuses the push. Resolves with whether the push was accepted, and with the error of
+ * `decide` if there was one. The channel stays open for what follows an accepted push, and is ended otherwise.
  */
 export async function converse(
   channel: Socket,
   repo: Repository,
   decide: (request: PushRequest) => Promise<Verdict>,
-): Promise<{ error?: unknown }> {
+): Promise<{ accepted: boolean; error?: unknown }> {
+  let accepted = false
   try {
     const request = await readRequest(channel)
     // The client had nothing to push, or nothing that git let through: there is nobody to answer.
-    if (!request) return {}
+    if (!request) return { accepted }
     // A push that only deletes brings no objects, and has no quarantine.
     const { objectDir, isText, ...rest } = request
     await using quarantine = repo.inQuarantine(objectDir === '' ? join(repo.gitDir, 'objects') : objectDir)
@@ -46,16 +43,17 @@ export async function converse(
     const text = lines.map((line) => `:${line.replaceAll(/[\x00-\x08\x0b-\x1f\x7f]/g, '?')}\n`).join('')
     // Helpers hold files of the quarantine open: they end before git moves it.
     await quarantine[Symbol.asyncDispose]()
-    channel.write(`${text}${verdict.ok === true ? 'ok' : 'no'}\n`)
-    return {}
+    accepted = verdict.ok === true
+    channel.write(`${text}${accepted ? 'ok' : 'no'}\n`)
+    return { accepted }
   } catch (error) {
     if (channel.writable) channel.write(`${error instanceof Failure ? `:${error.message}\n` : ''}no\n`)
     // A push that was given up on is told by the exit.
     return ['ECONNRESET', 'EPIPE', 'ERR_STREAM_PREMATURE_CLOSE'].includes((error as NodeJS.ErrnoException).code ?? '')
-      ? {}
-      : { error }
+      ? { accepted: false }
+      : { accepted: false, error }
   } finally {
-    channel.end()
+    if (!accepted) channel.end()
   }
 }
 
@@ -104,11 +102,4 @@ async function readRequest(channel: Socket): Promise<Request | undefined> {
     }
   }
   return undefined
-}
-
-/** `<old> <new> <ref>`; git has checked the name. */
-function parseUpdate(line: string): PushedUpdate | undefined {
-  const [from = '', to = '', ...rest] = line.split(' ')
-  const name = parseRefName(rest.join(' '))
-  return name && { name, from: parseOid(from) ?? null, to: parseOid(to) ?? null }
 }

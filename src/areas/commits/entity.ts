@@ -1,5 +1,4 @@
 import { Type } from 'typebox'
-import type { Ctx } from '../../api/ctx.ts'
 import { entity } from '../../api/entity.ts'
 import { cacheableEntity, type RecordView } from '../../api/record-view.ts'
 import { nullable, timestamp } from '../../api/schema.ts'

@@ -3,7 +3,9 @@ import type { Ctx } from '../../api/ctx.ts'
 import { receivePack, type Transfer, type TransferOptions } from '../../git/transfer.ts'
 import type { ProjectSubject } from '../projects/subject.ts'
 import { decide } from '../pushes/decide.ts'
-import { forgetStale, intend, settle } from '../pushes/journal.ts'
+import { conclude, forgetStale, intend, settle } from '../pushes/journal.ts'
+import { movePushedRefs } from '../pushes/move-pushed-refs.ts'
+import type { NewPush } from '../pushes/queries.ts'
 import { openForWriting } from '../repositories/open.ts'
 import { type GitDoorName, urlToRepo } from './access.ts'
 
@@ -27,7 +29,9 @@ export async function receivePush(
   { door, created = false, ...transfer }: TransferOptions & { door: GitDoorName; created?: boolean },
 ): Promise<Push> {
   const limit = ctx.settings.receive_max_input_size ?? 0
-  let pushId: number | undefined
+  let push: (NewPush & { id: number }) | undefined
+  /** Whether it is known that everything intended has moved. */
+  let allMoved = false
   const repo = await openForWriting(ctx, project)
   const { stream, done } = await receivePack(repo, {
     ...transfer,
@@ -35,22 +39,32 @@ export async function receivePush(
     async onVerdict({ updates, pushOptions, quarantine }) {
       const { refused } = await decide(ctx, project.id, updates, async () => quarantine, { door })
       if (refused !== undefined) return { ok: false, messages: [refused] }
-      pushId = await intend(ctx, {
+      const intended = {
         projectId: project.id,
         actorId: accountOf(ctx.actor!),
         door,
         options: pushOptions,
         changes: updates,
-      })
-      await forgetStale(ctx, repo, pushId, updates)
+      }
+      push = { id: await intend(ctx, intended), ...intended }
       return { ok: true, messages: created ? createdMessage(ctx, project, door) : [] }
+    },
+    async onMove(updates, isAtomic) {
+      const { id, changes } = push!
+      const outcomes = await movePushedRefs(repo, updates, isAtomic)
+      // Changes without an outcome are those that git tries now, or has refused already.
+      const others = changes.filter(({ name }) => !outcomes.has(name))
+      if (others.length > 0) await forgetStale(ctx, repo, id, others)
+      allMoved = others.length === 0 && [...outcomes.values()].every((outcome) => outcome === 'moved')
+      return outcomes
     },
   })
   return {
     stream,
     done,
     async settled() {
-      if (pushId !== undefined) await settle(ctx, pushId)
+      if (push && allMoved) await conclude(ctx, repo, push, project.default_branch)
+      else if (push) await settle(ctx, push.id)
     },
   }
 }

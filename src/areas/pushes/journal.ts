@@ -162,7 +162,7 @@ async function write(
   { feed, rootFiles, first }: Told,
 ): Promise<string | null | undefined> {
   const [branch] = await Promise.all([
-    notePush(tx, projectId, { firstBranch: first, rootFiles }),
+    notePush(tx, projectId, { firstBranch: first, rootFiles, refCount: changes.length }),
     emit(tx, {
       kind: 'pushed',
       projectId,

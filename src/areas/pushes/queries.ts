@@ -98,6 +98,9 @@ export async function unsettledPushes(db: Db, olderThanSeconds: number): Promise
   return rows.map(({ id }) => id)
 }
 
+/** How many pushes a push counts as for housekeeping: each ref it moved is a file until housekeeping packs the refs. */
+const housekeepingWeight = (refCount: number): number => Math.max(1, Math.ceil(refCount / 20))
+
 /** Notes that something happened in a project. */
 export const noteActivity = (tx: Tx, projectId: number): Promise<number> =>
   tx.run(sql`update projects set last_activity_at = now() where id = ${projectId}`)
@@ -109,13 +112,17 @@ export const noteActivity = (tx: Tx, projectId: number): Promise<number> =>
 export const notePush = async (
   tx: Tx,
   projectId: number,
-  { firstBranch, rootFiles }: { firstBranch: string | undefined; rootFiles: RootFiles | undefined },
+  {
+    firstBranch,
+    rootFiles,
+    refCount,
+  }: { firstBranch: string | undefined; rootFiles: RootFiles | undefined; refCount: number },
 ): Promise<string | null | undefined> =>
   (
     await tx.row<{ default_branch: string | null }>(sql`
     with counted as (
-      insert into project_housekeeping as h (project_id, pushes) values (${projectId}, 1)
-      on conflict (project_id) do update set pushes = h.pushes + 1)
+      insert into project_housekeeping as h (project_id, pushes) values (${projectId}, ${housekeepingWeight(refCount)}::int)
+      on conflict (project_id) do update set pushes = h.pushes + excluded.pushes)
     update projects set last_activity_at = now(), default_branch = coalesce(default_branch, ${firstBranch ?? null}::text)
       ${rootFiles ? sql`, readme_path = ${rootFiles.readmePath}, license_path = ${rootFiles.licensePath}, license_key = ${rootFiles.licenseKey}` : empty}
     where id = ${projectId} and not deleting returning default_branch`)

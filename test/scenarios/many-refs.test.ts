@@ -1,0 +1,149 @@
+import { rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { describe, expect } from 'vitest'
+import { repositoriesDir } from '../../src/app.ts'
+import { repositoryDir } from '../../src/areas/repositories/location.ts'
+import { git, type TestProject, temporaryFolder, test, type World } from '../world.ts'
+
+/** More than the server moves in one transaction. */
+const many = 600
+
+/** A repository with branches `b0` to `b<count - 1>` at one commit and an annotated tag, made without a process for each. */
+async function source(folder: string, count: number): Promise<{ work: string; oid: string }> {
+  await git(folder, 'init', '-q', '-b', 'main', 'work')
+  const work = join(folder, 'work')
+  await git(work, 'commit', '-q', '--allow-empty', '-m', 'First commit')
+  await git(work, 'tag', '-a', '-m', 'One', 'v1')
+  const oid = await git(work, 'rev-parse', 'HEAD')
+  const tag = await git(work, 'rev-parse', 'v1')
+  const names = Array.from({ length: count }, (_, n) => `refs/heads/b${n}`).sort()
+  await writeFile(
+    join(work, '.git/packed-refs'),
+    `# pack-refs with: peeled fully-peeled sorted \n${names.map((name) => `${oid} ${name}\n`).join('')}${tag} refs/tags/v1\n^${oid}\n`,
+  )
+  return { work, oid }
+}
+
+/** Runs git and resolves with its output and messages, however it ends. */
+const attempt = (work: string, ...args: string[]): Promise<string> =>
+  git(work, ...args).then(
+    (stdout) => stdout,
+    ({ stdout, stderr }: { stdout: string; stderr: string }) => stdout + stderr,
+  )
+
+const refsOf = (work: string, remote: string): Promise<string[]> =>
+  git(work, 'ls-remote', remote).then((text) => text.split('\n').map((line) => line.split('\t').reverse().join(' ')))
+
+const journal = (world: World, project: TestProject): Promise<{ moved: boolean; count: number }[]> =>
+  world.rows(
+    `select c.moved, count(*)::int as count from ref_changes c join pushes p on p.id = c.push_id
+     where p.project_id = $1 group by 1 order by 1`,
+    [project.id],
+  )
+
+describe('a push of many refs', () => {
+  test('moves all of them and writes each in the journal once', async ({ world }) => {
+    await using folder = await temporaryFolder()
+    const { work, oid } = await source(folder.path, many)
+    const project = await world.project()
+    const remote = world.remote(project, world.root)
+    await git(work, 'push', '-q', remote, 'refs/heads/*:refs/heads/*', 'v1')
+    const refs = await refsOf(work, remote)
+    // HEAD, main, the branches, the tag and what it points to.
+    expect(refs).toHaveLength(many + 4)
+    expect(refs).toContain(`refs/heads/b${many - 1} ${oid}`)
+    expect(refs).toContain(`refs/tags/v1^{} ${oid}`)
+    expect(await journal(world, project)).toEqual([{ moved: true, count: many + 2 }])
+    await git(work, 'push', '-q', '--prune', remote, 'main:main', 'refs/heads/b1*:refs/heads/b1*')
+    expect(await git(work, 'push', '-q', '--delete', remote, ...Array.from({ length: 550 }, (_, n) => `b${n}`))).toBe(
+      '',
+    )
+    expect(await refsOf(work, remote)).toHaveLength(many + 4 - 550)
+  })
+
+  test('moves the others when one has moved meanwhile or collides with another name', async ({ world }) => {
+    await using folder = await temporaryFolder()
+    const { work, oid } = await source(folder.path, 40)
+    const project = await world.project()
+    const remote = world.remote(project, world.root)
+    await git(work, 'push', '-q', remote, 'main')
+    const first = await world.root.post(`/projects/${project.id}/repository/branches`, { branch: 'c/d', ref: 'main' })
+    expect(first.status).toBe(201)
+    await git(work, 'update-ref', 'refs/heads/c', oid)
+    const said = await attempt(work, 'push', '--porcelain', remote, 'refs/heads/*:refs/heads/*')
+    expect(said).toMatch(/^!\s+refs\/heads\/c:refs\/heads\/c\s/m)
+    expect(said.match(/^\*\s/gm)).toHaveLength(40)
+    expect(await refsOf(work, remote)).toHaveLength(1 + 1 + 1 + 40)
+    const [moved] = await world.rows(
+      `select count(*)::int as count from ref_changes c join pushes p on p.id = c.push_id where p.project_id = $1 and c.moved`,
+      [project.id],
+    )
+    expect(moved.count).toBe(1 + 1 + 40)
+  })
+
+  test.for([40, many])('moves none of %i when it is atomic and one collides', async (count, { world }) => {
+    await using folder = await temporaryFolder()
+    const { work, oid } = await source(folder.path, count)
+    const project = await world.project()
+    const remote = world.remote(project, world.root)
+    await git(work, 'push', '-q', remote, 'main')
+    await world.root.post(`/projects/${project.id}/repository/branches`, { branch: 'c/d', ref: 'main' })
+    await git(work, 'update-ref', 'refs/heads/c', oid)
+    await attempt(work, 'push', '--atomic', remote, 'refs/heads/*:refs/heads/*')
+    expect(await refsOf(work, remote)).toHaveLength(3)
+    await git(work, 'update-ref', '-d', 'refs/heads/c')
+    await git(work, 'push', '-q', '--atomic', remote, 'refs/heads/*:refs/heads/*')
+    expect(await refsOf(work, remote)).toHaveLength(3 + count)
+  })
+
+  test('deletes what exists and warns of what does not', async ({ world }) => {
+    await using folder = await temporaryFolder()
+    const { work } = await source(folder.path, 3)
+    const project = await world.project()
+    const remote = world.remote(project, world.root)
+    await git(work, 'push', '-q', remote, 'main', 'b0', 'b1')
+    // Git asks for what is not there only when it is told the whole name.
+    const said = await attempt(work, 'push', '--porcelain', remote, ':refs/heads/b0', 'b2')
+    expect(said).toMatch(/^-\s+:refs\/heads\/b0\s/m)
+    expect((await refsOf(work, remote)).map((line) => line.split(' ')[0])).toEqual([
+      'HEAD',
+      'refs/heads/b1',
+      'refs/heads/b2',
+      'refs/heads/main',
+    ])
+  })
+
+  test('is refused for a branch that is no commit, and moves the others', async ({ world }) => {
+    await using folder = await temporaryFolder()
+    const { work } = await source(folder.path, 3)
+    const project = await world.project()
+    const remote = world.remote(project, world.root)
+    await git(work, 'push', '-q', remote, 'main')
+    const tree = await git(work, 'rev-parse', 'HEAD^{tree}')
+    const said = await attempt(work, 'push', '--porcelain', remote, `${tree}:refs/heads/tree`, 'b0', 'b1')
+    expect(said).toMatch(/^!\s+.*refs\/heads\/tree/m)
+    expect(await refsOf(work, remote)).toHaveLength(4)
+  })
+
+  test('tells of a ref whose lock is held, and is settled by what the refs say', async ({ world }) => {
+    await using folder = await temporaryFolder()
+    const { work } = await source(folder.path, 3)
+    const project = await world.project()
+    const remote = world.remote(project, world.root)
+    await git(work, 'push', '-q', remote, 'main')
+    const [{ repository_storage }] = await world.rows('select repository_storage from projects where id = $1', [
+      project.id,
+    ])
+    const gitDir = repositoryDir(repositoriesDir(world.config), repository_storage, project.id)
+    await writeFile(join(gitDir, 'refs/heads/b0.lock'), '')
+    const said = await attempt(work, 'push', '--porcelain', remote, 'b0', 'b1')
+    expect(said).toMatch(/^!\s+refs\/heads\/b0:refs\/heads\/b0\s.*being changed/m)
+    await rm(join(gitDir, 'refs/heads/b0.lock'))
+    expect((await refsOf(work, remote)).filter((line) => line.startsWith('refs/heads/b'))).toEqual([])
+    expect(await journal(world, project)).toEqual([
+      { moved: false, count: 2 },
+      { moved: true, count: 1 },
+    ])
+    await git(work, 'push', '-q', remote, 'b0', 'b1')
+  })
+})
