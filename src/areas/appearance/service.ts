@@ -1,9 +1,9 @@
 import type { Ctx } from '../../api/ctx.ts'
 import type { UploadedFile } from '../../api/params/uploaded-file.ts'
 import { emit } from '../../events/log.ts'
+import { complaintsOf, tooLong } from '../../kernel/complaints.ts'
 import { invalidFields } from '../../kernel/failure.ts'
 import { acceptAvatar } from '../avatars/service.ts'
-import { complaintsOf, tooLong } from '../namespaces/names.ts'
 import { colorComplaints } from './colors.ts'
 import {
   type AppearanceRow,

@@ -1,7 +1,7 @@
 import type { Ctx } from '../../api/ctx.ts'
 import { emit } from '../../events/log.ts'
+import { taken } from '../../kernel/complaints.ts'
 import { notFound, rowNotFound, unauthenticated } from '../../kernel/failure.ts'
-import { taken } from '../namespaces/names.ts'
 import { finishTodos } from '../todos/service.ts'
 import { isEmoji } from '../user-statuses/emoji.ts'
 import { type Awardable, type AwardRow, deleteAward, findAward, insertAward } from './queries.ts'

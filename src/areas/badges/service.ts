@@ -1,8 +1,8 @@
 import type { Ctx } from '../../api/ctx.ts'
 import { emit } from '../../events/log.ts'
+import { blank, complaintsOf, tooLong } from '../../kernel/complaints.ts'
 import { forbidden, invalidFields, rowNotFound } from '../../kernel/failure.ts'
 import { type Holder, placeOf } from '../holders/holder.ts'
-import { blank, complaintsOf, tooLong } from '../namespaces/names.ts'
 import { fill } from './placeholders.ts'
 import { type BadgeRow, type BadgeValues, deleteBadge, findBadge, insertBadge, updateBadge } from './queries.ts'
 

@@ -1,9 +1,9 @@
 import type { Ctx } from '../../api/ctx.ts'
 import type { Tx } from '../../db/db.ts'
 import { emit } from '../../events/log.ts'
+import { blank, complaintsOf, tooLong } from '../../kernel/complaints.ts'
 import { invalidFields, rowNotFound } from '../../kernel/failure.ts'
 import { colorComplaints } from '../appearance/colors.ts'
-import { blank, complaintsOf, tooLong } from '../namespaces/names.ts'
 import {
   type BroadcastMessage,
   type BroadcastMessageRow,

@@ -1,8 +1,8 @@
 import type { Ctx } from '../../api/ctx.ts'
 import { emit } from '../../events/log.ts'
+import { blank, complaintsOf, tooLong } from '../../kernel/complaints.ts'
 import { invalidFields, rowNotFound } from '../../kernel/failure.ts'
 import { type Holder, placeOf } from '../holders/holder.ts'
-import { blank, complaintsOf, tooLong } from '../namespaces/names.ts'
 import { type CustomAttributeRow, deleteCustomAttribute, saveCustomAttribute } from './queries.ts'
 
 const longest = { key: 255, value: 65_535 }

@@ -1,5 +1,5 @@
+import { tooLong } from '../../kernel/complaints.ts'
 import { type Failure, invalid } from '../../kernel/failure.ts'
-import { tooLong } from '../namespaces/names.ts'
 
 /** Compat: one string with a hash in Ruby's spelling. */
 export const refuseNote = (field: string, complaint: string): Failure =>

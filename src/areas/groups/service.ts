@@ -6,20 +6,14 @@ import type { Ctx } from '../../api/ctx.ts'
 import type { UploadedFile } from '../../api/params/uploaded-file.ts'
 import type { Tx } from '../../db/db.ts'
 import { emit } from '../../events/log.ts'
+import { complaintsOf, taken, tooLong } from '../../kernel/complaints.ts'
 import { type FieldComplaints, forbidden, invalid, invalidFields, notFound } from '../../kernel/failure.ts'
 import { planOffers } from '../../kernel/plan.ts'
 import { rubyHash } from '../../kernel/ruby-hash.ts'
 import { lockAccess, namespacePlaced } from '../access-index/service.ts'
 import { saveAvatar } from '../avatars/queries.ts'
 import { acceptAvatar } from '../avatars/service.ts'
-import {
-  complaintsOf,
-  fullPathComplaints,
-  groupNameComplaints,
-  namespacePathComplaints,
-  taken,
-  tooLong,
-} from '../namespaces/names.ts'
+import { fullPathComplaints, groupNameComplaints, namespacePathComplaints } from '../namespaces/names.ts'
 import { claimRoute, newRunnersToken } from '../namespaces/queries.ts'
 import { renameTree, retireRoutes } from '../namespaces/rename-queries.ts'
 import { loadProject } from '../projects/subject.ts'

@@ -6,8 +6,7 @@ import { empty, raw, type Sql, sql } from '../../db/sql.ts'
 import type { Timestamp } from '../../db/types.ts'
 import type { ProjectOrGroupHolder } from '../holders/holder.ts'
 import { around, heldBy, projectsIn } from '../holders/queries.ts'
-import { readableMergeRequests } from '../merge-requests/queries.ts'
-import { visibleProjects } from '../projects/queries.ts'
+import { readableMergeRequests, visibleProjects } from '../projects/queries.ts'
 
 /** A label as other records carry it. */
 export type LabelReferenceRow = {

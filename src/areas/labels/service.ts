@@ -2,9 +2,9 @@ import type { Ctx } from '../../api/ctx.ts'
 import type { Db, Tx } from '../../db/db.ts'
 import { violatedUnique } from '../../db/violations.ts'
 import { emit } from '../../events/log.ts'
+import { complaintsOf, taken, tooLong } from '../../kernel/complaints.ts'
 import { conflict, invalidFields, notFound } from '../../kernel/failure.ts'
 import { type Holder, type ProjectOrGroupHolder, placeOf } from '../holders/holder.ts'
-import { complaintsOf, taken, tooLong } from '../namespaces/names.ts'
 import { parseColor } from './colors.ts'
 import {
   deleteLabel,

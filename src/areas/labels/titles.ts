@@ -1,4 +1,4 @@
-import { blank, tooLong } from '../namespaces/names.ts'
+import { blank, tooLong } from '../../kernel/complaints.ts'
 
 const longest = 255
 

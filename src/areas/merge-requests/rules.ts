@@ -1,6 +1,6 @@
 import { branchRef } from '../../git/ref-name.ts'
+import { blank, tooLong } from '../../kernel/complaints.ts'
 import { type FieldComplaints, invalidFields } from '../../kernel/failure.ts'
-import { blank, tooLong } from '../namespaces/names.ts'
 
 const longestTitle = 255
 const longestDescription = 1_048_576

@@ -4,11 +4,11 @@ import type { Ctx } from '../../api/ctx.ts'
 import type { Tx } from '../../db/db.ts'
 import { violatedUnique } from '../../db/violations.ts'
 import { emit, type FeedAction } from '../../events/log.ts'
+import { blank, complaintsOf, tooLong } from '../../kernel/complaints.ts'
 import { type FieldComplaints, forbidden, invalid, rowNotFound } from '../../kernel/failure.ts'
 import { rubyHash } from '../../kernel/ruby-hash.ts'
 import { loadGroup } from '../groups/subject.ts'
 import { type ProjectOrGroupHolder, placeOf } from '../holders/holder.ts'
-import { blank, complaintsOf, tooLong } from '../namespaces/names.ts'
 import type { ProjectSubject } from '../projects/subject.ts'
 import {
   deleteMilestone,

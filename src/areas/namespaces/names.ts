@@ -1,3 +1,5 @@
+import { blank, tooLong } from '../../kernel/complaints.ts'
+
 /** Rules of names and paths. Sources: supplement to the API documents, "Names and paths". */
 
 const topLevelReserved = new Set(
@@ -24,10 +26,6 @@ const projectPathText =
 const groupNameText = "can contain only letters, digits, '_', '.', dash and space."
 const projectNameText =
   "can contain only letters, digits, emojis, '_', '.', dash, space. It must start with letter, digit, emoji or '_'."
-
-export const tooLong = (maximum: number): string => `is too long (maximum is ${maximum} characters)`
-export const blank = "can't be blank"
-export const taken = 'has already been taken'
 
 /** Characters as people count them, not UTF-16 units. */
 const length = (text: string): number => [...text].length
@@ -102,9 +100,3 @@ export const pathFromName = (name: string): string =>
     .replace(/[^ -~]/gu, (letter) => latin[letter] ?? letter)
     .replace(/[^a-z0-9_]+/g, '-')
     .replace(/^-+|-+$/g, '')
-
-/** Drops the fields without complaints; `undefined` when none is left. */
-export function complaintsOf(fields: Record<string, readonly string[]>): Record<string, readonly string[]> | undefined {
-  const left = Object.entries(fields).filter(([, complaints]) => complaints.length > 0)
-  return left.length > 0 ? Object.fromEntries(left) : undefined
-}

@@ -1,7 +1,8 @@
 import type { Tx } from '../../db/db.ts'
 import { raw, sql } from '../../db/sql.ts'
+import { taken } from '../../kernel/complaints.ts'
 import { within } from '../access-index/queries.ts'
-import { fullPathComplaints, taken } from './names.ts'
+import { fullPathComplaints } from './names.ts'
 
 /** The paths of a namespace and all below it become redirects, so that new ones can be claimed. */
 export const retireRoutes = (tx: Tx, traversalIds: readonly number[]): Promise<number> =>

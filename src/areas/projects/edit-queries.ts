@@ -1,6 +1,6 @@
 import type { Db, Tx } from '../../db/db.ts'
 import { raw, sql } from '../../db/sql.ts'
-import { taken } from '../namespaces/names.ts'
+import { taken } from '../../kernel/complaints.ts'
 import type { FeatureLevels } from './features.ts'
 import { columns, type ProjectRow } from './queries.ts'
 import type { ProjectSettings } from './settings.ts'

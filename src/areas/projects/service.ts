@@ -10,21 +10,14 @@ import { setDefaultBranch } from '../../git/head.ts'
 import { branchRef } from '../../git/ref-name.ts'
 import { readRef } from '../../git/refs.ts'
 import { enqueue } from '../../jobs/job.ts'
+import { complaintsOf, taken as isTaken, tooLong } from '../../kernel/complaints.ts'
 import { conflict, Failure, forbidden, invalidFields, notFound, rowNotFound } from '../../kernel/failure.ts'
 import { planOffers } from '../../kernel/plan.ts'
 import { projectPlaced } from '../access-index/service.ts'
 import { saveAvatar } from '../avatars/queries.ts'
 import { acceptAvatar } from '../avatars/service.ts'
 import { mayCreateProjects } from '../namespaces/creation.ts'
-import {
-  complaintsOf,
-  fullPathComplaints,
-  taken as isTaken,
-  pathFromName,
-  projectNameComplaints,
-  projectPathComplaints,
-  tooLong,
-} from '../namespaces/names.ts'
+import { fullPathComplaints, pathFromName, projectNameComplaints, projectPathComplaints } from '../namespaces/names.ts'
 import {
   claimRoute,
   findNamespace,

@@ -1,7 +1,7 @@
 import type { Static, TObject } from 'typebox'
 import { Flag, Nullable, OneOf, Optional, Text, Whole } from '../../api/params/types.ts'
+import { tooLong } from '../../kernel/complaints.ts'
 import type { FieldComplaints } from '../../kernel/failure.ts'
-import { tooLong } from '../namespaces/names.ts'
 
 const flag = (description: string) => Optional(Flag({ description }))
 const text = (description: string) => Optional(Nullable(Text({ description })))

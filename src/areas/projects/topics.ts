@@ -1,5 +1,5 @@
+import { tooLong } from '../../kernel/complaints.ts'
 import type { FieldComplaints } from '../../kernel/failure.ts'
-import { tooLong } from '../namespaces/names.ts'
 
 /** Topics as a request names them, under the newer word, the older, or both. */
 export type TopicWish = { readonly tag_list?: readonly string[]; readonly topics?: readonly string[] }

@@ -1,7 +1,7 @@
 import type { Ctx } from '../../api/ctx.ts'
 import type { Tx } from '../../db/db.ts'
+import { blank, complaintsOf, taken, tooLong } from '../../kernel/complaints.ts'
 import { invalidFields, notFound, rowNotFound } from '../../kernel/failure.ts'
-import { blank, complaintsOf, taken, tooLong } from '../namespaces/names.ts'
 import type { ProjectSubject } from '../projects/subject.ts'
 import {
   deleteLink,

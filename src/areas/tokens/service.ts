@@ -4,8 +4,8 @@ import type { Ctx } from '../../api/ctx.ts'
 import type { Tx } from '../../db/db.ts'
 import type { DateOnly } from '../../db/types.ts'
 import { emit, type NewEvent } from '../../events/log.ts'
+import { tooLong } from '../../kernel/complaints.ts'
 import { invalid, invalidFields } from '../../kernel/failure.ts'
-import { tooLong } from '../namespaces/names.ts'
 import {
   copyLimits,
   findRevokedFamily,

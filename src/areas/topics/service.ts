@@ -2,10 +2,10 @@ import type { Ctx } from '../../api/ctx.ts'
 import type { UploadedFile } from '../../api/params/uploaded-file.ts'
 import { violatedUnique } from '../../db/violations.ts'
 import { emit } from '../../events/log.ts'
+import { blank, complaintsOf, taken, tooLong } from '../../kernel/complaints.ts'
 import { invalid, invalidFields, rowNotFound } from '../../kernel/failure.ts'
 import { saveAvatar } from '../avatars/queries.ts'
 import { acceptAvatar } from '../avatars/service.ts'
-import { blank, complaintsOf, taken, tooLong } from '../namespaces/names.ts'
 import {
   deleteTopicRow,
   findTopic,

@@ -1,6 +1,6 @@
 import type { Ctx } from '../../api/ctx.ts'
+import { complaintsOf, tooLong } from '../../kernel/complaints.ts'
 import { invalidFields } from '../../kernel/failure.ts'
-import { complaintsOf, tooLong } from '../namespaces/names.ts'
 import { isEmoji } from './emoji.ts'
 import { noStatus } from './entity.ts'
 import { deleteStatus, findStatus, type StatusRow, saveStatus } from './queries.ts'

@@ -1,5 +1,5 @@
+import { blank, tooLong } from '../../kernel/complaints.ts'
 import type { Settings } from '../../settings/settings.ts'
-import { blank, tooLong } from '../namespaces/names.ts'
 
 const longest = 128
 

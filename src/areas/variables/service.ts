@@ -2,9 +2,9 @@ import type { Ctx } from '../../api/ctx.ts'
 import type { Db, Tx } from '../../db/db.ts'
 import { violatedUnique } from '../../db/violations.ts'
 import { emit } from '../../events/log.ts'
+import { blank, complaintsOf, taken, tooLong } from '../../kernel/complaints.ts'
 import { conflict, invalidFields, notFound } from '../../kernel/failure.ts'
 import { type Holder, placeOf } from '../holders/holder.ts'
-import { blank, complaintsOf, taken, tooLong } from '../namespaces/names.ts'
 import {
   deleteVariable,
   findVariables,

@@ -1,10 +1,10 @@
 import { endpoint } from '../../api/endpoint.ts'
 import { Id, Params } from '../../api/params/types.ts'
 import { group } from '../groups/subject.ts'
-import { MergeRequest } from '../merge-requests/entity.ts'
-import { findMergeRequests } from '../merge-requests/list.ts'
+import { getMilestone } from '../milestones/service.ts'
 import { project } from '../projects/subject.ts'
-import { getMilestone } from './service.ts'
+import { MergeRequest } from './entity.ts'
+import { findMergeRequests } from './list.ts'
 
 const params = Params({ milestone_id: Id({ description: 'Id of the milestone' }) })
 const order = { by: 'created_at', sort: 'desc' } as const
