@@ -152,6 +152,12 @@ export const rights: readonly Right[] = [
     revoke: ({ world, ann }) => world.root.put(`/users/${ann.id}`, { external: true }),
   },
   {
+    name: 'an administrator becomes a user',
+    takes: ['read', 'push'],
+    grant: ({ world, ann }) => world.root.put(`/users/${ann.id}`, { admin: true }),
+    revoke: ({ world, ann }) => world.root.put(`/users/${ann.id}`, { admin: false }),
+  },
+  {
     name: 'the account is blocked',
     takes: everything,
     grant: inProject,
@@ -168,6 +174,13 @@ export const rights: readonly Right[] = [
     takes: ['token'],
     grant: inProject,
     revoke: ({ ann }) => ann.delete('/personal_access_tokens/self'),
+  },
+  {
+    name: 'the token expires',
+    takes: ['token'],
+    grant: inProject,
+    revoke: ({ world, ann }) =>
+      world.rows('update access_tokens set expires_at = current_date - 1 where user_id = $1', [ann.id]),
   },
   {
     name: 'the token has no scope for code',

@@ -20,6 +20,8 @@ export type Stage = {
   readonly fork: StoredProject
   /** A fork of it that belongs to dan; ann is a reporter. */
   readonly danFork: StoredProject
+  /** Where the branches of the guarded project are, as far as `publish` moved them. */
+  readonly tips: Map<string, Oid>
   /** A folder for clones. */
   readonly folder: string
 }
@@ -31,13 +33,13 @@ export async function setStage(world: World, right: Right, folder: string, hasSs
   const guarded = await storedProject(world, { visibility, group, members: [[dan, 'reporter']] })
   // Otherwise guests read its pipelines, too.
   await world.root.put(`/projects/${guarded.id}`, { public_builds: false })
-  guarded.repository.commit({ a: 'a\n' })
+  const tips = new Map([['main', guarded.repository.commit({ a: 'a\n' })]])
   await right.grant({ world, ann, guarded, group })
   const [fork, danFork] = [await forkOf(world, guarded, ann), await forkOf(world, guarded, dan)]
   await world.root.post(`/projects/${fork.id}/members`, { user_id: dan.id, access_level: 40 })
   await world.root.post(`/projects/${danFork.id}/members`, { user_id: ann.id, access_level: 20 })
   const key = hasSsh ? await withKey(folder, ann) : undefined
-  return { world, ann, key, dan, group, guarded, fork, danFork, folder }
+  return { world, ann, key, dan, group, guarded, fork, danFork, tips, folder }
 }
 
 /** Whether a repository has an object. */
@@ -51,9 +53,10 @@ export function holds({ repository }: StoredProject, oid: Oid): boolean {
 }
 
 /** A new commit on a branch of the guarded project, which begins at `main`. */
-export function publish({ guarded: { repository } }: Stage, branch: string, files?: Record<string, string>): Oid {
+export function publish({ guarded, tips }: Stage, branch: string, files?: Record<string, string>): Oid {
   const name = unique('file')
-  const known = repository.git('for-each-ref', '--format=%(objectname)', `refs/heads/${branch}`)
-  const parent = (known || repository.git('rev-parse', 'main')) as Oid
-  return repository.commit(files ?? { [name]: `${name}\n` }, { branch, parents: [parent] })
+  const parents = [(tips.get(branch) ?? tips.get('main'))!]
+  const oid = guarded.repository.commit(files ?? { [name]: `${name}\n` }, { branch, parents })
+  tips.set(branch, oid)
+  return oid
 }

@@ -37,6 +37,10 @@ test.for(rights)('nothing new crosses between projects once $name', { timeout: 1
 
   for (const { arm } of running) await arm?.()
   await right.revoke(stage)
+  // Credentials may be cached for a moment after their end.
+  const tree = `/projects/${stage.guarded.id}/repository/tree`
+  if (right.takes.some((need) => need !== 'push'))
+    await expect.poll(async () => (await stage.ann.get(tree)).status, { timeout: 10_000 }).not.toBe(200)
   const leaks: string[] = []
   for (const { name, attempt } of running) if (await attempt()) leaks.push(name)
   expect(leaks).toEqual([])
