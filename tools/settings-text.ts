@@ -24,7 +24,8 @@ const introduction = [
   'Administrators read them with `GET /api/v4/application/settings` and change some with PUT. A change holds in every',
   'process within a second; when any part of a request is refused, nothing changes. Lists may be sent as text with commas.',
   'What reads *nothing yet* is kept and told to clients, and does nothing, because the product does not have what it is',
-  'about. Names in brackets are those that clients of GitLab know: both are taken and shown. Secrets are sealed in the',
+  'about. What reads *refused yet* would restrict something that the product has, and nothing does: other values than the default',
+  'get a 400. Names in brackets are those that clients of GitLab know: both are taken and shown. Secrets are sealed in the',
   'database; those marked *never shown* can only be replaced.',
   '',
 ].join('\n')
@@ -38,7 +39,7 @@ const valueText = (value: unknown): string => (Array.isArray(value) ? value.join
 
 const sentence = (text: string): string => (/[.!?]$/.test(text) ? text : `${text}.`)
 
-function effect({ description, without, tier, sentWith = [], needs = [], secret }: SettingSchema): string {
+function effect({ description, without, guards, tier, sentWith = [], needs = [], secret }: SettingSchema): string {
   const beside = sentWith.map(code).join(', ')
   const set = needs
     .filter((name) => !sentWith.includes(name))
@@ -46,7 +47,9 @@ function effect({ description, without, tier, sentWith = [], needs = [], secret 
     .join(', ')
   return [
     sentence(description),
-    ...(without === undefined ? [] : [`*Nothing yet*, for want of ${without}.`]),
+    ...(without === undefined
+      ? []
+      : [`*${guards === 'there' ? 'Refused yet' : 'Nothing yet'}*, for want of ${without}.`]),
     ...(beside === '' ? [] : [`Switched on only together with ${beside}.`]),
     ...(set === '' ? [] : [`Needs ${set}.`]),
     ...(secret === undefined ? [] : [secret === 'hidden' ? 'A secret, never shown.' : 'A secret.']),

@@ -8,6 +8,10 @@ const isBlank = (value: unknown): boolean =>
 
 const isOn = (value: unknown): boolean => value === true || (typeof value === 'string' && !isBlank(value))
 
+/** Whether a value promises a restriction of something that the product has, while the part that would restrict it is missing. */
+const isEmptyPromise = (value: unknown, schema: SettingSchema): boolean =>
+  schema.guards === 'there' && value !== schema.default && !isBlank(value)
+
 const isNullable = ({ anyOf, enum: values }: SettingSchema): boolean =>
   anyOf !== undefined || values?.includes(null) === true
 
@@ -21,6 +25,8 @@ export function complaintsAbout(all: Chosen): Record<string, string[]> | undefin
     const value = all[name]
     if (value === null && !isNullable(schema)) complain(name, [blank])
     if (!isBlank(value)) complain(name, aboutValue(value, schema, all))
+    if (isEmptyPromise(value, schema))
+      complain(name, [`is not supported: this product does not have ${schema.without}`])
     if (isOn(value)) for (const other of schema.needs ?? []) if (isBlank(all[other])) complain(other, [needed(other)])
   }
   if (keyTypes.every((name) => all[name] === -1)) complain('allowed_key_types', [blank])

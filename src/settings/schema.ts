@@ -16,6 +16,11 @@ export type About = {
   readonly alias?: string
   /** What the product does not have, and this would configure: it is kept and told, and does nothing. */
   readonly without?: string
+  /**
+   * What a setting without effect restricts. What is `missing` as well needs no restriction. What is `there` would go on without the
+   * restriction that the setting promises, so only the default value is accepted.
+   */
+  readonly guards?: 'missing' | 'there'
   /** Must be in the same request when it is switched on. */
   readonly sentWith?: readonly string[]
   /** Must have a value while it has one (or is on). */

@@ -40,8 +40,11 @@ const textOrList = { anyOf: [{ type: 'array', items: { type: 'string' } }, { typ
 
 const param = (value: TSchema, options: ParamOptions<never>): TSchema => Optional(Nullable(value, options))
 
-const described = ({ description, tier, without }: SettingSchema): ParamOptions<never> => ({
-  description: without === undefined ? description : `${description}. Does nothing yet, for want of ${without}`,
+const described = ({ description, tier, without, guards }: SettingSchema): ParamOptions<never> => ({
+  description:
+    without === undefined
+      ? description
+      : `${description}. ${guards === 'there' ? 'Cannot be set yet' : 'Does nothing yet'}, for want of ${without}`,
   ...(tier !== undefined && { tier }),
 })
 

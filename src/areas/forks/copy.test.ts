@@ -172,6 +172,20 @@ describe('the job of a fork', () => {
     })
   })
 
+  test('fails when the user loses access to the source while it is copied', async ({ world }) => {
+    const ann = await world.user()
+    const source = await sourceWithHistory(world)
+    const id = await forkOf(ann, source)
+    const ctx = await contextFor(world, null)
+    const transaction: typeof ctx.transaction = async (work) => {
+      await world.root.put(`/projects/${source.id}`, { visibility: 'private' })
+      return ctx.transaction(work)
+    }
+    await copySource.run(await jobOf(world, id), { ...ctx, transaction })
+    expect((await ann.get(`/projects/${id}`)).json).toMatchObject({ import_status: 'failed', empty_repo: true })
+    expect(await drafts(await repositoryOf(world, id))).toEqual([])
+  })
+
   test('of a fork that was deleted meanwhile leaves nothing', async ({ world }) => {
     const ann = await world.user()
     const id = await forkOf(ann, await sourceWithHistory(world))

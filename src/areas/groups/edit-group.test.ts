@@ -86,12 +86,13 @@ describe('PUT /groups/:id', () => {
     expect((await world.root.get(`/groups/${group.id}`)).json.path).toBe(group.path)
   })
 
-  test('the project of file templates is one that the caller may see', async ({ world }) => {
+  test('400 for a project of file templates whose code the caller cannot read', async ({ world }) => {
     const ann = await world.user()
     const group = await world.group({ members: [[ann, 'owner']] })
     const [inside, hidden] = [await world.project({ group }), await world.project()]
+    const guarded = await world.project({ members: [[ann, 'guest']] })
     const set = (id: number | null) => ann.put(`/groups/${group.id}`, { file_template_project_id: id })
-    for (const id of [hidden.id, 999_999_999])
+    for (const id of [hidden.id, guarded.id, 999_999_999])
       expect(await set(id)).toMatchObject({
         status: 400,
         json: { message: { file_template_project_id: ['is invalid'] } },

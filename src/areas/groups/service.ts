@@ -192,11 +192,14 @@ export async function editGroup(ctx: Ctx, group: GroupSubject, input: GroupInput
   })
 }
 
-/** A project that is not there and one that the caller may not see are the same to him. */
+/** The code of the project will be shown to others, so the caller must read it. A project that is missing gets the same answer. */
 async function templateComplaints(ctx: Ctx, projectId: number | null | undefined): Promise<string[]> {
   if (projectId == null) return []
   const project = await loadProject(String(projectId), ctx)
-  return project && allows(projectPolicy.read_project, ctx.actor, project.facts) ? [] : ['is invalid']
+  const isReadable = (['read_project', 'read_code'] as const).every(
+    (ability) => project && allows(projectPolicy[ability], ctx.actor, project.facts),
+  )
+  return isReadable ? [] : ['is invalid']
 }
 
 async function rename(tx: Tx, held: GroupRow, parent: GroupRow | undefined, path: string, name: string): Promise<void> {

@@ -25,23 +25,33 @@ export type Original = {
 }
 
 /** Fills a new project with what another one here has: branches, tags and large files. The two share nothing. */
-export const fillFromProject = (ctx: Ctx, place: Place, original: Original): Promise<void> =>
-  fillRepository(
+export function fillFromProject(ctx: Ctx, place: Place, original: Original): Promise<void> {
+  let actorId: number | null = null
+  return fillRepository(
     ctx,
     place,
-    (repo, wish) => copy(ctx, repo, original, wish),
+    async (repo, wish) => {
+      actorId = wish.actor_id
+      return copy(ctx, repo, original, wish)
+    },
     async (tx) => {
-      // So that they stay when the source goes.
+      // The copy may have taken long, and the user may have lost access to the source meanwhile.
+      if (!(await permittedSource(ctx, original, actorId))) throw new ImportRefusal(noSource)
+      // Links, so that the files stay when the source is deleted.
       await linkAllFrom(tx, original.sourceId, place.projectId)
     },
   )
+}
+
+/** Why a copy ends without a source, whether it is gone or the user may no longer have it. */
+const noSource = 'The source project is not there any more.'
 
 /** A source that is packed anew at this moment may take a pack away from under git. */
 const copyAttempts = 3
 
 async function copy(ctx: Ctx, target: Repository, original: Original, { actor_id }: ImportRow): Promise<Filling> {
   const source = await permittedSource(ctx, original, actor_id)
-  if (!source) throw new ImportRefusal('The source project is not there any more.')
+  if (!source) throw new ImportRefusal(noSource)
   for (let attempt = 1; ; attempt++) {
     try {
       const refs = await copyRefs(target, openRepository(ctx, source))

@@ -32,7 +32,7 @@ export type Place = { readonly projectId: number; readonly storage: string }
 /**
  * Fills the repository of a new project, beside its place, and puts it there whole. May be cut off anywhere and be run
  * again: until the last transaction nobody sees a repository, and what a run left behind goes with the next. `also` is
- * part of that transaction.
+ * part of that transaction, and may still throw an `ImportRefusal`.
  */
 export async function fillRepository(
   ctx: Ctx,

@@ -41,7 +41,11 @@ export const batch = (
   })
 
 /** Uploads a file as a client does: asks, sends, verifies. The status of what was sent. */
-export async function upload(who: Client, project: TestProject, content: string | Buffer): Promise<number> {
+export async function upload(
+  who: Client,
+  project: Pick<TestProject, 'full_path'>,
+  content: string | Buffer,
+): Promise<number> {
   const { actions } = (await batch(who, project, 'upload', [content])).json.objects[0]
   const sent = await follow(who, 'PUT', actions.upload, content)
   return sent.status

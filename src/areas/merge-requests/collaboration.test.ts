@@ -34,6 +34,8 @@ const commit = (who: Client, { id }: StoredProject, branch: string, more: object
     ...more,
   })
 
+const more = (name: string) => ({ actions: [{ action: 'create', file_path: name, content: 'x' }] })
+
 const refused = { status: 403, json: { message: '403 Forbidden - You are not allowed to push into this branch' } }
 
 describe('a merge request that allows it', () => {
@@ -105,5 +107,35 @@ describe('a merge request that allows it', () => {
     const { fork, dan } = await fromFork(world, true)
     await world.rows('update projects set visibility = 0 where id = $1', [fork.id])
     expect(await commit(dan, fork, 'fix')).toMatchObject({ status: 404 })
+  })
+
+  test('stays off when a maintainer of the target sets it for the fork of another user', async ({ world }) => {
+    const { fork, dan, at, owner } = await fromFork(world, false)
+    expect((await dan.put(at, { allow_collaboration: true, title: 'Renamed' })).json).toMatchObject({
+      allow_collaboration: false,
+      title: 'Renamed',
+    })
+    expect(await commit(dan, fork, 'fix')).toMatchObject(refused)
+    await owner.put(at, { allow_collaboration: true })
+    expect((await dan.put(at, { allow_maintainer_to_push: false })).json).toMatchObject({ allow_collaboration: true })
+  })
+
+  test('ends when the user who set it can no longer push to the source project', async ({ world }) => {
+    const [ann, dan] = [await world.user(), await world.user()]
+    const source = await storedProject(world, { members: [[ann, 'developer']] })
+    source.repository.commit({ a: 'a\n' })
+    const fork = await forkOf(world, source, dan)
+    await openMergeRequest(world, { project: fork, source, author: ann, branch: 'fix', allow_collaboration: true })
+    const member = `/projects/${source.id}/members/${ann.id}`
+    expect(await commit(dan, source, 'fix')).toMatchObject({ status: 201 })
+    await world.root.put(member, { access_level: 20 })
+    expect(await commit(dan, source, 'fix', more('reporter'))).toMatchObject(refused)
+    await world.root.put(member, { access_level: 30 })
+    expect(await commit(dan, source, 'fix', more('again'))).toMatchObject({ status: 201 })
+    await world.root.post(`/users/${ann.id}/block`)
+    expect(await commit(dan, source, 'fix', more('blocked'))).toMatchObject(refused)
+    await world.root.post(`/users/${ann.id}/unblock`)
+    await world.root.delete(member)
+    expect(await commit(dan, source, 'fix', more('removed'))).toMatchObject(refused)
   })
 })

@@ -14,6 +14,8 @@ export type NewMergeRequest = {
   readonly milestoneId: number | null
   readonly squash: boolean
   readonly allowCollaboration: boolean
+  /** The user who allows it. */
+  readonly collaborationUserId: number | null
   readonly forceRemoveSourceBranch: boolean | null
   readonly approvalsBeforeMerge: number | null
 }
@@ -26,9 +28,10 @@ export const insertMergeRequest = (tx: Tx, m: NewMergeRequest): Promise<{ id: nu
       insert into internal_ids as n (project_id, what, last) select id, 'merge_requests', 1 from target
       on conflict (project_id, what) where project_id is not null do update set last = n.last + 1 returning n.last)
     insert into merge_requests (iid, project_id, target_branch, source_project_id, source_branch, title, description, author_id,
-      milestone_id, squash, allow_collaboration, force_remove_source_branch, approvals_before_merge)
+      milestone_id, squash, allow_collaboration, collaboration_user_id, force_remove_source_branch,
+      approvals_before_merge)
     select numbered.last, ${m.projectId}, ${m.targetBranch}, ${m.sourceProjectId}, ${m.sourceBranch}, ${m.title}, ${m.description},
-      ${m.authorId}, ${m.milestoneId}, ${m.squash}, ${m.allowCollaboration}, ${m.forceRemoveSourceBranch},
+      ${m.authorId}, ${m.milestoneId}, ${m.squash}, ${m.allowCollaboration}, ${m.collaborationUserId}, ${m.forceRemoveSourceBranch},
       ${m.approvalsBeforeMerge}
     from numbered returning id, iid`)
 
@@ -88,13 +91,15 @@ export type MergeRequestValues = {
   readonly squash: boolean
   readonly forceRemoveSourceBranch: boolean | null
   readonly allowCollaboration: boolean
+  readonly collaborationUserId: number | null
 }
 
 export const saveValues = (tx: Tx, id: number, v: MergeRequestValues): Promise<number> =>
   tx.run(sql`
     update merge_requests set title = ${v.title}, description = ${v.description}, target_branch = ${v.targetBranch},
       milestone_id = ${v.milestoneId}, discussion_locked = ${v.discussionLocked}, squash = ${v.squash},
-      force_remove_source_branch = ${v.forceRemoveSourceBranch}, allow_collaboration = ${v.allowCollaboration}
+      force_remove_source_branch = ${v.forceRemoveSourceBranch}, allow_collaboration = ${v.allowCollaboration},
+      collaboration_user_id = ${v.collaborationUserId}
     where id = ${id}`)
 
 /** Whether it can be merged is to be found out anew, and nobody waits for its pipeline any more. */

@@ -1,5 +1,6 @@
 import { mergeRequestPolicy } from '../../access/merge-request-policy.ts'
 import { allows } from '../../access/policy.ts'
+import { projectPolicy } from '../../access/project-policy.ts'
 import type { Ctx } from '../../api/ctx.ts'
 import type { Tx } from '../../db/db.ts'
 import { violatedUnique } from '../../db/violations.ts'
@@ -27,7 +28,8 @@ import { type MergeRequestFacts, readFacts } from './event-queries.ts'
 import { type AttributeChanges, tellMergeRequest } from './events.ts'
 import { lockMergeRequest, type MergeRequestRow, touchMergeRequest } from './queries.ts'
 import { requireRules } from './rules.ts'
-import { anotherOpen, assigneesOf, assignment, refused } from './service.ts'
+import { anotherOpen, assigneesOf, assignment, mayAllowCollaboration, refused } from './service.ts'
+import { authorReadsSource } from './source-access.ts'
 import type { MergeRequestSubject } from './subject.ts'
 import type { Version } from './version-queries.ts'
 import { findVersion, recordVersion, versionBetween } from './versions.ts'
@@ -51,6 +53,8 @@ export type MergeRequestEdit = {
 
 /** What is found out before the merge request is locked. */
 type Prepared = {
+  /** Whether the caller may change `allow_collaboration`. */
+  readonly mayAllowCollaboration: boolean
   readonly assignees: readonly number[] | undefined
   readonly milestoneId: number | null | undefined
   /** When the target branch changes, or it is opened again. */
@@ -72,12 +76,12 @@ const attributes = [
 ] as const satisfies readonly (keyof MergeRequestFacts)[]
 
 /**
- * Changes a merge request. Assignees, labels, the milestone and the lock are for those who develop the target, and are left out
- * otherwise; what happens to a state that it is not in is nothing, and so is another target branch once it is merged. What is as it
- * was is not written.
+ * Changes a merge request. Assignees, labels, the milestone and the lock are for those who develop the target, and
+ * `allow_collaboration` for those who push to the source; otherwise they are left out. A state event that does not fit the state
+ * changes nothing, and neither does a target branch once it is merged. Values that stay the same are not written.
  *
- * Throws `conflict` when another is open for the same branches, `unprocessable` when source and target would be one, or what is
- * to be opened again has no source branch.
+ * Throws `conflict` when another is open for the same branches, `unprocessable` when source and target would be one, or when one is
+ * reopened whose source branch is missing, or is in a project whose code the caller or the author may not read now.
  */
 export async function editMergeRequest(ctx: Ctx, subject: MergeRequestSubject, edit: MergeRequestEdit): Promise<void> {
   requireRules(edit)
@@ -117,14 +121,16 @@ async function prepare(ctx: Ctx, subject: MergeRequestSubject, edit: MergeReques
   const { project } = subject
   const branch = edit.target_branch ?? subject.target_branch
   const isMoved = branch !== subject.target_branch || edit.state_event === 'reopen'
+  const source = await sourceOf(ctx, subject)
   const [assignees, milestoneId, version] = await Promise.all([
     edit.assignee_ids && assigneesOf(ctx, project, edit.assignee_ids),
     usableMilestone(ctx, project, edit.milestone_id),
     isMoved && subject.state !== 'merged'
-      ? versionInto(ctx, subject, branch, edit.state_event === 'reopen')
+      ? versionInto(ctx, subject, source, branch, edit.state_event === 'reopen')
       : undefined,
   ])
-  return { assignees, milestoneId, version }
+  const mayAllow = source !== null && mayAllowCollaboration(ctx, source, project)
+  return { assignees, milestoneId, version, mayAllowCollaboration: mayAllow }
 }
 
 /** `undefined` for one that the project cannot have: that is as if it were not asked for. */
@@ -137,16 +143,31 @@ async function usableMilestone(
   return findUsableMilestone(ctx.db, project.id, id)
 }
 
-/** What it is about with another target branch, or when it is opened again. Without a source branch, its last head is meant. */
+/** The project of the source branch; null when it is gone. */
+const sourceOf = async (
+  ctx: Ctx,
+  { project, source_project_id: id }: MergeRequestSubject,
+): Promise<ProjectSubject | null> =>
+  id === null ? null : id === project.id ? project : ((await loadProject(String(id), ctx)) ?? null)
+
+/**
+ * Whether this caller may bring code over from the source: both they and the author must be able to read it now. An author may have
+ * closed a merge request to stop that, so a caller's right alone is not enough to undo it, nor the author's alone.
+ */
+const mayBringOver = async (ctx: Ctx, subject: MergeRequestSubject, source: ProjectSubject): Promise<boolean> =>
+  source.id === subject.project_id ||
+  (allows(projectPolicy.read_code, ctx.actor, source.facts) && (await authorReadsSource(ctx, subject)))
+
+/** The version with another target branch, or when it is reopened. Without a source branch to read, its last head counts. */
 async function versionInto(
   ctx: Ctx,
   subject: MergeRequestSubject,
+  from: ProjectSubject | null,
   targetBranch: string,
   reopens: boolean,
 ): Promise<Version> {
-  const { project: target, source_project_id: sourceId, source_branch: sourceBranch } = subject
-  const source =
-    sourceId === null ? null : sourceId === target.id ? target : ((await loadProject(String(sourceId), ctx)) ?? null)
+  const { project: target, source_branch: sourceBranch } = subject
+  const source = from && (await mayBringOver(ctx, subject, from)) ? from : null
   const version = await findVersion(ctx, { source, target, sourceBranch, targetBranch })
   if (version.head !== null && (!reopens || (await isRelated(ctx, source!, target)))) return version
   if (reopens && subject.state === 'closed') throw refused('The source branch does not exist')
@@ -169,7 +190,7 @@ async function apply(
   if (!row) throw rowNotFound()
   const actorId = ctx.actor!.id
   const before = await readFacts(tx, id)
-  await saveValues(tx, id, valuesOf(row, edit, prepared))
+  await saveValues(tx, id, valuesOf(row, edit, prepared, actorId))
   const assigned = prepared.assignees && (await replaceAssignees(tx, id, prepared.assignees))
   await changeLabels(ctx, tx, before, edit)
   await changeState(ctx, tx, project, row, edit, prepared)
@@ -190,7 +211,8 @@ const mayMove = ({ state }: Pick<MergeRequestRow, 'state'>): boolean => state ==
 const valuesOf = (
   row: Omit<MergeRequestRow, 'own'>,
   edit: MergeRequestEdit,
-  { milestoneId }: Prepared,
+  { milestoneId, mayAllowCollaboration }: Prepared,
+  actorId: number,
 ): MergeRequestValues => ({
   title: edit.title ?? row.title,
   description: edit.description === undefined ? row.description : edit.description,
@@ -199,8 +221,12 @@ const valuesOf = (
   discussionLocked: edit.discussion_locked ?? row.discussion_locked,
   squash: edit.squash ?? row.squash,
   forceRemoveSourceBranch: edit.remove_source_branch ?? row.force_remove_source_branch,
-  allowCollaboration:
-    row.source_project_id === row.project_id ? false : (edit.allow_collaboration ?? row.allow_collaboration),
+  ...(mayAllowCollaboration && edit.allow_collaboration !== undefined
+    ? {
+        allowCollaboration: edit.allow_collaboration,
+        collaborationUserId: edit.allow_collaboration ? actorId : null,
+      }
+    : { allowCollaboration: row.allow_collaboration, collaborationUserId: row.collaboration_user_id }),
 })
 
 async function changeLabels(ctx: Ctx, tx: Tx, before: MergeRequestFacts, edit: MergeRequestEdit): Promise<void> {

@@ -29,6 +29,7 @@ export type MergeRequestRow = {
   readonly discussion_locked: boolean | null
   readonly squash: boolean
   readonly allow_collaboration: boolean
+  readonly collaboration_user_id: number | null
   readonly force_remove_source_branch: boolean | null
   readonly milestone_id: number | null
   readonly time_estimate: number
@@ -45,7 +46,7 @@ export type MergeRequestRow = {
 /** Of a row named `m` with its newest version `d`. */
 const columns =
   raw(`m.id, m.iid, m.project_id, m.target_branch, m.source_project_id, m.source_branch, m.title, m.description,
-  m.author_id, m.state, m.merge_status, m.discussion_locked, m.squash, m.allow_collaboration, m.force_remove_source_branch,
+  m.author_id, m.state, m.merge_status, m.discussion_locked, m.squash, m.allow_collaboration, m.collaboration_user_id, m.force_remove_source_branch,
   m.milestone_id, m.time_estimate, m.created_at, m.updated_at, m.diff_id, d.head_oid, d.start_oid, d.base_oid`)
 
 /** Whether the caller is the author or an assignee of `m`. */

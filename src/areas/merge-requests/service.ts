@@ -120,6 +120,13 @@ async function findTarget(ctx: Ctx, source: ProjectSubject, id: number | undefin
   return target
 }
 
+/**
+ * Whether the caller may let those who merge push to a branch of the source: only users who push there themselves may. Within one
+ * project there is nothing to allow.
+ */
+export const mayAllowCollaboration = (ctx: Ctx, source: ProjectSubject, target: { readonly id: number }): boolean =>
+  source.id !== target.id && allows(projectPolicy.push_code, ctx.actor, source.facts)
+
 async function valuesOf(
   ctx: Ctx,
   source: ProjectSubject,
@@ -130,6 +137,7 @@ async function valuesOf(
     input.milestone_id !== undefined && mayAdminister(ctx, target)
       ? await findUsableMilestone(ctx.db, target.id, input.milestone_id)
       : undefined
+  const allowCollaboration = input.allow_collaboration === true && mayAllowCollaboration(ctx, source, target)
   return {
     projectId: target.id,
     targetBranch: input.target_branch,
@@ -140,8 +148,8 @@ async function valuesOf(
     authorId: ctx.actor!.id,
     milestoneId: milestone ?? null,
     squash: input.squash ?? false,
-    // Whoever pushes to the target may do so here, anyway.
-    allowCollaboration: source.id !== target.id && input.allow_collaboration === true,
+    allowCollaboration,
+    collaborationUserId: allowCollaboration ? ctx.actor!.id : null,
     forceRemoveSourceBranch: input.remove_source_branch ?? (await removesMergedBranches(ctx.db, target.id)),
     approvalsBeforeMerge: input.approvals_before_merge ?? null,
   }

@@ -80,6 +80,14 @@ export async function openMergeRequest(
 export async function forkOf(world: World, project: StoredProject, owner: Client): Promise<StoredProject> {
   const { id, path_with_namespace } = (await owner.post(`/projects/${project.id}/fork`)).json
   await bringRepository(world, id)
+  return storedRepository(world, { id, path_with_namespace })
+}
+
+/** A project with its repository, by the record of the project. */
+export async function storedRepository(
+  world: World,
+  { id, path_with_namespace }: { id: number; path_with_namespace: string },
+): Promise<StoredProject> {
   const ctx = await world.app.open(null)
   const repo = await openForWriting(ctx, { id, repository_storage: 'default', default_branch: 'main' })
   return { id, full_path: path_with_namespace, repository: new TestRepository(repo) }

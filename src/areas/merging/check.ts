@@ -4,8 +4,8 @@ import type { Tx } from '../../db/db.ts'
 import { canMerge } from '../../git/merge-commits.ts'
 import { enqueueEach, job } from '../../jobs/job.ts'
 import { insertTodos } from '../todos/queries.ts'
-import { type Heads, readHeads, targetRepository } from './heads.ts'
-import { beginChecks, findMerging, lockMerging, type MergingRow, saveMergeStatus } from './queries.ts'
+import { areStill, type Heads, readHeads, targetRepository } from './heads.ts'
+import { beginChecks, findMerging, lockMerging, type MergingRow, saveMergeStatus, withheldStatus } from './queries.ts'
 import { catchUp } from './update.ts'
 
 /** Finds out whether a merge request could be merged as its branches are now. */
@@ -43,8 +43,9 @@ export async function checkNow(ctx: Ctx, id: number): Promise<boolean | undefine
     const isSaved = await ctx.transaction(async (tx) => {
       const now = await lockMerging(tx, id)
       if (now?.state !== 'opened') return true
-      if (!isSame(heads, await readHeads(ctx, now))) return false
-      await saveMergeStatus(tx, id, merges ? 'can_be_merged' : 'cannot_be_merged', heads)
+      if (!(await areStill(ctx, now, heads))) return false
+      const refused = heads.isWithheld ? withheldStatus : 'cannot_be_merged'
+      await saveMergeStatus(tx, id, merges ? 'can_be_merged' : refused, heads)
       if (!merges && isNews(now)) await askAuthor(tx, now)
       return true
     })
@@ -52,8 +53,6 @@ export async function checkNow(ctx: Ctx, id: number): Promise<boolean | undefine
   }
   return merges
 }
-
-const isSame = (one: Heads, other: Heads): boolean => one.source === other.source && one.target === other.target
 
 async function canBeMerged(ctx: Ctx, row: MergingRow, { source, target }: Heads): Promise<boolean> {
   if (!source || !target || source !== row.head_oid || row.commits === 0) return false

@@ -127,6 +127,9 @@ export const uncheckInto = (db: Db, projectId: number, branch: string, target: O
     where project_id = ${projectId} and target_branch = ${branch} and state = 'opened'
       and merge_status not in ('unchecked', 'cannot_be_merged_recheck') and merge_status_target_oid is distinct from ${target}`)
 
+/** The status while the author may not read the source, where there is something new. */
+export const withheldStatus: MergeStatus = 'cannot_be_merged_recheck'
+
 /** What was found out about the heads of both branches. It is no change of the merge request: `updated_at` stays. */
 export const saveMergeStatus = (
   tx: Tx,

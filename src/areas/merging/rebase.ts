@@ -5,6 +5,7 @@ import { rebaseCommits } from '../../git/rebase.ts'
 import { branchRef } from '../../git/ref-name.ts'
 import { enqueue, job } from '../../jobs/job.ts'
 import { conflict, forbidden } from '../../kernel/failure.ts'
+import { readsCode } from '../merge-requests/source-access.ts'
 import type { MergeRequestSubject } from '../merge-requests/subject.ts'
 import { loadProject, type ProjectSubject } from '../projects/subject.ts'
 import { loadProtections } from '../protected-refs/protections.ts'
@@ -18,11 +19,12 @@ import { notMergeable } from './mergeable.ts'
 import { beginRebase, endRebase, findMerging, type MergingRow } from './queries.ts'
 import { catchUp } from './update.ts'
 
-/** The project of the source, if the caller may push to the source branch. */
+/** The project of the source, if the caller may push to the source branch and read the target's code, which is brought there. */
 async function pushableSource(ctx: Ctx, row: MergingRow): Promise<ProjectSubject | undefined> {
   const project = row.source ? await loadProject(String(row.source.id), ctx) : undefined
   const mayPush = project && canPushToBranch(ctx, project, await loadProtections(ctx, project), row.source_branch)
-  return mayPush ? project : undefined
+  const mayRead = mayPush && (project.id === row.project_id || (await readsCode(ctx, row.project_id)))
+  return mayRead ? project : undefined
 }
 
 /** Has the source branch rebased, later, for the caller, who must be allowed to push to it. Fails while another rebase is under way. */

@@ -5,7 +5,7 @@ import { readCommit } from '../../git/commits.ts'
 import { enqueue, job } from '../../jobs/job.ts'
 import { mergeRequestsUpdateDue } from './after-push.ts'
 import { tellEnd } from './events.ts'
-import { readHeads, targetRepository } from './heads.ts'
+import { readBranch, targetRepository } from './heads.ts'
 import { completeMerging, endMerging, findMerging, longMerging, type MergingRow } from './queries.ts'
 import { removeMergedBranch } from './remove-branch.ts'
 
@@ -55,9 +55,9 @@ export async function settleMerge(ctx: Ctx, id: number, { release }: { release: 
 }
 
 async function hasArrived(ctx: Ctx, row: MergingRow): Promise<boolean> {
-  const { target } = await readHeads(ctx, row)
   const to = row.merging?.to
   const repo = targetRepository(ctx, row)
+  const target = await readBranch(repo, row.target_branch)
   // The commit may not even have been stored.
   return target !== undefined && to !== undefined && !!(await readCommit(repo, to)) && isAncestor(repo, to, target)
 }

@@ -15,13 +15,15 @@ export type Standing =
   /** The target has all of it; `head` is the last that it was. */
   | { readonly is: 'merged'; readonly head: Oid; readonly target: Oid }
   | { readonly is: 'without source' }
+  /** The source moved, but its code may not be brought over now. */
+  | { readonly is: 'withheld' }
   /** The source moved, or the target lost what it had. */
   | { readonly is: 'another version' }
   /** At most the target went on. */
   | { readonly is: 'as it was' }
 
 /** The objects of both heads are in the target's repository. */
-export async function standingOf(ctx: Ctx, row: MergingRow, { source, target }: Heads): Promise<Standing> {
+export async function standingOf(ctx: Ctx, row: MergingRow, { source, target, isWithheld }: Heads): Promise<Standing> {
   const repo = targetRepository(ctx, row)
   const head = source ?? row.head_oid
   if (
@@ -32,6 +34,7 @@ export async function standingOf(ctx: Ctx, row: MergingRow, { source, target }: 
     (await wasMerged(ctx, row, head, target))
   )
     return { is: 'merged', head, target }
+  if (isWithheld) return { is: 'withheld' }
   if (!source) return { is: (await hasLostSource(ctx, row)) ? 'without source' : 'as it was' }
   if (source !== row.head_oid) return { is: 'another version' }
   if (!target || target === row.start_oid) return { is: 'as it was' }

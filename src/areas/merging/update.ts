@@ -20,6 +20,8 @@ import {
   lockMerging,
   type MergingRow,
   markMergedByHand,
+  saveMergeStatus,
+  withheldStatus,
 } from './queries.ts'
 import { settleMerge } from './settle.ts'
 import { mergeCommitOf, standingOf } from './standing.ts'
@@ -41,6 +43,7 @@ export async function catchUp(ctx: Ctx, id: number): Promise<void> {
     if (heads.source) await bringHead(ctx, row, heads.source)
     const standing = await standingOf(ctx, row, heads)
     if (standing.is === 'as it was') return
+    if (standing.is === 'withheld') return noteWithheld(ctx, row, heads)
     const done =
       standing.is === 'merged'
         ? await becomeMerged(ctx, row, standing)
@@ -49,6 +52,12 @@ export async function catchUp(ctx: Ctx, id: number): Promise<void> {
           : await takeVersion(ctx, row, heads)
     if (done) return
   }
+}
+
+/** Leaves it as it was, but not mergeable: each look at it finds that out again, since the author may get the right back. */
+async function noteWithheld(ctx: Ctx, row: MergingRow, heads: Heads): Promise<void> {
+  if (row.merge_status === withheldStatus) return
+  await unlessChanged(ctx, row, async (tx) => void (await saveMergeStatus(tx, row.id, withheldStatus, heads)))
 }
 
 /** `work` in a transaction, unless somebody else did something to it meanwhile. */

@@ -16,7 +16,8 @@ const maxBytes = 1024 * 1024
 
 /**
  * Templates for a project, or for nobody in particular: those of the groups around it, the installation's, and what comes with
- * the product. Of several with one key, the nearest. Who named a project of templates showed it to all.
+ * the product. Of several with one key, the nearest. Naming a project of templates, which takes reading its
+ * code, shows those files to all readers of projects in the group.
  */
 export async function listTemplates(ctx: Ctx, kind: Kind, within?: ProjectSubject): Promise<readonly Template[]> {
   const projects = await templateProjects(ctx.db, within?.namespace_id ?? null, ctx.settings.file_template_project_id)

@@ -129,6 +129,24 @@ describe('GET /projects/:id/templates', () => {
     expect(await keys(world.anonymous, `/projects/${project.id}/templates/gitlab_ci_ymls`)).toEqual([])
   })
 
+  test('of a group are read from a project in the group, or shared with it, while its repository is on', async ({
+    world,
+  }) => {
+    const group = await world.group({ visibility: 'public' })
+    const [project, template] = [await world.project({ group, visibility: 'public' }), await world.project({ group })]
+    await put(world, template, { 'Dockerfile/Ours.dockerfile': 'FROM ours' })
+    await world.root.put(`/groups/${group.id}`, { file_template_project_id: template.id })
+    const shown = () => keys(world.anonymous, `/projects/${project.id}/templates/dockerfiles`)
+    expect(await shown()).toEqual(['Ours'])
+    await world.root.put(`/projects/${template.id}/transfer`, { namespace: (await world.group()).id })
+    expect(await shown()).toEqual([])
+    await world.root.post(`/projects/${template.id}/share`, { group_id: group.id, group_access: 20 })
+    expect(await shown()).toEqual(['Ours'])
+    const off = { merge_requests_access_level: 'disabled', builds_access_level: 'disabled' }
+    await world.root.put(`/projects/${template.id}`, { repository_access_level: 'disabled', ...off })
+    expect(await shown()).toEqual([])
+  })
+
   test('of issues and merge requests are in its own code, for whoever reads that', async ({ world }) => {
     const guest = await world.user()
     const project = await world.project({ members: [[guest, 'guest']] })

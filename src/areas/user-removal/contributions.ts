@@ -23,6 +23,7 @@ export const contributions: readonly Contribution[] = [
   { table: 'merge_requests', column: 'author_id', hard: 'deleted' },
   { table: 'merge_requests', column: 'auto_merge_user_id', hard: 'of nobody' },
   { table: 'merge_requests', column: 'closed_by_id', hard: 'of nobody' },
+  { table: 'merge_requests', column: 'collaboration_user_id', hard: 'of nobody' },
   { table: 'merge_requests', column: 'merged_by_id', hard: 'of nobody' },
   { table: 'notes', column: 'author_id', hard: 'deleted' },
   { table: 'notes', column: 'resolved_by_id', hard: 'of nobody' },

@@ -3,7 +3,10 @@ import { count, countOrNone, flag, text, words } from '../schema.ts'
 
 /** Who gets an account, and how people show who they are. */
 export const accounts = {
-  signup_enabled: flag(true, 'People may make accounts for themselves', { without: 'a page to sign up' }),
+  signup_enabled: flag(true, 'People may make accounts for themselves', {
+    without: 'a page to sign up',
+    guards: 'missing',
+  }),
   domain_whitelist: words('Domains that new users must have their e-mail address in; none for any', {
     rules: [shortEntries],
   }),
@@ -47,7 +50,10 @@ export const accounts = {
   session_expire_delay: count(10_080, 'Minutes after which a session ends that nobody used'),
   terms: text('Terms of service (Markdown) that people accept', { longest: 65_536 }),
   enforce_terms: flag(false, 'Who did not accept the terms may do nothing else', { needs: ['terms'] }),
-  user_oauth_applications: flag(true, 'People may register applications', { without: 'applications of people' }),
+  user_oauth_applications: flag(true, 'People may register applications', {
+    without: 'applications of people',
+    guards: 'missing',
+  }),
   user_show_add_ssh_key_message: flag(true, 'People without a key are told that they need one', { without: 'pages' }),
   avatar_service_enabled: flag(true, 'People without a picture of their own show one by e-mail address', {
     alias: 'gravatar_enabled',
@@ -55,10 +61,12 @@ export const accounts = {
   disabled_oauth_sign_in_sources: words('Providers that people cannot sign in with', {
     rules: [shortEntries],
     without: 'sign-in by other providers',
+    guards: 'missing',
   }),
   allow_group_owners_to_manage_ldap: flag(true, 'Owners of groups may say which people of a directory belong to them', {
     tier: 'premium',
     without: 'directories of people',
+    guards: 'missing',
   }),
   commit_email_hostname: text('Host of the private addresses of commits; by default `users.noreply.` and our own', {
     rules: [withoutAt],

@@ -8,7 +8,10 @@ const visibility = (description: string, about: About = {}) => choice(levels, 'p
 export const creation = {
   default_project_visibility: visibility('Visibility of new projects'),
   default_group_visibility: visibility('Visibility of new groups'),
-  default_snippet_visibility: visibility('Visibility of new snippets', { without: 'snippets' }),
+  default_snippet_visibility: visibility('Visibility of new snippets', {
+    without: 'snippets',
+    guards: 'missing',
+  }),
   restricted_visibility_levels: choices(
     levels,
     'Visibilities that only administrators may choose; with `public`, accounts are hidden from anonymous callers',

@@ -15,11 +15,15 @@ export const display = {
   help_page_hide_commercial_content: flag(false, 'The help page does not speak of other plans', pages),
   help_text: text('Shown where people sign in (Markdown)', { ...long, tier: 'premium', ...pages }),
   hide_third_party_offers: flag(false, 'No offers of others are shown', pages),
-  performance_bar_allowed_group_id: countOrNone('Group whose members see what a page cost', pages),
+  performance_bar_allowed_group_id: countOrNone('Group whose members see what a page cost', {
+    ...pages,
+    guards: 'missing',
+  }),
   web_ide_clientside_preview_enabled: flag(false, 'The editor of pages shows what the code does', pages),
   shared_runners_text: text('Told to people about shared runners (Markdown)', { ...long, ...pages }),
   instance_statistics_visibility_private: flag(false, 'Only administrators see statistics of the installation', {
     without: 'statistics that others see: they are for administrators, whatever is set',
+    guards: 'missing',
   }),
   admin_notification_email: text('Address that reports of abuse are sent to', {
     rules: [emailAddress],

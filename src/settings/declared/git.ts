@@ -80,5 +80,6 @@ export const git = {
   max_lfs_object_size: count(0, 'Largest large file in MB; 0 is no limit'),
   push_event_hooks_limit: count(3, 'A push of more branches or tags than this is not told to hooks', {
     without: 'hooks',
+    guards: 'missing',
   }),
 }

@@ -9,7 +9,7 @@ import {
 } from '../rules.ts'
 import { count, decimal, flag, ids, secret, text, words } from '../schema.ts'
 
-const spam = { without: 'a filter of spam' }
+const spam = { without: 'a spam filter' }
 const proxy = { without: 'pages with pictures from elsewhere: nothing is read at a start' }
 const cluster = { without: 'clusters' }
 const index = {
@@ -25,7 +25,7 @@ const tracking = { without: 'tracking of what people do' }
 const intelligence = { without: 'pages of code' }
 const sites = { without: 'sites of projects' }
 const replicas = { without: 'replicas' }
-const elsewhere = { without: 'authorisation elsewhere' }
+const elsewhere = { without: 'external authorization' }
 const errors = { without: 'a collector of errors' }
 const files = { without: 'a storage of files elsewhere' }
 const runners = { without: 'runners of pipelines' }
@@ -40,6 +40,7 @@ export const integrations = {
     sentWith: ['spam_filter_api_key'],
     needs: ['spam_filter_api_key'],
     ...spam,
+    guards: 'there',
   }),
   spam_filter_api_key: secret('Key of the filter of spam', { alias: 'akismet_api_key', longest: 255, ...spam }),
 
@@ -47,6 +48,7 @@ export const integrations = {
     sentWith: ['asset_proxy_url'],
     needs: ['asset_proxy_url'],
     ...proxy,
+    guards: 'missing',
   }),
   asset_proxy_url: text('Address of that proxy (after a restart)', { rules: [webAddress], ...proxy }),
   asset_proxy_secret_key: secret('Shared with that proxy (after a restart)', { hidden: true, longest: 255, ...proxy }),
@@ -59,10 +61,12 @@ export const integrations = {
   shared_runners_minutes: count(0, 'Minutes of pipelines that a group has in a month; 0 is no limit', {
     tier: 'premium',
     ...runners,
+    guards: 'missing',
   }),
   check_namespace_plan: flag(false, 'What a group has is decided by its own plan', {
     tier: 'premium',
     without: 'plans of groups',
+    guards: 'there',
   }),
 
   managed_cluster_integration_enabled: flag(false, 'Clusters are made in an account elsewhere', {
@@ -86,14 +90,17 @@ export const integrations = {
   search_engine_limit_indexing: flag(false, 'It is told of some groups and projects only', {
     alias: 'elasticsearch_limit_indexing',
     ...searchIndex,
+    guards: 'missing',
   }),
   search_engine_namespace_ids: ids('Groups it is told of when that is limited', {
     alias: 'elasticsearch_namespace_ids',
     ...searchIndex,
+    guards: 'missing',
   }),
   search_engine_project_ids: ids('Projects it is told of when that is limited', {
     alias: 'elasticsearch_project_ids',
     ...searchIndex,
+    guards: 'missing',
   }),
   search_engine_url: secret('Addresses of the engine, with commas between; credentials may stand in them', {
     alias: 'elasticsearch_url',
@@ -153,6 +160,7 @@ export const integrations = {
     sentWith: ['captcha_private_key', 'captcha_site_key'],
     needs: ['captcha_private_key', 'captcha_site_key'],
     ...captcha,
+    guards: 'there',
   }),
   captcha_private_key: secret('Private key of the captchas', {
     alias: 'recaptcha_private_key',
@@ -163,6 +171,7 @@ export const integrations = {
   login_captcha_protection_enabled: flag(false, 'They show it when they sign in, too', {
     alias: 'login_recaptcha_protection_enabled',
     ...captcha,
+    guards: 'there',
   }),
 
   chat_app_enabled: flag(false, 'A chat may ask and tell', {
@@ -200,6 +209,7 @@ export const integrations = {
   pseudonymizer_enabled: flag(false, 'Tables are exported under other names', {
     tier: 'premium',
     without: 'exports of tables',
+    guards: 'missing',
   }),
 
   code_intelligence_enabled: flag(false, 'Pages of code know what names mean', {
@@ -216,9 +226,13 @@ export const integrations = {
   code_intelligence_public_only: flag(true, 'It is asked about public projects only', {
     alias: 'sourcegraph_public_only',
     ...intelligence,
+    guards: 'missing',
   }),
 
-  pages_domain_verification_enabled: flag(true, 'Domains of sites must be shown to be one’s own', sites),
+  pages_domain_verification_enabled: flag(true, 'Domains of sites must be shown to be one’s own', {
+    ...sites,
+    guards: 'missing',
+  }),
   lets_encrypt_notification_email: text('Address that is told of certificates', sites),
   lets_encrypt_terms_of_service_accepted: flag(false, 'The terms of that service are accepted', sites),
 
@@ -228,6 +242,7 @@ export const integrations = {
     tier: 'premium',
     rules: [addressList],
     ...replicas,
+    guards: 'missing',
   }),
   replica_status_timeout: count(10, 'Seconds to wait for a replica', {
     alias: 'geo_status_timeout',
@@ -243,6 +258,7 @@ export const integrations = {
       'external_authorization_service_url',
     ],
     ...elsewhere,
+    guards: 'there',
   }),
   external_authorization_service_default_label: text('Label of projects that have none', elsewhere),
   external_authorization_service_timeout: decimal(0.5, 'Seconds to wait for it; after them nobody may', {

@@ -23,6 +23,7 @@ export const outbound = {
   ),
   allow_local_requests_from_system_hooks: flag(true, 'Addresses of system hooks may lead to the local network', {
     without: 'system hooks',
+    guards: 'missing',
   }),
   outbound_local_requests_whitelist: words(
     'Host names, addresses and ranges (10.1.0.0/16) in the local network that requests may go to all the same',
@@ -38,21 +39,23 @@ export const outbound = {
     sources,
   ),
   max_import_size: count(10_240, 'Largest repository that is imported, in MB; 0 is no limit'),
-  mirror_available: flag(true, 'Maintainers may make mirrors', { without: 'mirrors' }),
+  mirror_available: flag(true, 'Maintainers may make mirrors', { without: 'mirrors', guards: 'missing' }),
   mirror_capacity_threshold: count(50, 'Mirrors that must be free before more begin', {
     exclusiveMinimum: 0,
     tier: 'premium',
     without: 'mirrors',
+    guards: 'missing',
   }),
   mirror_max_capacity: count(100, 'Mirrors that work at the same time', {
     exclusiveMinimum: 0,
     tier: 'premium',
     without: 'mirrors',
+    guards: 'missing',
   }),
   mirror_max_delay: count(300, 'Minutes between two updates of a mirror', {
     exclusiveMinimum: 0,
     tier: 'premium',
     without: 'mirrors',
   }),
-  project_export_enabled: flag(true, 'Projects may be exported', { without: 'exports' }),
+  project_export_enabled: flag(true, 'Projects may be exported', { without: 'exports', guards: 'missing' }),
 }

@@ -7,22 +7,32 @@ export const sizes = {
   max_artifacts_size: count(100, 'Largest artifacts of a job in MB', {
     exclusiveMinimum: 0,
     without: 'artifacts of jobs',
+    guards: 'missing',
   }),
-  max_pages_size: count(100, 'Largest site of a project in MB; 0 is no limit', { without: 'sites of projects' }),
-  snippet_size_limit: count(52_428_800, 'Bytes of the largest snippet', { exclusiveMinimum: 0, without: 'snippets' }),
+  max_pages_size: count(100, 'Largest site of a project in MB; 0 is no limit', {
+    without: 'sites of projects',
+    guards: 'missing',
+  }),
+  snippet_size_limit: count(52_428_800, 'Bytes of the largest snippet', {
+    exclusiveMinimum: 0,
+    without: 'snippets',
+    guards: 'missing',
+  }),
   push_event_activities_limit: count(3, 'A push of more branches or tags than this is one event'),
   default_artifacts_expire_in: text('How long artifacts of jobs are kept', {
     value: '30 days',
     rules: [duration],
     without: 'artifacts of jobs',
+    guards: 'missing',
   }),
   archive_builds_in_human_readable: text(
     'Age after which jobs are archived and cannot be run again, like `15 days`; null for never',
-    { rules: [atLeastADay], without: 'jobs that run here' },
+    { rules: [atLeastADay], without: 'jobs that run here', guards: 'missing' },
   ),
   container_registry_token_expire_delay: count(5, 'Minutes that a token of the container registry lasts', {
     exclusiveMinimum: 0,
     without: 'a container registry',
+    guards: 'missing',
   }),
   local_markdown_version: count(0, 'Raised when Markdown that was rendered before must be rendered anew', {
     maximum: 65_535,
@@ -32,7 +42,10 @@ export const sizes = {
     minimum: 0,
     without: 'pages that ask again',
   }),
-  terminal_max_session_time: count(0, 'Seconds that a terminal stays open; 0 is no limit', { without: 'terminals' }),
+  terminal_max_session_time: count(0, 'Seconds that a terminal stays open; 0 is no limit', {
+    without: 'terminals',
+    guards: 'missing',
+  }),
   time_tracking_limit_to_hours: flag(false, 'Times are shown in hours and minutes, not in days'),
   first_day_of_week: choice([0, 1, 6] as number[], 0, 'Day on which weeks begin: 0 Sunday, 1 Monday, 6 Saturday', {
     without: 'calendars',

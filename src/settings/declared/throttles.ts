@@ -40,6 +40,7 @@ export const throttles = {
   search_rate_limit: count(300, 'Searches a user may make in a minute; 0 is no limit'),
   raw_blob_request_limit: count(300, 'Requests in a minute for one raw file of a page; 0 is no limit', {
     without: 'pages of files: the API gives files as often as they are asked for',
+    guards: 'missing',
   }),
   unique_ips_limit_enabled: flag(false, 'Limit the addresses that each user comes from', {
     needs: ['unique_ips_limit_per_user', 'unique_ips_limit_time_window'],

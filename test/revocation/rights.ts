@@ -1,0 +1,193 @@
+import { levels } from '../../src/access/levels.ts'
+import type { StoredProject } from '../../src/areas/commits/testing.ts'
+import type { Client, TestGroup, World } from '../world.ts'
+import type { Stage } from './stage.ts'
+
+/** What a flow needs: to read the guarded project, to push to it, or a token that still works. */
+export type Need = 'read' | 'push' | 'token'
+
+type Place = {
+  readonly world: World
+  readonly ann: Client
+  readonly guarded: StoredProject
+  readonly group: TestGroup
+}
+
+/** A way in which a user has a right in a project and loses it. */
+export type Right = {
+  readonly name: string
+  readonly visibility?: 'private' | 'internal' | 'public'
+  /** What the user can no longer do afterwards. */
+  readonly takes: readonly Need[]
+  /** What the user can do before that, once the flows have begun; everything without. */
+  readonly leaves?: readonly Need[]
+  /** Gives the user the access of a developer. */
+  readonly grant: (place: Place) => Promise<unknown>
+  /** Takes away other access, after the flows have begun, so that only the right in question is left. */
+  readonly narrow?: (stage: Stage) => Promise<unknown>
+  readonly revoke: (stage: Stage) => Promise<unknown>
+}
+
+const everything = ['read', 'push', 'token'] as const
+const developer = levels.developer
+
+const member = (kind: 'projects' | 'groups', id: number, { id: userId }: Client) => `/${kind}/${id}/members/${userId}`
+
+const addTo = (world: World, kind: 'projects' | 'groups', id: number, who: Client) =>
+  world.root.post(`/${kind}/${id}/members`, { user_id: who.id, access_level: developer })
+
+const inProject = ({ world, guarded, ann }: Place) => addTo(world, 'projects', guarded.id, ann)
+const inGroup = ({ world, group, ann }: Place) => addTo(world, 'groups', group.id, ann)
+
+const change =
+  (level: number) =>
+  ({ world, guarded, ann }: Stage) =>
+    world.root.put(member('projects', guarded.id, ann), { access_level: level })
+
+const leaveProject = ({ world, guarded, ann }: Stage) => world.root.delete(member('projects', guarded.id, ann))
+const edit =
+  (how: object) =>
+  ({ world, guarded }: Stage) =>
+    world.root.put(`/projects/${guarded.id}`, how)
+
+/** Another group, with the user in it, which is invited to the guarded project or to the group around it. */
+async function invite({ world, ann, guarded, group }: Place, to: 'projects' | 'groups'): Promise<void> {
+  const invited = await world.group({ members: [[ann, 'developer']] })
+  const at = to === 'projects' ? `/projects/${guarded.id}` : `/groups/${group.id}`
+  await world.root.post(`${at}/share`, { group_id: invited.id, group_access: developer })
+}
+
+const invitedGroup = async ({ world, ann }: Stage): Promise<number> =>
+  (await world.rows('select namespace_id from members where user_id = $1 and namespace_id is not null', [ann.id]))[0]
+    .namespace_id
+
+const repositoryOff = {
+  repository_access_level: 'disabled',
+  merge_requests_access_level: 'disabled',
+  builds_access_level: 'disabled',
+}
+const repositoryForMembers = {
+  repository_access_level: 'private',
+  merge_requests_access_level: 'private',
+  builds_access_level: 'private',
+}
+
+export const rights: readonly Right[] = [
+  { name: 'the membership is removed', takes: ['read', 'push'], grant: inProject, revoke: leaveProject },
+  { name: 'the member becomes a guest', takes: ['read', 'push'], grant: inProject, revoke: change(levels.guest) },
+  { name: 'the member becomes a reporter', takes: ['push'], grant: inProject, revoke: change(levels.reporter) },
+  {
+    name: 'the membership expires',
+    takes: ['read', 'push'],
+    grant: inProject,
+    revoke: ({ world, guarded, ann }) =>
+      world.root.put(member('projects', guarded.id, ann), {
+        access_level: developer,
+        expires_at: new Date().toISOString().slice(0, 10),
+      }),
+  },
+  {
+    name: 'the membership of the group around is removed',
+    takes: ['read', 'push'],
+    grant: inGroup,
+    revoke: ({ world, group, ann }) => world.root.delete(member('groups', group.id, ann)),
+  },
+  {
+    name: 'the project is transferred to another group',
+    takes: ['read', 'push'],
+    grant: inGroup,
+    revoke: async ({ world, guarded }) =>
+      world.root.put(`/projects/${guarded.id}/transfer`, { namespace: (await world.group()).id }),
+  },
+  {
+    name: 'the share of the project ends',
+    takes: ['read', 'push'],
+    grant: (place) => invite(place, 'projects'),
+    revoke: async (stage) =>
+      stage.world.root.delete(`/projects/${stage.guarded.id}/share/${await invitedGroup(stage)}`),
+  },
+  {
+    name: 'the share of the group ends',
+    takes: ['read', 'push'],
+    grant: (place) => invite(place, 'groups'),
+    revoke: async (stage) => stage.world.root.delete(`/groups/${stage.group.id}/share/${await invitedGroup(stage)}`),
+  },
+  {
+    name: 'the membership of an invited group is removed',
+    takes: ['read', 'push'],
+    grant: (place) => invite(place, 'projects'),
+    revoke: async (stage) => stage.world.root.delete(member('groups', await invitedGroup(stage), stage.ann)),
+  },
+  {
+    name: 'the repository is switched off',
+    takes: ['read', 'push'],
+    grant: inProject,
+    revoke: edit(repositoryOff),
+  },
+  {
+    name: 'the repository of a public project is reserved for members',
+    visibility: 'public',
+    takes: ['read'],
+    leaves: ['read', 'token'],
+    grant: inProject,
+    narrow: leaveProject,
+    revoke: edit(repositoryForMembers),
+  },
+  {
+    name: 'a public project becomes private',
+    visibility: 'public',
+    takes: ['read'],
+    leaves: ['read', 'token'],
+    grant: inProject,
+    narrow: leaveProject,
+    revoke: edit({ visibility: 'private' }),
+  },
+  {
+    name: 'a user becomes external to an internal project',
+    visibility: 'internal',
+    takes: ['read'],
+    leaves: ['read', 'token'],
+    grant: inProject,
+    narrow: leaveProject,
+    revoke: ({ world, ann }) => world.root.put(`/users/${ann.id}`, { external: true }),
+  },
+  {
+    name: 'an administrator becomes a user',
+    takes: ['read', 'push'],
+    grant: ({ world, ann }) => world.root.put(`/users/${ann.id}`, { admin: true }),
+    revoke: ({ world, ann }) => world.root.put(`/users/${ann.id}`, { admin: false }),
+  },
+  {
+    name: 'the account is blocked',
+    takes: everything,
+    grant: inProject,
+    revoke: ({ world, ann }) => world.root.post(`/users/${ann.id}/block`),
+  },
+  {
+    name: 'the project is archived',
+    takes: ['push'],
+    grant: inProject,
+    revoke: ({ world, guarded }) => world.root.post(`/projects/${guarded.id}/archive`),
+  },
+  {
+    name: 'the token is revoked',
+    takes: ['token'],
+    grant: inProject,
+    revoke: ({ ann }) => ann.delete('/personal_access_tokens/self'),
+  },
+  {
+    name: 'the token expires',
+    takes: ['token'],
+    grant: inProject,
+    revoke: ({ world, ann }) =>
+      world.rows('update access_tokens set expires_at = current_date - 1 where user_id = $1', [ann.id]),
+  },
+  {
+    name: 'the token has no scope for code',
+    takes: ['token'],
+    grant: inProject,
+    revoke: async (stage) => {
+      stage.ann = await stage.world.as(stage.ann, ['read_user'])
+    },
+  },
+]
