@@ -32,6 +32,7 @@ import { systemDoor } from './edges/http/system.ts'
 import { uploadClaim } from './edges/http/upload-claim.ts'
 import { wildcardDoor } from './edges/http/wildcard-door.ts'
 import { largeFileClaim } from './edges/lfs/door.ts'
+import { reactBy } from './events/reaction.ts'
 import { Git } from './git/git.ts'
 import { type Patience, usualPatience } from './git/patience.ts'
 import { Runner } from './git/runner/client.ts'
@@ -42,6 +43,7 @@ import { FileMailer } from './mail/file-mailer.ts'
 import type { Mailer } from './mail/mailer.ts'
 import { SmtpMailer } from './mail/smtp-mailer.ts'
 import type { App as ServedApp, Services } from './processes/app-module.ts'
+import { reactions } from './reactions.ts'
 import type { Settings } from './settings/settings.ts'
 import { SettingsStore } from './settings/store.ts'
 
@@ -96,10 +98,11 @@ export async function createApp(config: Config, services: Services, overrides: O
   await mkdir(uploadsDir(config), { recursive: true })
   const secrets = openSecrets(join(config.dataDir, 'secrets.keys'))
 
+  const react = reactBy(reactions)
   const contextOf = (now: Settings, caller: Caller, remoteAddress?: string, gone?: AbortSignal): Ctx => ({
     actor: caller,
     db,
-    transaction: (work) => db.transaction((tx) => work({ ...tx, origin: originOf(caller, remoteAddress) })),
+    transaction: (work) => db.transaction((tx) => work({ ...tx, origin: originOf(caller, remoteAddress), react })),
     git,
     blobs,
     mailer,

@@ -48,6 +48,8 @@ export interface Tx extends Db {
   readonly [inTransaction]: true
   /** Of transactions of a `Ctx` (app.ts). */
   readonly origin?: Origin
+  /** What follows from an event that is emitted in it (src/reactions.ts). Of transactions of a `Ctx`. */
+  readonly react?: (tx: Tx, event: object) => Promise<void>
   /** `work` is done once this is committed, before `transaction` resolves; once, however often it is asked for. */
   afterCommit(work: () => Promise<void>): void
 }

@@ -7,7 +7,6 @@ import { enqueue } from '../../jobs/job.ts'
 import { taken } from '../../kernel/complaints.ts'
 import { conflict, Failure, forbidden, invalidFields, notFound } from '../../kernel/failure.ts'
 import { scheduleImport } from '../imports/queries.ts'
-import { closeUnlinked } from '../merging/unlinked.ts'
 import { mayCreateProjects } from '../namespaces/creation.ts'
 import { findNamespace, type NamespaceWithLevel, personalNamespaceOf } from '../namespaces/queries.ts'
 import type { ProjectRecordRow } from '../projects/record-queries.ts'
@@ -130,6 +129,5 @@ export const endForkRelation = (ctx: Ctx, project: ProjectSubject): Promise<bool
       actorId: ctx.actor!.id,
       payload: { source_id: sourceId },
     })
-    await enqueue(tx, closeUnlinked, { projectId: project.id, actorId: ctx.actor!.id })
     return true
   })

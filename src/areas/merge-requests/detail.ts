@@ -1,21 +1,15 @@
-import { mergeRequestPolicy } from '../../access/merge-request-policy.ts'
 import { allows } from '../../access/policy.ts'
 import { projectPolicy } from '../../access/project-policy.ts'
 import type { Ctx } from '../../api/ctx.ts'
 import { rowNotFound } from '../../kernel/failure.ts'
 import { findNewestPipeline } from '../pipelines/queries.ts'
 import { loadProject, type ProjectSubject } from '../projects/subject.ts'
-import { loadProtections, type Protections } from '../protected-refs/protections.ts'
-import { canPushToBranch } from '../pushes/can-push.ts'
+import { loadProtections } from '../protected-refs/protections.ts'
+import { canMergeInto } from '../pushes/can-merge.ts'
 import type { MergeRequestDetailRow } from './detail-entity.ts'
 import { countDiverged } from './diverged.ts'
 import { findRecord, type MergeRequestRecordRow } from './record-queries.ts'
 import type { Within } from './reference.ts'
-
-/** Whether role and protection let the caller merge into a branch: who may push may merge. */
-export const canMergeInto = (ctx: Ctx, project: ProjectSubject, protections: Protections, branch: string): boolean =>
-  allows(mergeRequestPolicy.merge, ctx.actor, project.facts) &&
-  (protections.grants('merge', 'branch', branch) || canPushToBranch(ctx, project, protections, branch))
 
 export type DetailOptions = {
   /** From where it is looked at; its own project without. */

@@ -1,5 +1,6 @@
 import { Type } from 'typebox'
 import type { Tx } from '../../db/db.ts'
+import type { Reaction } from '../../events/reaction.ts'
 import type { Oid } from '../../git/oid.ts'
 import { enqueueWhere, type JobDeclaration } from '../../jobs/job.ts'
 import { isAwaited } from './due-queries.ts'
@@ -19,3 +20,9 @@ export const mergeAwaitedLater = (
   tx: Tx,
   { project_id: projectId, sha }: { readonly project_id: number; readonly sha: Oid },
 ): Promise<number> => enqueueWhere(tx, awaitedMergesDue, { projectId, sha }, isAwaited(projectId, sha))
+
+/** The same after a pipeline has become successful. */
+export const mergeWhenPipelineSucceeds: Reaction = async (tx, { projectId, payload }) => {
+  if (payload['status'] === 'success')
+    await mergeAwaitedLater(tx, { project_id: projectId!, sha: payload['sha'] as Oid })
+}

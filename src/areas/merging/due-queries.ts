@@ -1,11 +1,15 @@
 import { type Sql, sql } from '../../db/sql.ts'
 import type { Oid } from '../../git/oid.ts'
 
-/** Whether an open merge request is about one of some branches of a project. Two probes of an index when there is none. */
-export const isOpenAround = (projectId: number, branches: readonly string[]): Sql => sql`exists (
-    select from merge_requests where project_id = ${projectId} and target_branch = any(${branches}::text[]) and state in ('opened', 'locked'))
+/** Branches that a push moves. The journal has them before they move. */
+const branchesOf = (pushId: number): Sql => sql`array(
+  select convert_from(substr(ref, 12), 'UTF8') from ref_changes where push_id = ${pushId} and substr(ref, 1, 11) = 'refs/heads/')`
+
+/** Whether a branch that a push moves in a project is the source or target of an open merge request. Two probes of an index when none is. */
+export const isOpenAroundPush = (projectId: number, pushId: number): Sql => sql`exists (
+    select from merge_requests where project_id = ${projectId} and target_branch = any(${branchesOf(pushId)}) and state in ('opened', 'locked'))
   or exists (
-    select from merge_requests where source_project_id = ${projectId} and source_branch = any(${branches}::text[])
+    select from merge_requests where source_project_id = ${projectId} and source_branch = any(${branchesOf(pushId)})
       and state in ('opened', 'locked'))`
 
 /** Whether a merge request waits for a pipeline of a commit. */

@@ -1,5 +1,6 @@
 import { Type } from 'typebox'
-import { job } from '../../jobs/job.ts'
+import type { Reaction } from '../../events/reaction.ts'
+import { enqueue, job } from '../../jobs/job.ts'
 import { findForkRelation } from '../commits/queries.ts'
 import { findMerging, openAround } from './queries.ts'
 import { becomeClosed } from './update.ts'
@@ -21,3 +22,7 @@ export const closeUnlinked = job({
     }
   },
 })
+
+/** Queues that when a fork was unlinked. */
+export const closeUnlinkedMergeRequests: Reaction = (tx, { projectId, actorId }) =>
+  enqueue(tx, closeUnlinked, { projectId: projectId!, actorId: actorId! })

@@ -6,7 +6,6 @@ import { branchName, branchRef, type RefName, tagName } from '../../git/ref-name
 import { listRefTips } from '../../git/refs.ts'
 import { findRevision } from '../../git/resolve.ts'
 import { rowNotFound } from '../../kernel/failure.ts'
-import { mergeAwaitedLater } from '../merging/auto-merge-due.ts'
 import type { ProjectSubject } from '../projects/subject.ts'
 import { openRepository } from '../repositories/open.ts'
 import {
@@ -95,6 +94,5 @@ export async function refreshPipeline(tx: Tx, pipeline: PipelineRow, actorId: nu
       duration: now.duration,
     },
   })
-  if (status === 'success') await mergeAwaitedLater(tx, now)
   return now
 }

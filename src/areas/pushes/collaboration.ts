@@ -2,12 +2,12 @@ import { allows } from '../../access/policy.ts'
 import { projectPolicy } from '../../access/project-policy.ts'
 import type { Ctx } from '../../api/ctx.ts'
 import { branchName } from '../../git/ref-name.ts'
-import { type SharedBranch, sharedBranches } from '../merge-requests/collaboration-queries.ts'
-import { canMergeInto } from '../merge-requests/detail.ts'
 import { loadProject, type ProjectSubject } from '../projects/subject.ts'
 import { loadProtections } from '../protected-refs/protections.ts'
 import { asAccount } from '../tokens/as-account.ts'
+import { canMergeInto } from './can-merge.ts'
 import type { RefChange } from './change.ts'
+import { type SharedBranch, sharedBranches } from './collaboration-queries.ts'
 
 const nothing: ReadonlySet<string> = new Set()
 

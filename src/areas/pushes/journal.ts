@@ -5,7 +5,6 @@ import { setDefaultBranch } from '../../git/head.ts'
 import { branchName, branchRef } from '../../git/ref-name.ts'
 import { readRefs } from '../../git/refs.ts'
 import type { Repository } from '../../git/repository.ts'
-import { updateMergeRequestsLater } from '../merging/after-push.ts'
 import { lockProject } from '../projects/edit-queries.ts'
 import type { ProjectRow } from '../projects/queries.ts'
 import { countLanguagesLater, refreshLater } from '../projects/refresh-due.ts'
@@ -178,7 +177,6 @@ async function write(
     }),
     refreshLater(tx, projectId),
     rootFiles && countLanguagesLater(tx, projectId),
-    updateMergeRequestsLater(tx, projectId, changes),
   ])
   return branch
 }

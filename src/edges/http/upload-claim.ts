@@ -1,7 +1,7 @@
 import { allows } from '../../access/policy.ts'
 import { projectPolicy } from '../../access/project-policy.ts'
 import type { Ctx } from '../../api/ctx.ts'
-import { disposition } from '../../areas/files/headers.ts'
+import { disposition } from '../../api/disposition.ts'
 import { repositoryPath } from '../../areas/git-transport/address.ts'
 import { loadProject } from '../../areas/projects/subject.ts'
 import { shownMediaType } from '../../areas/uploads/media.ts'
