@@ -5,7 +5,7 @@ import type { Timestamp } from '../../db/types.ts'
 import type { Holder } from '../holders/holder.ts'
 import { heldBy, holderIds } from '../holders/queries.ts'
 import { settingDefaults } from '../projects/settings.ts'
-import { type UserReferenceRow, userReference } from '../users/queries.ts'
+import { type UserReferenceRow, userReferenceColumns } from '../users/queries.ts'
 
 /** Somebody who asks for access. */
 export type AccessRequestRow = UserReferenceRow & { requested_at: Timestamp }
@@ -13,7 +13,7 @@ export type AccessRequestRow = UserReferenceRow & { requested_at: Timestamp }
 /** Who was blocked asks for nothing. */
 const active = raw(`u.state = 'active'`)
 
-const select = sql`select ${userReference}, r.requested_at from access_requests r join users u on u.id = r.user_id`
+const select = sql`select ${userReferenceColumns}, r.requested_at from access_requests r join users u on u.id = r.user_id`
 
 /** The first to ask first. */
 export const accessRequestsOf = (holder: Holder): List => ({

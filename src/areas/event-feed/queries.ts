@@ -3,8 +3,7 @@ import type { Direction, List } from '../../api/page.ts'
 import { raw, type Sql, sql } from '../../db/sql.ts'
 import type { Timestamp } from '../../db/types.ts'
 import type { FeedAction, PushedRefs } from '../../events/log.ts'
-import { readableMergeRequests } from '../merge-requests/queries.ts'
-import { readableCode, visibleProjects } from '../projects/queries.ts'
+import { readableCode, readableMergeRequests, visibleProjects } from '../projects/queries.ts'
 import { type UserReferenceRow, userReferenceJson } from '../users/queries.ts'
 
 export type FeedRow = {

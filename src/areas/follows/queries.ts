@@ -2,7 +2,7 @@ import type { Caller } from '../../access/actor.ts'
 import type { List } from '../../api/page.ts'
 import type { Tx } from '../../db/db.ts'
 import { raw, type Sql, sql } from '../../db/sql.ts'
-import { openTo, userReference } from '../users/queries.ts'
+import { openTo, userReferenceColumns } from '../users/queries.ts'
 
 /** False when he followed already. */
 export const insertFollow = async (tx: Tx, followerId: number, followedId: number): Promise<boolean> =>
@@ -16,7 +16,7 @@ export const deleteFollow = async (tx: Tx, followerId: number, followedId: numbe
 
 const people = (caller: Caller, from: Sql, whose: Sql): List => ({
   type: 'User',
-  select: sql`select ${userReference} ${from}`,
+  select: sql`select ${userReferenceColumns} ${from}`,
   from,
   where: [whose, openTo(caller)],
   order: [{ by: raw('u.id'), direction: 'asc' }],

@@ -5,7 +5,7 @@ import { fuzzy } from '../../db/fuzzy.ts'
 import { raw, type Sql, sql } from '../../db/sql.ts'
 import type { DateOnly, Timestamp } from '../../db/types.ts'
 import { within } from '../access-index/queries.ts'
-import { type UserReferenceRow, userReference } from '../users/queries.ts'
+import { type UserReferenceRow, userReferenceColumns } from '../users/queries.ts'
 
 /** A person with what he may do here. */
 export type MemberRow = UserReferenceRow & {
@@ -24,7 +24,7 @@ const direct = (source: MemberSource): Sql =>
 
 const alive = raw('(m.expires_at is null or m.expires_at > current_date)')
 
-const select = sql`select ${userReference}, m.access_level, m.expires_at, m.updated_at from members m join users u on u.id = m.user_id`
+const select = sql`select ${userReferenceColumns}, m.access_level, m.expires_at, m.updated_at from members m join users u on u.id = m.user_id`
 
 export type MemberFilters = { query?: string; user_ids?: number[]; skip_users?: number[] }
 
@@ -88,7 +88,7 @@ const nearestMembership = (source: MemberSource): Sql => {
 }
 
 const selectNearest = (source: MemberSource): Sql =>
-  sql`select ${userReference}, m.access_level, m.expires_at, m.updated_at
+  sql`select ${userReferenceColumns}, m.access_level, m.expires_at, m.updated_at
     from users u cross join lateral (${nearestMembership(source)}) as m`
 
 /** Members of every origin, each once, by id. */

@@ -2,9 +2,8 @@ import type { Caller } from '../../access/actor.ts'
 import type { List } from '../../api/page.ts'
 import type { Db } from '../../db/db.ts'
 import { raw, type Sql, sql } from '../../db/sql.ts'
-import { visibleProjects } from '../projects/queries.ts'
-import { userReference } from '../users/queries.ts'
-import { readableMergeRequests } from './queries.ts'
+import { readableMergeRequests, visibleProjects } from '../projects/queries.ts'
+import { userReferenceColumns } from '../users/queries.ts'
 
 /** Who takes part in a merge request, as `participates` says (areas/subscriptions/queries.ts); the author first, others by id. */
 export function participantsOf({ id, author_id }: { readonly id: number; readonly author_id: number }): List {
@@ -14,7 +13,7 @@ export function participantsOf({ id, author_id }: { readonly id: number; readonl
     union select t.user_id from mentions t where t.merge_request_id = ${id}))`
   return {
     type: 'User',
-    select: sql`select ${userReference} from users u`,
+    select: sql`select ${userReferenceColumns} from users u`,
     from: raw('from users u'),
     where: [people],
     order: [

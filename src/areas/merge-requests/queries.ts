@@ -4,8 +4,6 @@ import { raw, type Sql, sql } from '../../db/sql.ts'
 import type { Timestamp } from '../../db/types.ts'
 import type { Oid } from '../../git/oid.ts'
 
-export { readableMergeRequests } from '../projects/queries.ts'
-
 export const mergeRequestStates = ['opened', 'closed', 'locked', 'merged'] as const
 export type MergeRequestState = (typeof mergeRequestStates)[number]
 

@@ -4,7 +4,7 @@ import type { Tx } from '../../db/db.ts'
 import { fuzzy } from '../../db/fuzzy.ts'
 import { sql } from '../../db/sql.ts'
 import type { Timestamp } from '../../db/types.ts'
-import { openTo, type UserReferenceRow, userReference } from '../users/queries.ts'
+import { openTo, type UserReferenceRow, userReferenceColumns } from '../users/queries.ts'
 
 /** False when it was starred already. The count follows in the same statement. */
 export const insertStar = async (tx: Tx, userId: number, projectId: number): Promise<boolean> =>
@@ -25,7 +25,7 @@ export type StarrerRow = UserReferenceRow & { starred_since: Timestamp }
 /** Who starred a project, the first one first. People with private profiles show to themselves and administrators. */
 export const starrersOf = (projectId: number, caller: Actor | null, search: string | undefined): List => ({
   type: 'User',
-  select: sql`select ${userReference}, s.created_at as starred_since from stars s join users u on u.id = s.user_id`,
+  select: sql`select ${userReferenceColumns}, s.created_at as starred_since from stars s join users u on u.id = s.user_id`,
   from: sql`from stars s join users u on u.id = s.user_id`,
   where: [
     sql`s.project_id = ${projectId}`,

@@ -2,7 +2,7 @@ import type { List } from '../../api/page.ts'
 import type { Db } from '../../db/db.ts'
 import { raw, sql } from '../../db/sql.ts'
 import type { DateOnly } from '../../db/types.ts'
-import { type UserReferenceRow, userReference } from './queries.ts'
+import { type UserReferenceRow, userReferenceColumns } from './queries.ts'
 
 export type ActivityRow = { id: number; username: string; last_activity_on: DateOnly }
 
@@ -27,5 +27,5 @@ export const activitiesSince = (from: DateOnly | undefined): List => ({
 /** Who shows this address to all. */
 export const findByPublicEmail = (db: Db, email: string): Promise<UserReferenceRow | undefined> =>
   db.row<UserReferenceRow>(sql`
-    select ${userReference} from email_addresses a join users u on u.id = a.user_id
+    select ${userReferenceColumns} from email_addresses a join users u on u.id = a.user_id
     where a.address = lower(${email}) and lower(u.public_email) = lower(${email})`)

@@ -52,7 +52,7 @@ export type UserRow = UserReferenceRow & {
 }
 
 /** Columns of `UserReferenceRow`, of the users row named `u`. */
-export const userReference = raw('u.id, u.username, u.name, u.email, u.state, u.avatar')
+export const userReferenceColumns = raw('u.id, u.username, u.name, u.email, u.state, u.avatar')
 
 /** The same as one JSON value, for records that carry a person inside. */
 export const userReferenceJson = (alias: string): Sql =>
@@ -66,7 +66,7 @@ const withTwoFactor = raw('exists (select from two_factors f where f.user_id = u
 export const openTo = (caller: Caller): Sql =>
   caller?.admin ? raw('true') : sql`(not u.private_profile or u.id = ${caller?.id ?? null})`
 
-const columns = sql`${userReference}, u.kind, u.admin, u.external, u.can_create_group, u.private_profile, u.projects_limit,
+const columns = sql`${userReferenceColumns}, u.kind, u.admin, u.external, u.can_create_group, u.private_profile, u.projects_limit,
   u.bio, u.location, u.public_email, u.commit_email, u.skype, u.linkedin, u.twitter, u.website_url, u.organization, u.job_title, u.theme_id,
   u.color_scheme_id, u.note, u.shared_runners_minutes_limit, u.extra_shared_runners_minutes_limit, u.created_at, u.updated_at,
   u.confirmed_at, u.last_sign_in_at, u.current_sign_in_at, u.last_sign_in_ip, u.current_sign_in_ip, u.last_activity_on,
@@ -81,7 +81,7 @@ const stamp = raw(`concat_ws(' ', u.xmin, u.ctid) as stamp`)
 
 /** These accounts as other records show them, in no order. */
 export const findReferences = (db: Db, ids: readonly number[]): Promise<(UserReferenceRow & UserStamp)[]> =>
-  db.rows(sql`select ${userReference}, ${stamp} from users u where u.id = any(${ids}::bigint[])`)
+  db.rows(sql`select ${userReferenceColumns}, ${stamp} from users u where u.id = any(${ids}::bigint[])`)
 
 const anyId = placeholder<number>()
 const oneUser = template(sql`select ${columns} from users u where u.id = ${anyId}`, anyId)
