@@ -1,4 +1,6 @@
 import pg from 'pg'
+import { Failure } from '../kernel/failure.ts'
+import { type Claim, type Refused, Shares } from '../kernel/shares.ts'
 import { answerMs, connectionOptions } from './connection.ts'
 import type { Database, Tx } from './db.ts'
 import { KeptRows } from './kept-rows.ts'
@@ -18,6 +20,19 @@ export type DatabaseOptions = {
 }
 
 const attempts = 4
+
+/** Transactions that may wait for a connection, of all callers together. */
+const maxWaiting = 1_000
+
+/** A transaction that waits for its share of the connections. */
+type Waiting = Claim & { go(): void }
+
+const tooMany = ({ full }: Refused): Failure =>
+  full === 'caller'
+    ? new Failure('rate_limited', 'Too many of your requests wait for the database. Retry later.', {
+        retryAfterSeconds: 10,
+      })
+    : new Failure('unavailable', 'The server is too busy', { retryAfterSeconds: 10 })
 
 /** Opens the connections on first use. Statements outside a transaction go through the pipelined readers. */
 export function openDatabase(
@@ -48,6 +63,22 @@ export function openDatabase(
     },
   })
 
+  const shares = new Shares<Waiting>({ slots: writers, maxWaiting, start: (waiting) => waiting.go() })
+
+  /** Runs `work` when the caller's share of the connections has room. The service's own work has no limit but the pool. */
+  async function inShare<T>(caller: string, work: () => Promise<T>): Promise<T> {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    const claim: Waiting = { caller, owner: '', nested: caller === '', go: resolve }
+    const refused = shares.add(claim)
+    if (refused) throw tooMany(refused)
+    await promise
+    try {
+      return await work()
+    } finally {
+      shares.release(claim)
+    }
+  }
+
   async function once<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
     const client = await answered(pool.connect())
     let broken = false
@@ -72,15 +103,16 @@ export function openDatabase(
   return {
     ...reading,
     kept,
-    async transaction(work) {
+    async transaction(work, caller = '') {
       for (let attempt = 1; ; attempt++) {
         try {
-          return await once(work)
+          return await inShare(caller, () => once(work))
         } catch (error) {
           if (attempt === attempts || !isRetryable(error)) throw error
         }
       }
     },
+    loads: () => ({ readers: reader.load, writers: shares.load }),
     async [Symbol.asyncDispose]() {
       await Promise.all([reader[Symbol.asyncDispose](), pool.end()])
     },

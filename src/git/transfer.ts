@@ -36,8 +36,7 @@ const hooks = fileURLToPath(new URL('./hooks', import.meta.url))
  */
 export async function uploadPack(repo: Repository, options: TransferOptions = {}): Promise<Transfer> {
   const child = await repo.git.runner.start(['upload-pack', '--strict', ...modeFlags(options), await repo.readDir()], {
-    owner: repo.gitDir,
-    ...runOptions(options),
+    ...runOptions(repo, options),
     env: protocolEnv(options.protocol),
   })
   return { stream: child, done: watched(child, options.idleMs) }
@@ -49,8 +48,7 @@ export async function uploadPack(repo: Repository, options: TransferOptions = {}
  */
 export async function uploadArchive(repo: Repository, { idleMs, ...options }: TransferOptions = {}): Promise<Transfer> {
   const child = await repo.git.runner.start(['upload-archive', await repo.readDir()], {
-    owner: repo.gitDir,
-    ...runOptions(options),
+    ...runOptions(repo, options),
   })
   return { stream: child, done: watched(child, idleMs) }
 }
@@ -81,8 +79,7 @@ export async function receivePack(
       : [['receive.maxInputSize', String(Math.max(1, Math.trunc(maxInputBytes)))] as const]),
   ] as const
   const child = await repo.git.runner.start(['receive-pack', ...modeFlags(options), repo.gitDir], {
-    owner: repo.gitDir,
-    ...runOptions(options),
+    ...runOptions(repo, options),
     extra: true,
     env: { ...protocolEnv(options.protocol), ...settingsEnv(settings) },
   })
@@ -102,8 +99,10 @@ const modeFlags = ({ advertise, statelessRpc }: TransferOptions) => [
   ...(advertise ? ['--http-backend-info-refs'] : []),
 ]
 
-const runOptions = ({ advertise, timeoutMs = 6 * 60 * 60_000 }: TransferOptions) =>
-  ({ lane: 'transfer', stdin: !advertise, timeoutMs }) as const
+const runOptions = (
+  { gitDir, caller, gone }: Repository,
+  { advertise, timeoutMs = 6 * 60 * 60_000 }: TransferOptions,
+) => ({ lane: 'transfer', owner: gitDir, caller, stdin: !advertise, timeoutMs, ...(gone && { gone }) }) as const
 
 /** The header is a list of `key=value` joined by colons, of which only the version means anything to git. */
 const protocolEnv = (header: string | undefined): Record<string, string> => {

@@ -24,8 +24,9 @@ import { readBody } from './body/read-body.ts'
 import type { ParsedBody } from './body/source.ts'
 import { parseQuery } from './body/urlencoded.ts'
 import type { Doors } from './doors.ts'
-import { beginExchange, ClientGone, goneSignal } from './exchange.ts'
+import { beginExchange } from './exchange.ts'
 import { answerFor, logFault } from './failures.ts'
+import { ClientGone, clientGone, goneSignal } from './gone.ts'
 import { pageHeaders } from './page-headers.ts'
 import { logAnswer } from './request-log.ts'
 
@@ -93,9 +94,6 @@ export function mount(app: FastifyInstance, endpoints: readonly Endpoint[], door
     })
   }
 }
-
-/** As nginx has it. */
-const clientGone = 499
 
 type Served = { caller: Caller }
 
@@ -171,7 +169,8 @@ function server(e: Endpoint, doors: Doors) {
       read ??= compileParams(allParams(e), { plan: doors.plan })
       const params = read(raw, e.method)
       if (served.caller === null && needsAccount(rule)) throw unauthenticated()
-      const gone = e.method === 'GET' ? goneSignal(reply.raw) : undefined
+      const gone = e.method === 'GET' ? goneSignal(exchange) : undefined
+      gone?.throwIfAborted()
       const ctx = await doors.open(served.caller, request.ip, gone)
       if (settings.enforce_terms && !e.beforeTerms) await requireTerms(ctx)
       const subject = await e.subject.load(params, ctx)
@@ -257,7 +256,6 @@ async function answer(
 /** Answers a failure; what is no failure of the caller's is logged once, here. */
 export function fail(exchange: Exchange, error: unknown, { log }: Pick<Doors, 'log'>): void {
   if (error instanceof ClientGone) {
-    // Nobody reads it; the log does.
     exchange.res.statusCode = clientGone
     return
   }
