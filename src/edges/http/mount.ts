@@ -15,10 +15,11 @@ import { RecordText } from '../../api/record-texts.ts'
 import { requireTerms } from '../../areas/terms/service.ts'
 import { Failure, notFound, unauthenticated } from '../../kernel/failure.ts'
 import { isOffered } from '../../kernel/plan.ts'
+import type { Settings } from '../../settings/settings.ts'
 import { admit, type Visitor } from './admit.ts'
 import { bytesOf, type Exchange, type Headers, sendBody, sendEmpty, sendJson, sendRecords } from './answer.ts'
 import { requireScope, shownToken, sudoTarget } from './authenticate.ts'
-import { usualLimits } from './body/limits.ts'
+import { anonymousLimits, type BodyLimits, usualLimits } from './body/limits.ts'
 import { mergeRaw } from './body/merge.ts'
 import { readBody } from './body/read-body.ts'
 import type { ParsedBody } from './body/source.ts'
@@ -95,6 +96,15 @@ export function mount(app: FastifyInstance, endpoints: readonly Endpoint[], door
   }
 }
 
+/** How much of the body of a known caller an endpoint reads. */
+const limitsFor = ({ bodyLimit, fileLimit }: Endpoint, settings: Settings): BodyLimits => ({
+  ...usualLimits,
+  ...(bodyLimit !== undefined && { bytes: bodyLimit }),
+  ...(fileLimit && { fileBytes: () => fileLimit(settings) }),
+})
+
+const isTooMuch = (error: unknown): boolean => error instanceof Failure && error.kind === 'too_large'
+
 type Served = { caller: Caller }
 
 /** What the endpoint declared itself: that alone it is given. */
@@ -144,16 +154,12 @@ function server(e: Endpoint, doors: Doors) {
           method: e.method,
           headers: request.raw.headers,
           body: request.raw,
-          limits: {
-            ...usualLimits,
-            // Nobody known is read no more from than usual.
-            ...(e.bodyLimit !== undefined && {
-              bytes: served.caller ? e.bodyLimit : Math.min(e.bodyLimit, usualLimits.bytes),
-            }),
-            ...(e.fileLimit && { fileBytes: () => e.fileLimit!(settings) }),
-            ...(served.caller ? {} : { files: 0 }),
-          },
+          limits: served.caller ? limitsFor(e, settings) : anonymousLimits,
           tmpDir: doors.uploadsDir,
+        }).catch((error: unknown) => {
+          // What a caller without an account cannot do is not worth reading more, whatever the rest says.
+          if (served.caller === null && needsAccount(rule) && isTooMuch(error)) throw unauthenticated()
+          throw error
         })
         const tokenInBody = token === undefined ? shownToken({}, body.params) : undefined
         if (tokenInBody !== undefined) {
