@@ -1,6 +1,5 @@
 import pg from 'pg'
-import { Failure } from '../kernel/failure.ts'
-import { type Claim, type Refused, Shares } from '../kernel/shares.ts'
+import { SharedSlots } from '../kernel/shares.ts'
 import { answerMs, connectionOptions } from './connection.ts'
 import type { Database, Tx } from './db.ts'
 import { KeptRows } from './kept-rows.ts'
@@ -23,16 +22,6 @@ const attempts = 4
 
 /** Transactions that may wait for a connection, of all callers together. */
 const maxWaiting = 1_000
-
-/** A transaction that waits for its share of the connections. */
-type Waiting = Claim & { go(): void }
-
-const tooMany = ({ full }: Refused): Failure =>
-  full === 'caller'
-    ? new Failure('rate_limited', 'Too many of your requests wait for the database. Retry later.', {
-        retryAfterSeconds: 10,
-      })
-    : new Failure('unavailable', 'The server is too busy', { retryAfterSeconds: 10 })
 
 /** Opens the connections on first use. Statements outside a transaction go through the pipelined readers. */
 export function openDatabase(
@@ -63,19 +52,15 @@ export function openDatabase(
     },
   })
 
-  const shares = new Shares<Waiting>({ slots: writers, maxWaiting, start: (waiting) => waiting.go() })
+  const shares = new SharedSlots('the database', { slots: writers, maxWaiting })
 
   /** Runs `work` when the caller's share of the connections has room. The service's own work has no limit but the pool. */
   async function inShare<T>(caller: string, work: () => Promise<T>): Promise<T> {
-    const { promise, resolve } = Promise.withResolvers<void>()
-    const claim: Waiting = { caller, owner: '', nested: caller === '', go: resolve }
-    const refused = shares.add(claim)
-    if (refused) throw tooMany(refused)
-    await promise
+    const leave = await shares.enter(caller)
     try {
       return await work()
     } finally {
-      shares.release(claim)
+      leave()
     }
   }
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { type Claim, Shares } from './shares.ts'
+import { type Claim, SharedSlots, Shares } from './shares.ts'
 
 type Job = Claim & { readonly name: string }
 
@@ -111,5 +111,32 @@ describe('a pool with shares', () => {
       for (; ended < started.length; ended++) finish()
       expect(shares.load).toMatchObject({ running: 0, waiting: 0 })
     }
+  })
+})
+
+describe('shared slots', () => {
+  test('a caller that leaves while it waits gives up its place; others get the slot', async () => {
+    const slots = new SharedSlots('the test', { slots: 1, maxWaiting: 10 })
+    const release = await slots.enter('one')
+    const gone = new AbortController()
+    const left = slots.enter('one', gone.signal)
+    const other = slots.enter('two')
+    gone.abort(new Error('left'))
+    await expect(left).rejects.toThrow('left')
+    release()
+    ;(await other)()
+    expect(slots.load).toMatchObject({ running: 0, waiting: 0 })
+  })
+
+  test('a caller with too much waiting fails with rate_limited and when to retry', async () => {
+    const slots = new SharedSlots('the test', { slots: 1, maxWaiting: 2 })
+    await slots.enter('one')
+    void slots.enter('one')
+    await expect(slots.enter('one')).rejects.toMatchObject({
+      kind: 'rate_limited',
+      retryAfterSeconds: 10,
+      message: 'Too many of your requests wait for the test. Retry later.',
+    })
+    await expect(slots.enter('')).resolves.toBeTypeOf('function')
   })
 })

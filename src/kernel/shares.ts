@@ -1,3 +1,5 @@
+import { Failure } from './failure.ts'
+
 /** Whose share a job takes of. Both texts are compared and nothing else. */
 export type Claim = {
   /** The account or client address that the work is for; '' for the service itself. */
@@ -17,6 +19,55 @@ export type Load = {
   readonly waiting: number
   /** How long the job that has waited longest has waited, in milliseconds; 0 when none waits. */
   readonly oldestWaitMs: number
+}
+
+/** The failure for a refused job, of which `what` is waited for: `git`. */
+export const refusal = ({ full }: Refused, what: string): Failure =>
+  full === 'caller'
+    ? new Failure('rate_limited', `Too many of your requests wait for ${what}. Retry later.`, { retryAfterSeconds })
+    : new Failure('unavailable', 'The server is too busy', { retryAfterSeconds })
+
+/** Most of what waits takes less. */
+const retryAfterSeconds = 10
+
+/** A caller that waits for a slot. */
+type Waiting = Claim & { start(): void }
+
+/** Slots for work that is a promise. `what` is what the caller who is refused reads: `the database`. */
+export class SharedSlots {
+  readonly #shares: Shares<Waiting>
+  readonly #what: string
+
+  constructor(what: string, { slots, maxWaiting }: { slots: number; maxWaiting: number }) {
+    this.#what = what
+    this.#shares = new Shares({ slots, maxWaiting, start: (waiting) => waiting.start() })
+  }
+
+  get load(): Load {
+    return this.#shares.load
+  }
+
+  /**
+   * Resolves when the caller has a slot, with what gives it back. Rejects when too much waits, and with the reason of
+   * `gone` when that comes first. Work of the service itself ('') is counted and never waits.
+   */
+  async enter(caller: string, gone?: AbortSignal): Promise<() => void> {
+    gone?.throwIfAborted()
+    const { promise, resolve, reject } = Promise.withResolvers<void>()
+    const claim: Waiting = { caller, owner: '', nested: caller === '', start: resolve }
+    const refused = this.#shares.add(claim)
+    if (refused) throw refusal(refused, this.#what)
+    const leave = () => {
+      if (this.#shares.remove(claim)) reject(gone!.reason)
+    }
+    gone?.addEventListener('abort', leave, { once: true })
+    try {
+      await promise
+    } finally {
+      gone?.removeEventListener('abort', leave)
+    }
+    return () => this.#shares.release(claim)
+  }
 }
 
 type Line<Job> = { job: Job; since: number }[]

@@ -3,6 +3,7 @@ import { type TObject, Type } from 'typebox'
 import type { Caller } from '../../access/actor.ts'
 import { allows, needsAccount } from '../../access/policy.ts'
 import type { Scope } from '../../access/scopes.ts'
+import { shareKeyOf } from '../../access/share-key.ts'
 import type { Ctx } from '../../api/ctx.ts'
 import { type Endpoint, type RawBody, unchanged, Variant } from '../../api/endpoint.ts'
 import { type Entity, presentAll } from '../../api/entity.ts'
@@ -19,6 +20,7 @@ import type { Settings } from '../../settings/settings.ts'
 import { admit, type Visitor } from './admit.ts'
 import { bytesOf, type Exchange, type Headers, sendBody, sendEmpty, sendJson, sendRecords } from './answer.ts'
 import { requireScope, shownToken, sudoTarget } from './authenticate.ts'
+import { LargeBodies } from './body/large-bodies.ts'
 import { anonymousLimits, type BodyLimits, usualLimits } from './body/limits.ts'
 import { mergeRaw } from './body/merge.ts'
 import { readBody } from './body/read-body.ts'
@@ -82,9 +84,10 @@ function pageOf(params: {
 
 /** Serves the endpoints of the plan, HEAD included where there is GET. */
 export function mount(app: FastifyInstance, endpoints: readonly Endpoint[], doors: Doors): void {
+  const bodies = new LargeBodies()
   for (const e of endpoints) {
     if (!isOffered(e.tier, doors.plan)) continue
-    const serve = server(e, doors)
+    const serve = server(e, doors, bodies)
     app.route({
       method: e.method === 'GET' ? ['GET', 'HEAD'] : e.method,
       url: apiPrefix + e.path,
@@ -124,7 +127,7 @@ function pathParamsOf(e: Endpoint): (given: RawParams) => RawParams {
   }
 }
 
-function server(e: Endpoint, doors: Doors) {
+function server(e: Endpoint, doors: Doors, bodies: LargeBodies) {
   const scopes = scopesFor(e)
   const rule = e.subject.policy[e.allow]!
   const visible = e.subject.policy[e.subject.visible]!
@@ -139,6 +142,7 @@ function server(e: Endpoint, doors: Doors) {
     const exchange = beginExchange(request.raw, reply.raw, doors.siteUrl)
     const served: Served = { caller: null }
     let body: ParsedBody | undefined
+    let leaveBodies = () => {}
     try {
       const query = queryOf(request.raw.url!)
       const queryParams = parseQuery(query)
@@ -150,6 +154,12 @@ function server(e: Endpoint, doors: Doors) {
       if (caller === undefined) return
       served.caller = caller
       if (hasBody(request)) {
+        if (served.caller)
+          leaveBodies = await bodies.enter(
+            request.raw.headers,
+            shareKeyOf(served.caller, request.ip),
+            goneSignal(exchange),
+          )
         body = await readBody({
           method: e.method,
           headers: request.raw.headers,
@@ -204,6 +214,7 @@ function server(e: Endpoint, doors: Doors) {
     } catch (error) {
       fail(exchange, error, doors)
     } finally {
+      leaveBodies()
       await body?.cleanup()
       logAnswer(doors.log, exchange, served.caller)
     }

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { createConnection, type Socket } from 'node:net'
 import { Failure } from '../../kernel/failure.ts'
+import { refusal } from '../../kernel/shares.ts'
 import { gitEnvironment } from '../environment.ts'
 import { Child } from './child.ts'
 import {
@@ -207,17 +208,9 @@ function hear(link: Link, notice: Exclude<RunnerNotice, { ready: true }>) {
     link.jobs.delete(notice.id)
     pending.done.resolve(notice.exit)
   } else {
-    settle(link, notice.id, notice.full ? busy(notice.full) : new Error(notice.refused))
+    settle(link, notice.id, notice.full ? refusal({ full: notice.full }, 'git') : new Error(notice.refused))
   }
 }
-
-/** When a client that was refused may ask again: most of what waits takes less. */
-const retryAfterSeconds = 10
-
-const busy = (full: 'caller' | 'all') =>
-  full === 'caller'
-    ? new Failure('rate_limited', 'Too many of your requests wait for git. Retry later.', { retryAfterSeconds })
-    : new Failure('unavailable', 'The server is too busy', { retryAfterSeconds })
 
 /** The reader of a child hears why it ended; one that nobody reads yet does not disturb anybody. */
 function endWith(gone: AbortSignal, child: Child) {
