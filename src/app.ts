@@ -24,7 +24,7 @@ import { docsPage } from './edges/http/docs-page.ts'
 import type { Doors } from './edges/http/doors.ts'
 import { goGetClaim } from './edges/http/go-get-claim.ts'
 import { homeDoor } from './edges/http/home-door.ts'
-import type { HttpLimits } from './edges/http/limits.ts'
+import { type HttpLimits, httpLimits } from './edges/http/limits.ts'
 import { measurePools, ownMetrics } from './edges/http/metrics.ts'
 import { oauthDoor } from './edges/http/oauth-door.ts'
 import { openApiDoor } from './edges/http/openapi/door.ts'
@@ -48,7 +48,7 @@ import { SettingsStore } from './settings/store.ts'
 
 /** Parts that tests replace. */
 export type Overrides = Pick<Doors, 'onAnswer'> & {
-  readonly httpLimits?: HttpLimits
+  readonly httpLimits?: Partial<HttpLimits>
   readonly sshLimits?: Partial<SshLimits>
   readonly mailer?: Mailer
   /** From when a full lane of git processes or pool of connections makes readiness fail. */
@@ -136,6 +136,7 @@ export async function createApp(config: Config, services: Services, overrides: O
     open,
     ...overrides,
   }
+  const limits: HttpLimits = { ...httpLimits, ...overrides.httpLimits }
   const others = [
     systemDoor(doors, {
       runner,
@@ -152,9 +153,9 @@ export async function createApp(config: Config, services: Services, overrides: O
     avatarDoor(doors),
     oauthDoor(doors),
     accountPages(doors),
-    wildcardDoor(site.url, [gitClaim(doors), largeFileClaim(doors), uploadClaim(doors), goGetClaim(doors)]),
+    wildcardDoor(site.url, [gitClaim(doors, limits), largeFileClaim(doors), uploadClaim(doors), goGetClaim(doors)]),
   ]
-  const http = createHttpServer(endpoints, doors, others, overrides.httpLimits)
+  const http = createHttpServer(endpoints, doors, others, limits)
   stack.defer(() => http.close())
 
   let ssh: SshServer | undefined

@@ -3,6 +3,7 @@ import type { Duplex } from 'node:stream'
 import { fileURLToPath } from 'node:url'
 import { Failure } from '../kernel/failure.ts'
 import { settingsEnv } from './environment.ts'
+import { FetchRequest } from './fetch-request.ts'
 import type { Repository } from './repository.ts'
 import type { Child } from './runner/child.ts'
 import type { Exit } from './runner/protocol.ts'
@@ -32,13 +33,16 @@ const hooks = fileURLToPath(new URL('./hooks', import.meta.url))
 
 /**
  * Serves a fetch or clone: one `upload-pack` process with constant memory on our side. A repository that does not exist
- * serves as an empty one.
+ * serves as an empty one. A request beyond `fetchLimits` breaks the stream with a `too_large` failure.
  */
 export async function uploadPack(repo: Repository, options: TransferOptions = {}): Promise<Transfer> {
   const child = await repo.git.runner.start(['upload-pack', '--strict', ...modeFlags(options), await repo.readDir()], {
     ...runOptions(repo, options),
     env: protocolEnv(options.protocol),
   })
+  const version2 = protocolEnv(options.protocol)['GIT_PROTOCOL'] === 'version=2'
+  const request = new FetchRequest({ version2 })
+  child.inspecting((chunk) => request.push(chunk))
   return { stream: child, done: watched(child, options.idleMs) }
 }
 

@@ -14,9 +14,11 @@ import { receivePack, uploadPack } from '../../git/transfer.ts'
 import { Failure } from '../../kernel/failure.ts'
 import { type Exchange, type Headers, sendEmpty, sendText } from '../http/answer.ts'
 import { authenticateGit, type Denial, denialAnswer } from '../http/authenticate-git.ts'
+import { atPaceOfClient, type BodyPace } from '../http/body/pace.ts'
 import type { Doors } from '../http/doors.ts'
 import { answerFor, failureOf, logFault } from '../http/failures.ts'
 import { ClientGone, clientGone, goneSignal } from '../http/gone.ts'
+import type { HttpLimits } from '../http/limits.ts'
 import { refusedByLimits } from '../http/rate-limit.ts'
 import { logAnswer } from '../http/request-log.ts'
 import type { Claim } from '../http/wildcard-door.ts'
@@ -31,13 +33,19 @@ const plain: Headers = { 'content-type': 'text/plain; charset=utf-8' }
 
 /** Git over smart HTTP: parse, authenticate, ask the policy, stream. */
 export const gitClaim =
-  (doors: Doors): Claim =>
+  (doors: Doors, limits: HttpLimits): Claim =>
   (method, url) => {
     const asked = method === 'PUT' ? undefined : parseGitUrl(url)
-    return asked && ((exchange, remoteAddress) => serve(exchange, asked, remoteAddress, doors))
+    return asked && ((exchange, remoteAddress) => serve(exchange, asked, remoteAddress, doors, limits))
   }
 
-async function serve(exchange: Exchange, asked: GitRequest, remoteAddress: string, doors: Doors): Promise<void> {
+async function serve(
+  exchange: Exchange,
+  asked: GitRequest,
+  remoteAddress: string,
+  doors: Doors,
+  { fetchPace, pushPace }: HttpLimits,
+): Promise<void> {
   const { req } = exchange
   let ctx: Ctx | undefined
   try {
@@ -58,14 +66,14 @@ async function serve(exchange: Exchange, asked: GitRequest, remoteAddress: strin
     if ('refused' in access)
       return sendText(exchange, access.refused === 'missing' ? 404 : 403, `${access.message}\n`, plain)
     if (asked.kind === 'refs') await advertise(exchange, await advertised(ctx, access, service), service)
-    else if ('plan' in access) await push(exchange, ctx, await createFromPush(ctx, access.plan), true)
-    else if (service === 'git-upload-pack') await fetch(exchange, ctx, access.project)
-    else await push(exchange, ctx, access.project)
+    else if ('plan' in access) await push(exchange, ctx, await createFromPush(ctx, access.plan), pushPace, true)
+    else if (service === 'git-upload-pack') await fetch(exchange, ctx, access.project, fetchPace)
+    else await push(exchange, ctx, access.project, pushPace)
   } catch (error) {
     failed(exchange, error, doors)
   } finally {
-    // Bytes of a refused push that nobody reads would keep the connection open.
-    if (!req.complete) req.resume()
+    // Bytes that are not read would stand in the way of the next request on the connection.
+    if (!req.readableEnded) req.resume()
     logAnswer(doors.log, exchange, ctx?.actor ?? null)
   }
 }
@@ -116,12 +124,12 @@ async function advertise(exchange: Exchange, repo: Repository, service: Service)
   await done
 }
 
-async function fetch(exchange: Exchange, ctx: Ctx, project: ProjectSubject): Promise<void> {
+async function fetch(exchange: Exchange, ctx: Ctx, project: ProjectSubject, pace: BodyPace): Promise<void> {
   const { stream, done } = await uploadPack(openRepository(ctx, project), {
     statelessRpc: true,
     protocol: header(exchange, 'git-protocol'),
   })
-  await converse(exchange, stream, head(exchange, 'application/x-git-upload-pack-result'))
+  await converse(exchange, stream, head(exchange, 'application/x-git-upload-pack-result'), pace)
   await done
   exchange.res.end()
 }
@@ -130,7 +138,13 @@ async function fetch(exchange: Exchange, ctx: Ctx, project: ProjectSubject): Pro
  * The answer ends only when what follows from the push is committed. When the client leaves, git hears that there is
  * nothing more, and comes to its own end: one that is killed leaves its quarantine behind.
  */
-async function push(exchange: Exchange, ctx: Ctx, project: ProjectSubject, created = false): Promise<void> {
+async function push(
+  exchange: Exchange,
+  ctx: Ctx,
+  project: ProjectSubject,
+  pace: BodyPace,
+  created = false,
+): Promise<void> {
   const { stream, done, settled } = await receivePush(ctx, project, {
     door: 'http',
     statelessRpc: true,
@@ -138,7 +152,7 @@ async function push(exchange: Exchange, ctx: Ctx, project: ProjectSubject, creat
     created,
   })
   try {
-    await converse(exchange, stream, head(exchange, 'application/x-git-receive-pack-result'))
+    await converse(exchange, stream, head(exchange, 'application/x-git-receive-pack-result'), pace)
     await done
   } finally {
     await done.catch(() => {})
@@ -151,14 +165,18 @@ async function push(exchange: Exchange, ctx: Ctx, project: ProjectSubject, creat
  * Passes on what both say, each only as fast as the other takes it. The answer is not begun before git says something,
  * and left open. Rejects when the client's words make no sense, whatever git made of them; not when he leaves.
  */
-async function converse(exchange: Exchange, stream: Duplex, headers: Headers): Promise<void> {
+async function converse(exchange: Exchange, stream: Duplex, headers: Headers, pace: BodyPace): Promise<void> {
   const { req, res } = exchange
   const gone = goneSignal(exchange)
   for (const [name, value] of Object.entries(headers)) res.setHeader(name, value)
   let broken: unknown
   const send = async () => {
     try {
-      for await (const chunk of bodyOf(req)) if (!stream.write(chunk)) await drained(stream, gone)
+      for await (const chunk of atPaceOfClient(bodyOf(req), pace)) {
+        // Git has said all it has to say, and reads no more.
+        if (stream.destroyed || stream.readableEnded) break
+        if (!stream.write(chunk)) await drained(stream, gone)
+      }
     } catch (error) {
       const { code = '' } = error as NodeJS.ErrnoException
       if (code.startsWith('Z_')) broken = new Failure('invalid', 'The body is not what its Content-Encoding says: gzip')
@@ -219,6 +237,13 @@ function failed(exchange: Exchange, error: unknown, { log }: Doors): void {
   const { status, headers } = answerFor(error)
   if (!res.destroyed)
     logFault(log, error, { request_id: exchange.requestId, path: req.url!.split('?', 1)[0] }, 'git request failed')
+  // What is left of the body is not worth reading.
+  const close: Headers = req.complete ? {} : { connection: 'close' }
   if (res.headersSent) res.destroy()
-  else sendText(exchange, status, `${failureOf(error)?.message ?? 'Internal Server Error'}\n`, { ...plain, ...headers })
+  else
+    sendText(exchange, status, `${failureOf(error)?.message ?? 'Internal Server Error'}\n`, {
+      ...plain,
+      ...headers,
+      ...close,
+    })
 }
