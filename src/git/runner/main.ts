@@ -46,10 +46,10 @@ const cores = availableParallelism()
 
 /** Processes at a time, and requests that may wait for one, of each lane. */
 const lanes: Readonly<Record<Lane, Shares<Job>>> = {
-  short: new Shares<Job>({ slots: Math.max(8, cores * 4), maxWaiting: 2_000, start }),
-  transfer: new Shares<Job>({ slots: 128, maxWaiting: 1_000, start }),
+  short: new Shares<Job>({ slots: Math.max(8, cores * 4), maxWaiting: 2_000, start: spawnInTurn }),
+  transfer: new Shares<Job>({ slots: 128, maxWaiting: 1_000, start: spawnInTurn }),
   // All of them are the service's own, whose share is half. None waits: there is no telling when one of them ends.
-  helper: new Shares<Job>({ slots: 2_048, maxWaiting: 0, start }),
+  helper: new Shares<Job>({ slots: 2_048, maxWaiting: 0, start: spawnInTurn }),
 }
 
 /** A caller that runs more processes than this competes with itself for the processor: the others give way. */
@@ -140,13 +140,43 @@ function refuse(job: Job, reason: string, full?: 'caller' | 'all') {
 const mapValues = <Key extends string, From, To>(record: Readonly<Record<Key, From>>, to: (value: From) => To) =>
   Object.fromEntries(Object.entries(record).map(([key, value]) => [key, to(value as From)])) as Record<Key, To>
 
-const backgroundPriority = constants.priority.PRIORITY_BELOW_NORMAL
+/**
+ * Jobs that have a slot and no process yet. To spawn one takes milliseconds in which nothing else happens here: one at a
+ * time, in turns by caller, and what was ended meanwhile is not spawned at all.
+ */
+const spawning = new Map<string, Job[]>()
+let isSpawning = false
 
-function giveWay(pid: number) {
+function spawnInTurn(job: Job) {
+  const line = spawning.get(job.caller)
+  if (line) line.push(job)
+  else spawning.set(job.caller, [job])
+  if (isSpawning) return
+  isSpawning = true
+  setImmediate(spawnNext)
+}
+
+function spawnNext() {
+  const next = spawning.entries().next().value
+  if (!next) {
+    isSpawning = false
+    return
+  }
+  const [caller, line] = next
+  spawning.delete(caller)
+  const job = line.shift()!
+  if (line.length > 0) spawning.set(caller, line)
+  start(job)
+  setImmediate(spawnNext)
+}
+
+const { PRIORITY_BELOW_NORMAL: backgroundPriority, PRIORITY_LOW: floodPriority } = constants.priority
+
+function giveWay(pid: number, priority: number) {
   try {
-    setPriority(pid, backgroundPriority)
+    setPriority(pid, priority)
     // Linux weighs sessions, of which each child has its own, before it weighs the processes in them.
-    writeFileSync(`/proc/${pid}/autogroup`, String(backgroundPriority))
+    writeFileSync(`/proc/${pid}/autogroup`, String(priority))
   } catch {
     // It may have ended already, or the system knows no such groups.
   }
@@ -183,7 +213,8 @@ function start(job: Job) {
   job.pid = child.pid
   const isFlood =
     job.lane === 'transfer' && job.caller !== '' && lanes.transfer.heldBy(job.caller) > fullPriorityProcesses
-  if (job.background || isFlood) giveWay(child.pid)
+  if (isFlood) giveWay(child.pid, floodPriority)
+  else if (job.background) giveWay(child.pid, backgroundPriority)
   job.client.send({ id: job.id, started: child.pid })
   if (job.timeoutMs > 0) {
     job.timers.push(
