@@ -89,7 +89,7 @@ export async function createApp(config: Config, services: Services, overrides: O
   let serves = false
   const git = stack.use(new Git(runner, { patience: () => (serves ? patienceOf(settings.latest) : usualPatience) }))
 
-  measurePools({ git: () => runner.loads(), database: async () => db.loads() })
+  stack.defer(measurePools({ git: () => runner.loads(), database: async () => db.loads() }))
 
   const blobs = openBlobs(config.blobUrl)
   const { smtpUrl, from } = config.mail

@@ -41,11 +41,13 @@ export function observeAnswer(method: string, status: number, seconds: number): 
 type Loads = Readonly<Record<string, Load>>
 type Pools = { git(): Promise<Loads>; database(): Promise<Loads> }
 
-let pools: Pools | undefined
+/** Those of each application in this process: one, but for tests. */
+const measured: Pools[] = []
 
-/** From now on the metrics show what runs and waits in these pools. */
-export function measurePools(measured: Pools): void {
-  pools = measured
+/** From now on the metrics show what runs and waits in these pools, until the result is called. */
+export function measurePools(pools: Pools): () => void {
+  measured.push(pools)
+  return () => void measured.splice(measured.indexOf(pools), 1)
 }
 
 /**
@@ -65,7 +67,10 @@ function gaugesOf(kind: keyof Pools, prefix: string, label: string, noun: string
       labelNames: [label],
       aggregator: combined,
       async collect() {
-        const loads = await pools?.[kind]().catch(() => undefined)
+        const loads = await measured
+          .at(-1)
+          ?.[kind]()
+          .catch(() => undefined)
         if (!loads) return this.reset()
         for (const [each, load] of Object.entries(loads)) this.labels(each).set(figure(load))
       },
