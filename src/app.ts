@@ -1,6 +1,7 @@
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type Caller, originOf } from './access/actor.ts'
+import { shareKeyOf } from './access/share-key.ts'
 import type { Ctx } from './api/ctx.ts'
 import { RecordTexts } from './api/record-texts.ts'
 import { siteAt, withCloneUrl } from './api/site.ts'
@@ -23,8 +24,8 @@ import { docsPage } from './edges/http/docs-page.ts'
 import type { Doors } from './edges/http/doors.ts'
 import { goGetClaim } from './edges/http/go-get-claim.ts'
 import { homeDoor } from './edges/http/home-door.ts'
-import type { HttpLimits } from './edges/http/limits.ts'
-import { ownMetrics } from './edges/http/metrics.ts'
+import { type HttpLimits, httpLimits } from './edges/http/limits.ts'
+import { measurePools, ownMetrics } from './edges/http/metrics.ts'
 import { oauthDoor } from './edges/http/oauth-door.ts'
 import { openApiDoor } from './edges/http/openapi/door.ts'
 import { createHttpServer } from './edges/http/server.ts'
@@ -47,9 +48,11 @@ import { SettingsStore } from './settings/store.ts'
 
 /** Parts that tests replace. */
 export type Overrides = Pick<Doors, 'onAnswer'> & {
-  readonly httpLimits?: HttpLimits
+  readonly httpLimits?: Partial<HttpLimits>
   readonly sshLimits?: Partial<SshLimits>
   readonly mailer?: Mailer
+  /** From when a full lane of git processes or pool of connections makes readiness fail. */
+  readonly stuckAfterMs?: number
 }
 
 /** The service in one process. */
@@ -86,6 +89,8 @@ export async function createApp(config: Config, services: Services, overrides: O
   let serves = false
   const git = stack.use(new Git(runner, { patience: () => (serves ? patienceOf(settings.latest) : usualPatience) }))
 
+  stack.defer(measurePools({ git: () => runner.loads(), database: async () => db.loads() }))
+
   const blobs = openBlobs(config.blobUrl)
   const { smtpUrl, from } = config.mail
   const texts = new RecordTexts()
@@ -99,7 +104,11 @@ export async function createApp(config: Config, services: Services, overrides: O
   const contextOf = (now: Settings, caller: Caller, remoteAddress?: string, gone?: AbortSignal): Ctx => ({
     actor: caller,
     db,
-    transaction: (work) => db.transaction((tx) => work({ ...tx, origin: originOf(caller, remoteAddress) })),
+    transaction: (work) =>
+      db.transaction(
+        (tx) => work({ ...tx, origin: originOf(caller, remoteAddress) }),
+        shareKeyOf(caller, remoteAddress),
+      ),
     git,
     blobs,
     mailer,
@@ -111,6 +120,7 @@ export async function createApp(config: Config, services: Services, overrides: O
     secrets,
     log,
     remoteAddress,
+    shareKey: shareKeyOf(caller, remoteAddress),
     gone,
   })
   const open = async (caller: Caller, remoteAddress?: string, gone?: AbortSignal): Promise<Ctx> =>
@@ -127,10 +137,13 @@ export async function createApp(config: Config, services: Services, overrides: O
     open,
     ...overrides,
   }
+  const limits: HttpLimits = { ...httpLimits, ...overrides.httpLimits }
   const others = [
     systemDoor(doors, {
       runner,
+      databaseLoads: () => db.loads(),
       dataDir: config.dataDir,
+      stuckAfterMs: overrides.stuckAfterMs,
       metrics: services.metrics ?? ownMetrics,
       metricsFrom: config.metricsFrom,
     }),
@@ -141,9 +154,9 @@ export async function createApp(config: Config, services: Services, overrides: O
     avatarDoor(doors),
     oauthDoor(doors),
     accountPages(doors),
-    wildcardDoor(site.url, [gitClaim(doors), largeFileClaim(doors), uploadClaim(doors), goGetClaim(doors)]),
+    wildcardDoor(site.url, [gitClaim(doors, limits), largeFileClaim(doors), uploadClaim(doors), goGetClaim(doors)]),
   ]
-  const http = createHttpServer(endpoints, doors, others, overrides.httpLimits)
+  const http = createHttpServer(endpoints, doors, others, limits)
   stack.defer(() => http.close())
 
   let ssh: SshServer | undefined

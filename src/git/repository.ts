@@ -9,7 +9,7 @@ import { type Patience, usualPatience } from './patience.ts'
 import type { Child } from './runner/child.ts'
 import type { RunOptions } from './runner/client.ts'
 
-export type Command = GitArgs & Pick<RunOptions, 'env' | 'lane' | 'timeoutMs'>
+export type Command = GitArgs & Pick<RunOptions, 'env' | 'lane' | 'nested' | 'timeoutMs'>
 
 export type RunCommand = Command & {
   /** Written to stdin, all at once. */
@@ -28,6 +28,7 @@ type RepositoryOptions = {
   /** The one that this is, for somebody else. */
   same?: Repository
   gone?: AbortSignal
+  caller?: string
 }
 
 let handles = 0
@@ -44,25 +45,34 @@ export class Repository {
   readonly cacheKey: string
   /** When whoever asks has left. */
   readonly gone: AbortSignal | undefined
+  /** Whose share of the git processes is used: an account or client address; '' for the service itself. */
+  readonly caller: string
   readonly #env: Record<string, string> | undefined
   readonly #presence: { isSure: boolean }
 
-  constructor(git: GitContext, gitDir: string, { objectDir, env, same, gone }: RepositoryOptions = {}) {
+  constructor(git: GitContext, gitDir: string, { objectDir, env, same, gone, caller }: RepositoryOptions = {}) {
     this.git = git
     this.gitDir = gitDir
     this.objectDir = same?.objectDir ?? objectDir ?? join(gitDir, 'objects')
     this.cacheKey = same?.cacheKey ?? `${++handles}:`
     this.gone = gone
+    this.caller = caller ?? same?.caller ?? ''
     this.#env = same ? same.#env : env
     this.#presence = same ? same.#presence : { isSure: false }
   }
 
   /**
-   * This repository for somebody who may leave: then the processes that he started end, and whoever reads them gets the
-   * reason of `gone`. Those that live on for all do so.
+   * This repository for a caller who may leave: then the processes that were started for it end, and their readers get the
+   * reason of `gone`. Processes that serve all callers live on.
    */
   until(gone: AbortSignal | undefined): Repository {
     return gone ? new Repository(this.git, this.gitDir, { same: this, gone }) : this
+  }
+
+  /** This repository, with processes from the share of this caller. */
+  for(caller: string): Repository {
+    if (caller === this.caller) return this
+    return new Repository(this.git, this.gitDir, { same: this, caller, ...(this.gone && { gone: this.gone }) })
   }
 
   /** What is asked of a push takes its time, as the push does. */
@@ -95,6 +105,9 @@ export class Repository {
     if (gitDir !== this.gitDir && writesRepository(subcommand)) throw missing()
     return this.git.runner.start([`--git-dir=${gitDir}`, ...words], {
       owner: this.gitDir,
+      caller: this.caller,
+      // Asked of the objects of a push, whose own process holds a slot until there is an answer.
+      nested: this.#env !== undefined && options.lane === 'transfer',
       timeoutMs: this.#patience().processMs,
       ...options,
       ...(this.gone && { gone: this.gone }),
@@ -180,6 +193,7 @@ export class QuarantinedRepository extends Repository {
   constructor(repo: Repository, objectDir: string) {
     super(repo.git, repo.gitDir, {
       objectDir,
+      caller: repo.caller,
       env: {
         GIT_OBJECT_DIRECTORY: objectDir,
         GIT_ALTERNATE_OBJECT_DIRECTORIES: quoteAlternate(join(repo.gitDir, 'objects')),

@@ -5,7 +5,6 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Child } from './runner/child.ts'
 import { Runner } from './runner/client.ts'
-import { FairQueue } from './runner/queue.ts'
 import { startRunner } from './runner/start.ts'
 import { TestGit } from './testing.ts'
 import { checkGitVersion } from './version.ts'
@@ -191,15 +190,4 @@ describe('a runner that is killed', () => {
   test('says so when its socket path is too long', async () => {
     await expect(startRunner({ socketPath: `/tmp/${'x'.repeat(110)}` })).rejects.toThrow('107 bytes')
   })
-})
-
-test('the queue goes round its owners', () => {
-  const order: string[] = []
-  const queue = new FairQueue<{ owner: string; name: string }>(1, 10, ({ name }) => order.push(name))
-  const jobs = ['a1', 'a2', 'a3', 'b1', 'c1', 'b2'].map((name) => ({ owner: name[0]!, name }))
-  for (const job of jobs) expect(queue.add(job)).toBe(true)
-  expect(queue.remove(jobs[2]!)).toBe(true)
-  expect(queue.remove(jobs[0]!)).toBe(false)
-  for (let turn = 0; turn < 6; turn++) queue.release()
-  expect(order).toEqual(['a1', 'a2', 'b1', 'c1', 'b2'])
 })
