@@ -23,6 +23,8 @@ export type RunCommand = Command & {
 export type Output = { readonly stdout: Buffer; readonly stderr: string; readonly code: number }
 
 type RepositoryOptions = {
+  /** Of the project that it belongs to. */
+  key?: string
   objectDir?: string
   env?: Record<string, string>
   /** The one that this is, for somebody else. */
@@ -46,8 +48,9 @@ export class Repository {
   readonly gone: AbortSignal | undefined
   readonly #env: Record<string, string> | undefined
   readonly #presence: { isSure: boolean }
+  readonly #key: string
 
-  constructor(git: GitContext, gitDir: string, { objectDir, env, same, gone }: RepositoryOptions = {}) {
+  constructor(git: GitContext, gitDir: string, { key, objectDir, env, same, gone }: RepositoryOptions = {}) {
     this.git = git
     this.gitDir = gitDir
     this.objectDir = same?.objectDir ?? objectDir ?? join(gitDir, 'objects')
@@ -55,6 +58,7 @@ export class Repository {
     this.gone = gone
     this.#env = same ? same.#env : env
     this.#presence = same ? same.#presence : { isSure: false }
+    this.#key = (same ? same.#key : key) ?? ''
   }
 
   /**
@@ -143,7 +147,7 @@ export class Repository {
     const gitDir = await this.readDir()
     if (gitDir !== this.gitDir && writesRepository(subcommand)) throw missing()
     const pool = this.git.helpers
-    return pool.take(`${gitDir}\0${this.#env ? this.cacheKey : ''}${name}`, () => {
+    return pool.take(`${gitDir}\0${this.#env ? this.cacheKey : this.#key}${name}`, () => {
       const env = this.#env
       return new Helper({
         start: () =>

@@ -37,6 +37,8 @@ export type AppModule = {
   migrate(databaseUrl: string, progress: (line: string) => void): Promise<void>
   /** Creates the first administrator from `config.root`, both parts of which are set; undefined when there is one. */
   bootstrap(config: Config, databaseUrl: string): Promise<Credentials | undefined>
+  /** Makes database and data folder belong together. The caller holds the lock of the data folder. Returns their id. */
+  adopt(config: Config, databaseUrl: string): Promise<string>
   /** Returns the token, which is not kept in clear anywhere. */
   createToken(databaseUrl: string, request: TokenRequest): Promise<string>
   /** Compares database, repositories and blobs; one sentence for each thing that is wrong. */

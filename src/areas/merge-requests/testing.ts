@@ -1,3 +1,4 @@
+import { locate } from '../../../test/contexts.ts'
 import type { Client, World } from '../../../test/world.ts'
 import type { Level, Visibility } from '../../access/levels.ts'
 import type { Oid } from '../../git/oid.ts'
@@ -81,6 +82,6 @@ export async function forkOf(world: World, project: StoredProject, owner: Client
   const { id, path_with_namespace } = (await owner.post(`/projects/${project.id}/fork`)).json
   await bringRepository(world, id)
   const ctx = await world.app.open(null)
-  const repo = await openForWriting(ctx, { id, repository_storage: 'default', default_branch: 'main' })
+  const repo = await openForWriting(ctx, { ...(await locate(world, id)), default_branch: 'main' })
   return { id, full_path: path_with_namespace, repository: new TestRepository(repo) }
 }

@@ -30,6 +30,11 @@ export async function bootstrap({ root }: Config, databaseUrl: string): Promise<
   return made.length === 0 ? undefined : { username: 'root', password, token }
 }
 
+/** The tiny app has no repositories. */
+export async function adopt(): Promise<string> {
+  return 'tiny'
+}
+
 export async function createToken(databaseUrl: string, { username, scopes }: TokenRequest): Promise<string> {
   const [user] = await query(databaseUrl, `select name from users where name = '${username}'`)
   if (user === undefined) throw notFound('User')
@@ -105,4 +110,4 @@ async function query(databaseUrl: string, sql: string): Promise<Record<string, s
   }
 }
 // The compiler compares this module with what the processes expect.
-;({ createApp, migrate, bootstrap, createToken, checkData }) satisfies AppModule
+;({ createApp, migrate, bootstrap, adopt, createToken, checkData }) satisfies AppModule
