@@ -276,6 +276,13 @@ export class World {
     }
   }
 
+  /** Takes jobs from now on. Should it stop doing so, the test run fails. */
+  runJobs(): Promise<void> {
+    return this.app.runJobs((error) => {
+      throw error
+    })
+  }
+
   /** What a start does with pushes that a crash cut off. */
   async recover(): Promise<void> {
     await recoverPushes(await this.app.open(null), 0)

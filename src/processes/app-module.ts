@@ -11,8 +11,8 @@ export type Services = Readonly<{
 export interface App extends AsyncDisposable {
   /** Resolves when requests are taken. Rejects when the address is taken. */
   listen(): Promise<void>
-  /** Resolves when jobs are taken. */
-  runJobs(): Promise<void>
+  /** Resolves when jobs are taken. `onBroken` is called, at most once, when they no longer are: only a new process helps. */
+  runJobs(onBroken: (error: Error) => void): Promise<void>
   /**
    * Takes nothing new, lets what runs finish for at most `graceMs`, hands back the rest. Must itself close connections
    * that become idle meanwhile (`server.close()` closes only those that are), or a browser makes us wait for all of it.

@@ -57,7 +57,7 @@ async function open({ config, services }: Extract<Order, { kind: 'start' }>, mod
   for (let isWaiting = false; ; isWaiting = true) {
     try {
       app = await module.createApp(config, parts)
-      return await (role === 'worker' ? app.listen() : app.runJobs())
+      return await (role === 'worker' ? app.listen() : app.runJobs((error) => void fail(error)))
     } catch (error) {
       if (!(error instanceof DatabaseLost)) throw error
       await app?.[Symbol.asyncDispose]()

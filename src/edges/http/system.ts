@@ -2,6 +2,7 @@ import { access, constants } from 'node:fs/promises'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { reach } from '../../db/reach.ts'
 import type { Runner } from '../../git/runner/client.ts'
+import { checkJobs } from '../../jobs/standing.ts'
 import type { Doors } from './doors.ts'
 import { type MetricsDoor, metricsRoute } from './metrics-door.ts'
 import type { Door } from './server.ts'
@@ -37,17 +38,19 @@ export const systemDoor =
       method: ['GET', 'HEAD'],
       url: '/-/readiness',
       async handler(_request, reply) {
-        const [database, disk, git] = await Promise.all([
+        const [database, disk, git, jobs] = await Promise.all([
           check(() => reach(doors.db)),
           check(() => access(dataDir, constants.R_OK | constants.W_OK)),
           check(() => runner.ping()),
+          checkJobs(doors.db),
         ])
-        const ready = [database, disk, git].every(({ status }) => status === 'ok')
+        const ready = [database, disk, git, jobs].every(({ status }) => status === 'ok')
         return reply.code(ready ? 200 : 503).send({
           status: ready ? 'ok' : 'failed',
           database_check: [database],
           disk_check: [disk],
           git_runner_check: [git],
+          jobs_check: [jobs],
         })
       },
     })
