@@ -30,7 +30,7 @@ export class DiskBlobs implements BlobStore {
     const hash = createHash('sha256')
     let sizeBytes = 0
     try {
-      const file = await open(temporary, 'wx', 0o640)
+      const file = await open(temporary, 'wx', 0o600)
       try {
         for await (const chunk of source as AsyncIterable<Buffer>) {
           sizeBytes += chunk.length
