@@ -7,6 +7,7 @@ import { siteAt, withCloneUrl } from './api/site.ts'
 import { areas, endpoints, jobs } from './areas/index.ts'
 import { recoverMerges } from './areas/merging/settle.ts'
 import { recoverPushes } from './areas/pushes/recovery.ts'
+import { observeLostAndFound } from './areas/repositories/lost-metric.ts'
 import { TokenAuthenticator } from './areas/tokens/authenticate.ts'
 import { apiVersion } from './areas/version/version.ts'
 import { openBlobs } from './blobs/open.ts'
@@ -79,6 +80,7 @@ export async function createApp(config: Config, services: Services, overrides: O
 
   const db = stack.use(openDatabase(services.databaseUrl))
   observeJobs(db)
+  observeLostAndFound(repositoriesDir(config))
   const notifications = stack.use(new Notifications(services.databaseUrl))
   const settings = new SettingsStore(db, notifications, config.plan)
   const authenticator = new TokenAuthenticator(db, notifications, config)

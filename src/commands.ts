@@ -1,7 +1,7 @@
 import { readdir } from 'node:fs/promises'
 import { createApp, repositoriesDir } from './app.ts'
 import { checkAvatars } from './areas/avatars/check.ts'
-import { adoptInstallation, pairInstallation, requirePair } from './areas/installation/pair.ts'
+import { adoptInstallation, pairInstallation, refuseOther, requirePair } from './areas/installation/pair.ts'
 import { checkLargeFiles } from './areas/large-files/check.ts'
 import { releaseLocks } from './areas/pushes/recovery.ts'
 import { checkRepositories } from './areas/repositories/check.ts'
@@ -19,6 +19,12 @@ export { migrate } from './db/migrate.ts'
 export { createApp }
 
 const folderOf = (config: Config) => ({ dataDir: config.dataDir, repositoriesDir: repositoriesDir(config) })
+
+/** Refuses a database of another installation than that of the data folder. To be called before `migrate`, which would change it. */
+export async function requireOwn(config: Config, databaseUrl: string): Promise<void> {
+  await using db = openDatabase(databaseUrl, { readers: 1, writers: 1 })
+  await refuseOther(db, folderOf(config))
+}
 
 /**
  * What a start does once, before anything else of ours touches the data. Refuses a database and a data folder that do not belong

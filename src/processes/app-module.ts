@@ -33,6 +33,8 @@ export type TokenRequest = {
 /** What `src/commands.ts` exports and the processes use. A `Failure` that it throws is shown to the person as one sentence. */
 export type AppModule = {
   createApp(config: Config, services: Services): Promise<App>
+  /** Refuses a database of another installation than that of the data folder. Comes before `migrate`, and changes nothing. */
+  requireOwn(config: Config, databaseUrl: string): Promise<void>
   /** Brings the schema up to date, under a lock in the database; `progress` is told of steps that take long. */
   migrate(databaseUrl: string, progress: (line: string) => void): Promise<void>
   /** Creates the first administrator from `config.root`, both parts of which are set; undefined when there is one. */

@@ -30,6 +30,7 @@ const report = (message: Report): Promise<void> =>
 async function obey(order: Order, module: AppModule): Promise<void> {
   switch (order.kind) {
     case 'prepare': {
+      await module.requireOwn(order.config, order.databaseUrl)
       await module.migrate(order.databaseUrl, (line) => void report({ kind: 'progress', line }))
       const credentials = await module.bootstrap(order.config, order.databaseUrl)
       return report({ kind: 'prepared', credentials })

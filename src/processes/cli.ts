@@ -107,7 +107,10 @@ function refuseOptions(values: Values, command: string): void {
 
 async function migrate(config: Config, parts: Parts, terminal: Terminal): Promise<void> {
   const app = await loadAppModule(parts.appModule)
-  await withDatabase(config, terminal, (url) => app.migrate(url, terminal.out))
+  await withDatabase(config, terminal, async (url) => {
+    await app.requireOwn(config, url)
+    await app.migrate(url, terminal.out)
+  })
   terminal.out('The database is up to date.')
 }
 

@@ -1,13 +1,15 @@
 import { randomBytes } from 'node:crypto'
 import { existsSync, readdirSync } from 'node:fs'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import pg from 'pg'
 import { describe, expect, inject, onTestFinished, test } from 'vitest'
 import { createApp } from '../../src/app.ts'
-import { adopt, bootstrap } from '../../src/commands.ts'
+import { adopt, bootstrap, requireOwn } from '../../src/commands.ts'
 import { parseConfig } from '../../src/config.ts'
+import { Launched } from '../../src/processes/testing/launch.ts'
 import { databaseAt } from '../global-setup.ts'
 import { Client, freePort, git, temporaryFolder, unique } from '../world.ts'
 
@@ -156,7 +158,7 @@ describe('a database restored from a backup that is older than the repositories'
       select namespace_id, creator_id, 'new', 'new', 'root/new', 20, 'master', repository_storage, 'another token' from projects limit 1`,
     )
     await ask(older, `insert into routes (path_key, project_id) values ('root/new', ${secret.id})`)
-    await serving(folder, older, async (root, origin) => {
+    await serving(folder, older, async (_root, origin) => {
       const anonymous = new Client(origin)
       expect((await anonymous.get(`/projects/${secret.id}`)).status).toBe(200)
       expect((await fileOf(anonymous, secret.id)).status).toBe(404)
@@ -182,6 +184,9 @@ describe('a start with a database and a data folder that do not belong together'
     const one = await withOlderDatabase()
     const two = await withOlderDatabase()
     await expect(serving(one.folder, two.older, idle)).rejects.toThrow('do not belong together')
+    // Before its schema is touched, too.
+    const { config, databaseUrl } = await configOf(one.folder, two.older)
+    await expect(requireOwn(config, databaseUrl)).rejects.toThrow('do not belong together')
   })
 
   test('is refused when the folder is new and the database has projects', async () => {
@@ -205,6 +210,46 @@ describe('a start with a database and a data folder that do not belong together'
     expect(lostIn(folder)).toHaveLength(1)
   })
 })
+
+const bin = fileURLToPath(new URL('../../bin/stithy.js', import.meta.url))
+
+test('a start that forgets STITHY_DATABASE_URL once serves nothing and says why; the next one with it serves again', async () => {
+  const folder = await dataFolder()
+  const database = await emptyDatabase()
+  let secret: { id: number; path: string } | undefined
+  await serving(folder, database, async (root) => {
+    secret = await projectWith(root, 'private', 'private content')
+  })
+  const env = {
+    STITHY_DATA_DIR: folder,
+    STITHY_HTTP_PORT: String(await freePort()),
+    STITHY_ROOT_TOKEN: token,
+    STITHY_LOG_LEVEL: 'fatal',
+    STITHY_PROCESSES: '1',
+  }
+  const forgetful = new Launched(['serve'], env, { file: bin })
+  expect(await forgetful.exit).toBe(1)
+  expect(forgetful.err).toContain('(no installation yet, without projects)')
+  expect(forgetful.err).toContain('with repositories) do not belong together: set STITHY_DATABASE_URL')
+  expect(forgetful.out).not.toContain('Stithy is ready')
+  await serving(folder, database, async (root) => {
+    expect((await fileOf(root, secret!.id)).text).toBe('private content')
+  })
+  // The operator may still want the new database: then its projects belong to the folder from now on.
+  const adopting = new Launched(['adopt'], env, { file: bin })
+  expect(await adopting.exit).toBe(0)
+  expect(adopting.out).toContain('belong together now')
+  await expect(serving(folder, database, idle)).rejects.toThrow('do not belong together')
+  const again = new Launched(['serve'], env, { file: bin })
+  await again.ready()
+  expect(lostIn(folder)).toEqual([])
+  const origin = `http://127.0.0.1:${env.STITHY_HTTP_PORT}`
+  const anonymous = new Client(origin)
+  const { id } = await projectWith(new Client(origin, { id: 1, username: 'root', token }), 'public')
+  expect(id).toBe(secret!.id)
+  expect((await fileOf(anonymous, id)).status).toBe(404)
+  expect(lostIn(folder)).toHaveLength(1)
+}, 120_000)
 
 describe('the first start after the upgrade', () => {
   /** As an installation looks that knows neither ids nor keys. */
@@ -245,7 +290,6 @@ describe('the first start after the upgrade', () => {
 
   test('goes on where it was cut off', async () => {
     const { folder, older, kept } = await beforeUpgrade()
-    const { writeFile } = await import('node:fs/promises')
     await writeFile(join(folder, 'installation'), '7c2ad44a-7fe4-4d8e-bb4b-3e1a3d8f6a52 pending\n')
     await serving(folder, older, async (root) => {
       expect((await fileOf(root, kept.id)).text).toBe('kept content')

@@ -7,7 +7,14 @@ import { readKey, writeKey } from '../../git/project-key.ts'
 import { Failure } from '../../kernel/failure.ts'
 import { type Located, projectRepositoryDir } from '../repositories/location.ts'
 import { readMarker, writeMarker } from './marker.ts'
-import { findContent, findInstallationId, projectKeysAfter, saveInstallationId, saveRepositoryKey } from './queries.ts'
+import {
+  findContent,
+  findInstallationId,
+  knowsInstallations,
+  projectKeysAfter,
+  saveInstallationId,
+  saveRepositoryKey,
+} from './queries.ts'
 
 export type Folder = { readonly dataDir: string; readonly repositoriesDir: string }
 
@@ -39,7 +46,15 @@ export async function pairInstallation(db: Database, folder: Folder): Promise<vo
   await writeMarker(folder.dataDir, { id: made, pending: false })
 }
 
-/** The same without writing: for commands beside the service. */
+/** Refuses a database that has the id of another installation: for what comes first, before its schema is brought up to date. */
+export async function refuseOther(db: Database, folder: Folder): Promise<void> {
+  const marker = readMarker(folder.dataDir)
+  if (!marker || !(await knowsInstallations(db))) return
+  const id = await findInstallationId(db)
+  if (id !== undefined && id !== marker.id) throw refusal(folder, await lookAt(db, folder))
+}
+
+/** As `pairInstallation`, without writing: for commands beside the service. */
 export async function requirePair(db: Database, folder: Folder): Promise<void> {
   const sides = await lookAt(db, folder)
   if (sides.id !== sides.marker?.id) throw refusal(folder, sides)
@@ -51,8 +66,8 @@ export async function requirePair(db: Database, folder: Folder): Promise<void> {
  * the lock of the data folder. Returns the id.
  */
 export async function adoptInstallation(db: Database, folder: Folder): Promise<string> {
-  const { id, marker } = await lookAt(db, folder)
-  const made = marker?.id ?? id ?? randomUUID()
+  // A new id: the database that the folder had before, and the folder that the database had, no longer belong to these.
+  const made = randomUUID()
   const keys: { projectId: number; key: string }[] = []
   await forEachRepository(db, folder, async (project, gitDir) => {
     const key = readKey(gitDir)

@@ -2,6 +2,10 @@ import type { Db, Tx } from '../../db/db.ts'
 import { literal, sql } from '../../db/sql.ts'
 import type { Located } from '../repositories/open.ts'
 
+/** False for a database that is empty or of a version without installation ids. */
+export const knowsInstallations = async (db: Db): Promise<boolean> =>
+  (await db.row<{ known: boolean }>(sql`select to_regclass('installation') is not null as known`))!.known
+
 /** Undefined until the first start. */
 export const findInstallationId = async (db: Db): Promise<string | undefined> =>
   (await db.row<{ id: string }>(sql`select id from installation`))?.id

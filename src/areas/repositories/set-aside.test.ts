@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path'
 import { describe, expect } from 'vitest'
 import { contextFor, locate } from '../../../test/contexts.ts'
 import { git, test, World } from '../../../test/world.ts'
+import { bringRepository } from '../forks/testing.ts'
 import { removeProject } from '../projects/jobs.ts'
 import { checkRepositories } from './check.ts'
 import { repositoryDir } from './location.ts'
@@ -86,7 +87,6 @@ describe('a repository at the place of a project that it does not belong to', ()
     const dir = projectRepositoryDir(ctx, await locate(world, id))
     await mkdir(join(dir, 'objects'), { recursive: true })
     await writeFile(join(dir, 'HEAD'), 'ref: refs/heads/secret\n')
-    const { bringRepository } = await import('../forks/testing.ts')
     await bringRepository(world, id)
     expect(await git(dir, 'rev-parse', 'master')).toMatch(/^[0-9a-f]{40}$/)
     expect(await lostOf(world, id)).toHaveLength(1)
@@ -120,6 +120,7 @@ describe('creating a project', () => {
     expect((await world.project()).id).toBe(id)
     expect(existsSync(dir)).toBe(false)
     expect(await lostOf(world, id)).toHaveLength(1)
+    expect((await world.anonymous.get('//-/metrics')).text).toContain('\nstithy_repositories_lost_and_found 1\n')
   })
 
   test('answers 400 when the folder in the way cannot be moved', async () => {

@@ -30,7 +30,9 @@ export async function bootstrap({ root }: Config, databaseUrl: string): Promise<
   return made.length === 0 ? undefined : { username: 'root', password, token }
 }
 
-/** The tiny app has no repositories. */
+/** The tiny app has no repositories, and takes every database. */
+export async function requireOwn(): Promise<void> {}
+
 export async function adopt(): Promise<string> {
   return 'tiny'
 }
@@ -110,4 +112,4 @@ async function query(databaseUrl: string, sql: string): Promise<Record<string, s
   }
 }
 // The compiler compares this module with what the processes expect.
-;({ createApp, migrate, bootstrap, adopt, createToken, checkData }) satisfies AppModule
+;({ createApp, requireOwn, migrate, bootstrap, adopt, createToken, checkData }) satisfies AppModule
