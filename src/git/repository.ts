@@ -84,6 +84,11 @@ export class Repository {
     return this.#presence.isSure
   }
 
+  /** For who finds that the directory is gone: the next question looks again. */
+  lookAgain(): void {
+    this.#presence.isSure = false
+  }
+
   /** The directory to read from: the shared empty repository while this one does not exist. */
   async readDir(): Promise<string> {
     return (await this.exists()) ? this.gitDir : this.git.emptyDir()

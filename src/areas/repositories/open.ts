@@ -13,8 +13,13 @@ export { type Located, projectRepositoryDir }
  */
 export function openRepository(ctx: Ctx, project: Located): Repository {
   const dir = projectRepositoryDir(ctx, project)
-  if (belongingOf(dir, project.repository_key) !== 'foreign')
-    return ctx.git.open(dir, project.repository_key).until(ctx.gone)
+  const belonging = belongingOf(dir, project.repository_key)
+  if (belonging !== 'foreign') {
+    const repo = ctx.git.open(dir, project.repository_key)
+    // This process may have read it before another moved it away.
+    if (belonging === 'absent') repo.lookAgain()
+    return repo.until(ctx.gone)
+  }
   setAsideSoon(ctx, project)
   // A path where nothing is ever made.
   return ctx.git.open(`${dir}.absent`)
