@@ -8,6 +8,7 @@ import { siteAt, withCloneUrl } from './api/site.ts'
 import { areas, endpoints, jobs } from './areas/index.ts'
 import { recoverMerges } from './areas/merging/settle.ts'
 import { recoverPushes } from './areas/pushes/recovery.ts'
+import { observeLostAndFound } from './areas/repositories/lost-metric.ts'
 import { TokenAuthenticator } from './areas/tokens/authenticate.ts'
 import { apiVersion } from './areas/version/version.ts'
 import { openBlobs } from './blobs/open.ts'
@@ -37,6 +38,7 @@ import { Git } from './git/git.ts'
 import { type Patience, usualPatience } from './git/patience.ts'
 import { Runner } from './git/runner/client.ts'
 import { startJobs } from './jobs/runner.ts'
+import { observeJobs } from './jobs/standing.ts'
 import { openLog } from './kernel/log.ts'
 import { openSecrets } from './kernel/secrets.ts'
 import { FileMailer } from './mail/file-mailer.ts'
@@ -80,6 +82,8 @@ export async function createApp(config: Config, services: Services, overrides: O
   const { log } = stack.use(openLog(config.logLevel))
 
   const db = stack.use(openDatabase(services.databaseUrl))
+  observeJobs(db)
+  observeLostAndFound(repositoriesDir(config))
   const notifications = stack.use(new Notifications(services.databaseUrl))
   const settings = new SettingsStore(db, notifications, config.plan)
   const authenticator = new TokenAuthenticator(db, notifications, config)
@@ -176,11 +180,12 @@ export async function createApp(config: Config, services: Services, overrides: O
       ssh = new SshServer(ensureHostKey(config.dataDir), { db, log, open }, overrides.sshLimits)
       await ssh.listen({ host, port: config.sshPort })
     },
-    async runJobs() {
+    async runJobs(onBroken) {
       const recovered = await recoverPushes(await open(null), 0)
       if (recovered > 0) log.info({ pushes: recovered }, 'settled pushes that were cut off')
       await recoverMerges(await open(null), 0)
-      const running = await startJobs({ databaseUrl: services.databaseUrl, jobs, open: () => open(null), log })
+      const { databaseUrl } = services
+      const running = await startJobs({ databaseUrl, jobs, open: () => open(null), log, onBroken })
       stopJobs = () => running.stop()
     },
     open: (caller) => open(caller),

@@ -12,7 +12,7 @@ import { type Level, levels, type Visibility } from '../src/access/levels.ts'
 import { scopes as allScopes, type Scope } from '../src/access/scopes.ts'
 import { type App, createApp, type Overrides } from '../src/app.ts'
 import { recoverPushes } from '../src/areas/pushes/recovery.ts'
-import { bootstrap } from '../src/areas/users/bootstrap.ts'
+import { bootstrap } from '../src/commands.ts'
 import { type Config, parseConfig } from '../src/config.ts'
 import { openDatabase } from '../src/db/database.ts'
 import type { Database } from '../src/db/db.ts'
@@ -274,6 +274,13 @@ export class World {
     } finally {
       await client.end()
     }
+  }
+
+  /** Takes jobs from now on. Should it stop doing so, the test run fails. */
+  runJobs(): Promise<void> {
+    return this.app.runJobs((error) => {
+      throw error
+    })
   }
 
   /** What a start does with pushes that a crash cut off. */

@@ -31,8 +31,8 @@ export class DiskBlobs implements BlobStore {
     // Its reader gets the error; before there is one, an error that is not listened for ends the process.
     source.on('error', () => {})
     try {
-      await mkdir(unfinished, { recursive: true })
-      const file = await open(temporary, 'wx', 0o640)
+      await mkdir(unfinished, { recursive: true, mode: 0o700 })
+      const file = await open(temporary, 'wx', 0o600)
       try {
         for await (const chunk of source as AsyncIterable<Buffer>) {
           sizeBytes += chunk.length

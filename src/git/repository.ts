@@ -23,6 +23,8 @@ export type RunCommand = Command & {
 export type Output = { readonly stdout: Buffer; readonly stderr: string; readonly code: number }
 
 type RepositoryOptions = {
+  /** Of the project that it belongs to. */
+  key?: string
   objectDir?: string
   env?: Record<string, string>
   /** The one that this is, for somebody else. */
@@ -49,8 +51,9 @@ export class Repository {
   readonly caller: string
   readonly #env: Record<string, string> | undefined
   readonly #presence: { isSure: boolean }
+  readonly #key: string
 
-  constructor(git: GitContext, gitDir: string, { objectDir, env, same, gone, caller }: RepositoryOptions = {}) {
+  constructor(git: GitContext, gitDir: string, { key, objectDir, env, same, gone, caller }: RepositoryOptions = {}) {
     this.git = git
     this.gitDir = gitDir
     this.objectDir = same?.objectDir ?? objectDir ?? join(gitDir, 'objects')
@@ -59,6 +62,7 @@ export class Repository {
     this.caller = caller ?? same?.caller ?? ''
     this.#env = same ? same.#env : env
     this.#presence = same ? same.#presence : { isSure: false }
+    this.#key = (same ? same.#key : key) ?? ''
   }
 
   /**
@@ -88,6 +92,11 @@ export class Repository {
       () => false,
     )
     return this.#presence.isSure
+  }
+
+  /** For who finds that the directory is gone: the next question looks again. */
+  lookAgain(): void {
+    this.#presence.isSure = false
   }
 
   /** The directory to read from: the shared empty repository while this one does not exist. */
@@ -156,7 +165,7 @@ export class Repository {
     const gitDir = await this.readDir()
     if (gitDir !== this.gitDir && writesRepository(subcommand)) throw missing()
     const pool = this.git.helpers
-    return pool.take(`${gitDir}\0${this.#env ? this.cacheKey : ''}${name}`, () => {
+    return pool.take(`${gitDir}\0${this.#env ? this.cacheKey : this.#key}${name}`, () => {
       const env = this.#env
       return new Helper({
         start: () =>

@@ -6,7 +6,7 @@ import { git, temporaryFolder, World } from '../world.ts'
 
 test('@gitbeaker/rest merges and rebases what git pushes, and what git merges is seen', async () => {
   await using world = await World.start()
-  await world.app.runJobs()
+  await world.runJobs()
   await using folder = await temporaryFolder()
   const work = folder.path
   const project = await world.project()

@@ -1,5 +1,5 @@
 import { describe, expect } from 'vitest'
-import { contextFor } from '../../../test/contexts.ts'
+import { contextFor, locate } from '../../../test/contexts.ts'
 import { test, type World } from '../../../test/world.ts'
 import { readCommit } from '../../git/commits.ts'
 import { writeCommit } from '../../git/objects.ts'
@@ -76,7 +76,7 @@ describe('merges at the same time', () => {
 /** Commits nothing to `main`, again and again, as another process would: without taking turns. */
 async function intrude(world: World, id: number, times: number): Promise<void> {
   const ctx = await contextFor(world, world.root)
-  const repo = openRepository(ctx, { id, repository_storage: 'default' })
+  const repo = openRepository(ctx, await locate(world, id))
   const name = 'refs/heads/main' as RefName
   const who = { name: 'Eve', email: 'eve@example.com', at: new Date() }
   for (let done = 0; done < times; ) {
@@ -169,7 +169,7 @@ describe('a merge that was cut off', () => {
   test('is told by the push that was cut off with it', async ({ world }) => {
     const made = await cutOff(world, { moved: false, secondsAgo: 1 })
     const ctx = await contextFor(world, world.root)
-    const repo = openRepository(ctx, { id: made.project.id, repository_storage: 'default' })
+    const repo = openRepository(ctx, await locate(world, made.project.id))
     const name = 'refs/heads/main' as RefName
     await made.store()
     const changes = [{ name, from: made.base, to: made.to }]

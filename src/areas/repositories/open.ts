@@ -1,19 +1,29 @@
 import type { Ctx } from '../../api/ctx.ts'
+import { belongingOf } from '../../git/project-key.ts'
 import type { Repository } from '../../git/repository.ts'
-import { repositoryDir } from './location.ts'
+import { Failure } from '../../kernel/failure.ts'
+import { type Located, projectRepositoryDir } from './location.ts'
+import { setAside, setAsideSoon } from './set-aside.ts'
 
-/** What of a project says where its repository is. */
-type Located = { readonly id: number; readonly repository_storage: string }
-
-export const projectRepositoryDir = (ctx: Ctx, project: Located): string =>
-  repositoryDir(ctx.repositoriesDir, project.repository_storage, project.id)
+export { type Located, projectRepositoryDir }
 
 /**
- * The project's repository, for as long as the caller waits and from its share of git processes. Costs nothing; one that
- * was never written to reads as empty.
+ * The project's repository, for as long as the caller waits and from their share of git processes. Costs a `stat`. One that was never written to reads as empty, and so
+ * does the place of one that holds a repository with another key, which is set aside.
  */
-export const openRepository = (ctx: Ctx, project: Located): Repository =>
-  ctx.git.open(projectRepositoryDir(ctx, project)).until(ctx.gone).for(ctx.shareKey)
+export function openRepository(ctx: Ctx, project: Located): Repository {
+  const dir = projectRepositoryDir(ctx, project)
+  const belonging = belongingOf(dir, project.repository_key)
+  if (belonging !== 'foreign') {
+    const repo = ctx.git.open(dir, project.repository_key)
+    // This process may have read it before another moved it away.
+    if (belonging === 'absent') repo.lookAgain()
+    return repo.until(ctx.gone).for(ctx.shareKey)
+  }
+  setAsideSoon(ctx, project)
+  // A path where nothing is ever made.
+  return ctx.git.open(`${dir}.absent`)
+}
 
 /** The same for writing: makes the repository if this is the first write. */
 export async function openForWriting(
@@ -21,8 +31,14 @@ export async function openForWriting(
   project: Located & { default_branch: string | null },
 ): Promise<Repository> {
   const dir = projectRepositoryDir(ctx, project)
-  await ctx.git.ensureRepository(dir, { defaultBranch: project.default_branch ?? initialBranch })
-  return ctx.git.open(dir).for(ctx.shareKey)
+  const key = project.repository_key
+  if (belongingOf(dir, key) !== 'own') {
+    await setAside(ctx, project)
+    await ctx.git.ensureRepository(dir, { defaultBranch: project.default_branch ?? initialBranch, key })
+    if (belongingOf(dir, key) !== 'own')
+      throw new Failure('unavailable', 'The repository of this project is not available')
+  }
+  return ctx.git.open(dir, key).for(ctx.shareKey)
 }
 
 /** What HEAD names until a first push says otherwise. */

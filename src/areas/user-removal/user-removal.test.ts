@@ -173,7 +173,7 @@ describe('DELETE /users/:id', () => {
     const { comments } = await contribution(world, ann)
     await ann.post('/projects', { name: 'Mine' })
     await remove(world, ann)
-    await world.app.runJobs()
+    await world.runJobs()
     await expect.poll(async () => (await world.root.get(`/users/${ann.id}`)).status, { timeout: 10_000 }).toBe(404)
     expect(await comments()).toEqual(['ghost'])
   })

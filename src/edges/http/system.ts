@@ -2,6 +2,7 @@ import { access, constants } from 'node:fs/promises'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { reach } from '../../db/reach.ts'
 import type { Runner } from '../../git/runner/client.ts'
+import { checkJobs } from '../../jobs/standing.ts'
 import type { Load } from '../../kernel/shares.ts'
 import type { Doors } from './doors.ts'
 import { type MetricsDoor, metricsRoute } from './metrics-door.ts'
@@ -69,9 +70,10 @@ export const systemDoor =
       method: ['GET', 'HEAD'],
       url: '/-/readiness',
       async handler(_request, reply) {
-        const results = await Promise.all(
-          Object.entries(checks).map(async ([name, work]) => [`${name}_check`, await check(work)] as const),
-        )
+        const results = await Promise.all([
+          ...Object.entries(checks).map(async ([name, work]) => [`${name}_check`, await check(work)] as const),
+          checkJobs(doors.db).then((result) => ['jobs_check', result] as const),
+        ])
         const ready = results.every(([, { status }]) => status === 'ok')
         return reply.code(ready ? 200 : 503).send({
           status: ready ? 'ok' : 'failed',
