@@ -1,4 +1,5 @@
 import { defineConfig } from 'vitest/config'
+import { waitMs } from './test/waiting.ts'
 
 export default defineConfig({
   test: {
@@ -8,7 +9,9 @@ export default defineConfig({
     pool: 'forks',
     isolate: false,
     maxWorkers: 2,
-    testTimeout: 30_000,
-    hookTimeout: 60_000,
+    // Timeouts end what would never end. They are no part of what tests assert, and so are long enough for a busy machine.
+    testTimeout: 180_000,
+    hookTimeout: 180_000,
+    expect: { poll: { timeout: waitMs } },
   },
 })

@@ -97,51 +97,47 @@ function adminOf(world: World): Promise<Client> {
 }
 
 describe('hostile shapes of parameters never break anything', () => {
-  test.for(endpoints.map((e) => [`${e.method} ${e.path}`, e] as const))(
-    '%s',
-    { timeout: 90_000 },
-    async ([, e], { world }) => {
-      // They are put back when the test ends.
-      if (e.path === '/application/settings') await world.settings({})
-      if (e.path === '/application/appearance') onTestFinished(() => world.plainAppearance())
-      const admin = await adminOf(world)
-      // What is written to is not the account that makes everything here.
-      const who = e.method === 'GET' ? world.root : await world.user()
-      const path = e.method === 'DELETE' ? e.path.replace(/:\w+/g, '0') : await concretePath(e.path, who, world)
-      const properties = allParams(e).properties as Record<string, ParamSchema>
-      const inPath = new Set([...e.path.matchAll(/:(\w+)/g)].map((match) => match[1]))
-      // What every call or list has is tried on one of each.
-      const common = e.path === '/projects' ? ['sudo', 'private_token', 'access_token'] : Object.keys(pagingParams)
-      const own = Object.keys(properties).filter(
-        (name) => !inPath.has(name) && (e.path === '/projects' || !common.includes(name)),
-      )
-      const names = [...new Set([...own, ...(e.path === '/projects' ? common : ['id'])])]
-      const broken: string[] = []
-      const ask = async (
-        who: Client,
-        name: string,
-        { label, query, sent }: { label: string; query?: string; sent?: Sent },
-      ) => {
-        const others = required(properties)
-        const json = sent && 'json' in sent ? { json: { ...others, ...(sent.json as object) } } : {}
-        const got = await who.send(e.method, `${path}?per_page=1&${query ?? ''}`, { ...sent, ...json })
-        if (got.status >= 500) broken.push(`${name}: ${label} → ${got.status}`)
-      }
-      const waiting = names.flatMap((name) =>
-        [...requests(name, e.method === 'GET' || e.method === 'DELETE')].map(
-          (request) => () => ask(admin, name, request),
-        ),
-      )
-      let next = 0
-      await Promise.all(
-        Array.from({ length: 20 }, async () => {
-          while (next < waiting.length) await waiting[next++]!()
-        }),
-      )
-      expect(waiting.length).toBeGreaterThan(25)
-      expect(broken).toEqual([])
-    },
-  )
+  test.for(endpoints.map((e) => [`${e.method} ${e.path}`, e] as const))('%s', async ([, e], { world }) => {
+    // They are put back when the test ends.
+    if (e.path === '/application/settings') await world.settings({})
+    if (e.path === '/application/appearance') onTestFinished(() => world.plainAppearance())
+    const admin = await adminOf(world)
+    // What is written to is not the account that makes everything here.
+    const who = e.method === 'GET' ? world.root : await world.user()
+    const path = e.method === 'DELETE' ? e.path.replace(/:\w+/g, '0') : await concretePath(e.path, who, world)
+    const properties = allParams(e).properties as Record<string, ParamSchema>
+    const inPath = new Set([...e.path.matchAll(/:(\w+)/g)].map((match) => match[1]))
+    // What every call or list has is tried on one of each.
+    const common = e.path === '/projects' ? ['sudo', 'private_token', 'access_token'] : Object.keys(pagingParams)
+    const own = Object.keys(properties).filter(
+      (name) => !inPath.has(name) && (e.path === '/projects' || !common.includes(name)),
+    )
+    const names = [...new Set([...own, ...(e.path === '/projects' ? common : ['id'])])]
+    const broken: string[] = []
+    const ask = async (
+      who: Client,
+      name: string,
+      { label, query, sent }: { label: string; query?: string; sent?: Sent },
+    ) => {
+      const others = required(properties)
+      const json = sent && 'json' in sent ? { json: { ...others, ...(sent.json as object) } } : {}
+      const got = await who.send(e.method, `${path}?per_page=1&${query ?? ''}`, { ...sent, ...json })
+      if (got.status >= 500) broken.push(`${name}: ${label} → ${got.status}`)
+    }
+    const waiting = names.flatMap((name) =>
+      [...requests(name, e.method === 'GET' || e.method === 'DELETE')].map(
+        (request) => () => ask(admin, name, request),
+      ),
+    )
+    let next = 0
+    await Promise.all(
+      Array.from({ length: 20 }, async () => {
+        while (next < waiting.length) await waiting[next++]!()
+      }),
+    )
+    expect(waiting.length).toBeGreaterThan(25)
+    expect(broken).toEqual([])
+  })
 
   const segments = [
     '%00',

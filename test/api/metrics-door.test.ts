@@ -38,7 +38,7 @@ describe('GET /-/metrics', () => {
     await admin.query(`drop database ${new URL(world.databaseUrl).pathname.slice(1)} with (force)`)
     await admin.end()
     // What a process knows of the settings it asks for again within a second.
-    await expect.poll(async () => (await world.anonymous.get('/projects')).status, { timeout: 5000 }).toBe(503)
+    await expect.poll(async () => (await world.anonymous.get('/projects')).status).toBe(503)
     await delay(1000)
     expect((await world.anonymous.get('//-/metrics')).status).toBe(200)
     expect((await world.root.get('//-/metrics', from('203.0.113.9'))).status).toBe(503)

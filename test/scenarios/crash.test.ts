@@ -3,8 +3,9 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { describe, expect, test, vi } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { freePort, Launched, temporaryFolder } from '../../src/processes/testing/launch.ts'
+import { eventually } from '../waiting.ts'
 import { Client, git, unique } from '../world.ts'
 
 /** The service as a person starts it, with everything real. */
@@ -41,8 +42,6 @@ async function workTree(): Promise<string> {
   await git(work, 'commit', '-qm', 'First')
   return work
 }
-
-vi.setConfig({ testTimeout: 120_000 })
 
 const postmasterOf = (launched: Launched): number =>
   launched
@@ -83,7 +82,7 @@ describe('kill -9', () => {
       const before = pushed.length
       process.kill(service.launched.named(title)[0]!, 'SIGKILL')
       // Service goes on: pushes are acknowledged again.
-      await vi.waitFor(() => expect(pushed.length).toBeGreaterThan(before + 1), { timeout: 60_000 })
+      await eventually(() => expect(pushed.length).toBeGreaterThan(before + 1))
     }
     process.kill(service.launched.pid, 'SIGKILL')
     await service.launched.exit
@@ -131,7 +130,7 @@ describe('kill -9', () => {
       const answer = await service.root.put(`${at}/${n + 1}/merge`).catch(() => undefined)
       if (answer?.status === 200) acknowledged.push(branch)
     })
-    await vi.waitFor(() => expect(acknowledged.length).toBeGreaterThan(2), { timeout: 60_000, interval: 5 })
+    await eventually(() => expect(acknowledged.length).toBeGreaterThan(2), 5)
     process.kill(service.launched.named('stithy worker')[0]!, 'SIGKILL')
     await delay(300)
     process.kill(service.launched.pid, 'SIGKILL')
@@ -142,7 +141,7 @@ describe('kill -9', () => {
     const records = async () =>
       (await service.root.get(`${at}?per_page=100`)).json as { state: string; title: string }[]
     const locked = async () => (await records()).filter(({ state }) => state === 'locked')
-    await vi.waitFor(async () => expect(await locked()).toEqual([]), { timeout: 60_000, interval: 200 })
+    await eventually(async () => expect(await locked()).toEqual([]), 200)
     const merged = (await records()).filter(({ state }) => state === 'merged').map(({ title }) => title)
     await git(work, 'fetch', '-q', `${remote}/root/merged.git`, 'main')
     const line = await git(work, 'log', '--first-parent', '--format=%s', 'FETCH_HEAD')
@@ -168,18 +167,18 @@ describe('kill -9', () => {
           ),
         )
     })
-    await vi.waitFor(() => expect(statuses).toContain(201), { timeout: 20_000 })
+    await eventually(() => expect(statuses).toContain(201))
     process.kill(postmasterOf(launched), 'SIGKILL')
-    await vi.waitFor(() => expect(statuses).toContain(503), { timeout: 20_000, interval: 1 })
-    await vi.waitFor(async () => expect((await root.post('/projects', { path: unique('after') })).status).toBe(201), {
-      timeout: 60_000,
-      interval: 100,
-    })
+    await eventually(() => expect(statuses).toContain(503), 1)
+    await eventually(
+      async () => expect((await root.post('/projects', { path: unique('after') })).status).toBe(201),
+      100,
+    )
     going = false
     await Promise.all(writers)
     expect([...statuses].toSorted()).toEqual([201, 503])
     expect(workers()).toEqual(before)
-    await vi.waitFor(() =>
+    await eventually(() =>
       expect(launched.out).toMatch(/"method":"POST","path":"[^"]*\/projects","msg":"request failed"/),
     )
   })

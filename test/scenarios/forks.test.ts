@@ -3,13 +3,12 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { expect, test, vi } from 'vitest'
+import { expect, test } from 'vitest'
 import { freePort, Launched, temporaryFolder } from '../../src/processes/testing/launch.ts'
+import { eventually } from '../waiting.ts'
 import { Client, git } from '../world.ts'
 
 const bin = fileURLToPath(new URL('../../bin/stithy.js', import.meta.url))
-
-vi.setConfig({ testTimeout: 120_000 })
 
 test('forks get their repositories, whole, though the processes that bring them are killed', async () => {
   const env = {
@@ -39,21 +38,21 @@ test('forks get their repositories, whole, though the processes that bring them 
     forks.push(made.json.id)
     await delay(150)
     process.kill(launched.named(title)[0]!, 'SIGKILL')
-    await vi.waitFor(() => expect(launched.named(title)).toHaveLength(1), { timeout: 20_000 })
+    await eventually(() => expect(launched.named(title)).toHaveLength(1))
   }
   for (const id of forks)
-    await vi.waitFor(
+    await eventually(
       async () =>
         expect((await root.get(`/projects/${id}`)).json).toMatchObject({
           import_status: 'finished',
           default_branch: 'main',
         }),
-      { timeout: 60_000, interval: 200 },
+      200,
     )
   expect((await root.get(`/projects/${source.id}`)).json.forks_count).toBe(forks.length)
-  await vi.waitFor(
+  await eventually(
     async () => expect((await root.get(`/projects/${forks[0]}/languages`)).json).toEqual({ Ruby: 100 }),
-    { timeout: 30_000, interval: 200 },
+    200,
   )
 
   launched.process.kill('SIGTERM')

@@ -43,7 +43,7 @@ describe.skipIf(!hasSsh)('SSH of the whole service (needs OpenSSH)', () => {
     const second = new Launched(['serve'], env, { file: bin })
     await second.ready()
     expect(await hostKeys(env.STITHY_SSH_PORT, 2)).toEqual(keys)
-  }, 60_000)
+  })
 
   test('a port that is taken is named with its setting', async () => {
     const port = await freePort()

@@ -181,9 +181,9 @@ describe('GET and PUT /application/settings', () => {
     })
     const seen = async () => (await other.open(null)).settings.max_attachment_size
     await change(world, { max_attachment_size: 31 })
-    await expect.poll(seen, { timeout: 1000 }).toBe(31)
+    await expect.poll(seen).toBe(31)
     await world.rows(`update application_settings set values = values || '{"max_attachment_size": 32}'`)
-    await expect.poll(seen, { timeout: 1000 }).toBe(32)
+    await expect.poll(seen).toBe(32)
   })
 
   test('are told to the log of events, secrets apart', async ({ world }) => {

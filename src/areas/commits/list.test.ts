@@ -65,7 +65,7 @@ describe('GET /projects/:id/repository/commits', () => {
         expect(paged, `${seed} ${query}`).toEqual(expected)
       }
     }
-  }, 120_000)
+  })
 
   test('D1-COMMITS-REF-NAME D1-COMMITS-ALL: what cannot be found is an empty list', async ({ world }) => {
     const project = await storedProject(world)

@@ -1,6 +1,6 @@
 import { readdir, utimes } from 'node:fs/promises'
 import { join } from 'node:path'
-import { describe, expect, vi } from 'vitest'
+import { describe, expect } from 'vitest'
 import { contextFor } from '../../../test/contexts.ts'
 import { git, type TestProject, temporaryFolder, test, type World } from '../../../test/world.ts'
 import { withDefaults } from '../../settings/settings.ts'
@@ -8,8 +8,6 @@ import { housekeepAfterPushes, refreshRepository } from '../pushes/jobs.ts'
 import { dueHousekeeping } from '../repositories/housekeeping.ts'
 import { projectRepositoryDir } from '../repositories/open.ts'
 import { housekeepRepository } from './jobs.ts'
-
-vi.setConfig({ testTimeout: 60_000 })
 
 const ask = (world: World, project: { id: number | string }, who = world.root) =>
   who.post(`/projects/${encodeURIComponent(project.id)}/housekeeping`)

@@ -6,7 +6,7 @@ import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { dirname, join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import { afterEach, describe, expect, vi } from 'vitest'
+import { afterEach, describe, expect } from 'vitest'
 import { contextFor } from '../../../test/contexts.ts'
 import {
   type Client,
@@ -22,8 +22,6 @@ import { mirror } from '../../git/mirror.ts'
 import type { Settings } from '../../settings/settings.ts'
 import { projectRepositoryDir } from '../repositories/open.ts'
 import { failStuckImports, importFromUrl } from './jobs.ts'
-
-vi.setConfig({ testTimeout: 60_000 })
 
 const stops: (() => unknown)[] = []
 afterEach(async () => {

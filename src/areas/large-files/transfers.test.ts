@@ -8,6 +8,7 @@ import { fileURLToPath } from 'node:url'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { describe, expect, inject, vi } from 'vitest'
+import { eventually } from '../../../test/waiting.ts'
 import { Client, freePort, type TestProject, test, unique, type World } from '../../../test/world.ts'
 import { createApp } from '../../app.ts'
 import { basic, batch, follow, oidOf, upload } from './testing.ts'
@@ -76,12 +77,12 @@ describe('uploads', () => {
     const broken = Readable.from(
       (async function* () {
         yield content.subarray(0, 500_000)
-        await vi.waitFor(async () => expect(await halfStored(world)).toHaveLength(1))
+        await eventually(async () => expect(await halfStored(world)).toHaveLength(1))
         throw new Error('gone')
       })(),
     )
     expect(await stream(world, place(project, oidOf(content), content.length), world.root, broken)).toBe('cut')
-    await vi.waitFor(async () => expect(await halfStored(world)).toEqual([]))
+    await eventually(async () => expect(await halfStored(world)).toEqual([]))
     expect(await has(world, oidOf(content))).toBe(false)
   })
 

@@ -5,7 +5,8 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { expect, onTestFinished, vi } from 'vitest'
+import { expect, onTestFinished } from 'vitest'
+import { eventually } from '../../../test/waiting.ts'
 
 const main = fileURLToPath(new URL('./main.ts', import.meta.url))
 
@@ -90,7 +91,7 @@ export class Launched {
   async ready(): Promise<void> {
     const ended = this.exit.then((code) => Promise.reject(new Error(`ended with ${code}: ${this.err}`)))
     ended.catch(() => {})
-    const isReady = vi.waitFor(() => expect(this.out).toContain('Stithy is ready'), { timeout: 60_000, interval: 5 })
+    const isReady = eventually(() => expect(this.out).toContain('Stithy is ready'), 5)
     await Promise.race([isReady, ended])
   }
 }
@@ -134,7 +135,7 @@ export async function serveStandIn(
 export const isAlive = (pid: number): boolean => allProcesses().some((each) => each.pid === pid)
 
 export const allGone = (pids: readonly number[]): Promise<void> =>
-  vi.waitFor(() => expect(pids.filter(isAlive).map(commandOf)).toEqual([]), { timeout: 20_000, interval: 10 })
+  eventually(() => expect(pids.filter(isAlive).map(commandOf)).toEqual([]), 10)
 
 const commandOf = (pid: number): string => readOr(`/proc/${pid}/cmdline`).replaceAll('\0', ' ').trim()
 

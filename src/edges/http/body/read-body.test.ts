@@ -303,7 +303,7 @@ describe('behind a real server', () => {
       const drops = setInterval(() => socket.write('x'), 20)
       await once(socket, 'close').finally(() => clearInterval(drops))
       expect(answer).toContain('Request Timeout')
-      await expect.poll(() => readdir(tmpDir), { timeout: 3000 }).toEqual([])
+      await expect.poll(() => readdir(tmpDir)).toEqual([])
     },
   )
 
