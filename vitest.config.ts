@@ -10,8 +10,8 @@ export default defineConfig({
     isolate: false,
     maxWorkers: 2,
     // Timeouts end what would never end. They are no part of what tests assert, and so are long enough for a busy machine.
-    testTimeout: 180_000,
-    hookTimeout: 180_000,
+    testTimeout: 300_000,
+    hookTimeout: 300_000,
     expect: { poll: { timeout: waitMs } },
   },
 })

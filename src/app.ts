@@ -50,6 +50,8 @@ export type Overrides = Pick<Doors, 'onAnswer'> & {
   readonly httpLimits?: HttpLimits
   readonly sshLimits?: Partial<SshLimits>
   readonly mailer?: Mailer
+  /** Measures the age of cached tokens, in milliseconds. */
+  readonly tokenClock?: () => number
 }
 
 /** The service in one process. */
@@ -79,7 +81,7 @@ export async function createApp(config: Config, services: Services, overrides: O
   const db = stack.use(openDatabase(services.databaseUrl))
   const notifications = stack.use(new Notifications(services.databaseUrl))
   const settings = new SettingsStore(db, notifications, config.plan)
-  const authenticator = new TokenAuthenticator(db, notifications, config)
+  const authenticator = new TokenAuthenticator(db, notifications, config, overrides.tokenClock)
   await notifications.connect()
 
   const runner = stack.use(await Runner.connect(services.runnerSocket))

@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import pg from 'pg'
 import { Agent, type FormData, request } from 'undici'
-import { test as base, inject } from 'vitest'
+import { test as base, expect, inject } from 'vitest'
 import { type Level, levels, type Visibility } from '../src/access/levels.ts'
 import { scopes as allScopes, type Scope } from '../src/access/scopes.ts'
 import { type App, createApp, type Overrides } from '../src/app.ts'
@@ -274,6 +274,12 @@ export class World {
     } finally {
       await client.end()
     }
+  }
+
+  /** Resolves when some statement waits for a lock of another transaction. */
+  async waitsForLock(): Promise<void> {
+    const waiting = `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
+    await expect.poll(() => this.rows(waiting)).not.toEqual([])
   }
 
   /** What a start does with pushes that a crash cut off. */

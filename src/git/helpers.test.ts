@@ -96,10 +96,8 @@ test('helpers are bounded in number, end when idle, and are gone after dispose',
     expect(await resolve(made.repo, 'main')).toBeDefined()
     expect(world.git.helpers.size).toBeLessThanOrEqual(3)
   }
-  await sleep(100)
-  expect(gitsBelow(pid).length).toBeLessThanOrEqual(3)
-  await sleep(700)
-  expect(gitsBelow(pid)).toEqual([])
+  await expect.poll(() => gitsBelow(pid).length).toBeLessThanOrEqual(3)
+  await expect.poll(() => gitsBelow(pid)).toEqual([])
   await resolve((await world.repository()).repo, 'HEAD')
   expect(gitsBelow(pid)).toHaveLength(1)
   await world.git[Symbol.asyncDispose]()

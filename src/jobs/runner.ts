@@ -15,16 +15,23 @@ export type JobRunnerOptions = {
   open: () => Promise<Ctx>
   log: Pino
   concurrency?: number
+  rests?: Rests
 }
 
 /** Runs queued jobs until it is stopped; those under way are then finished or handed back. */
-export async function startJobs({ databaseUrl, jobs, open, log, concurrency = 4 }: JobRunnerOptions): Promise<Runner> {
+export async function startJobs({
+  databaseUrl,
+  jobs,
+  open,
+  log,
+  concurrency = 4,
+  rests = new Rests(),
+}: JobRunnerOptions): Promise<Runner> {
   const pool = new pg.Pool({ ...connectionOptions(databaseUrl, 'jobs'), max: concurrency + 2, statement_timeout: 0 })
   const broke = (error: Error) => log.warn({ err: error }, 'a connection of the job runner broke')
   pool.on('error', broke)
   pool.on('connect', (client) => client.on('error', broke))
   await answered(releaseJobs(pool))
-  const rests = new Rests()
   const runner = await run({
     pgPool: pool,
     concurrency,

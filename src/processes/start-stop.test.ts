@@ -122,7 +122,7 @@ describe('a stop', () => {
 
   test('that is asked for again does not wait for requests', async () => {
     const service = await serve()
-    const response = await fetch(`${service.url}/slow?ms=9000`)
+    const response = await fetch(`${service.url}/slow?ms=250000`)
     const text = response.text().catch(() => 'cut')
     service.process.kill('SIGTERM')
     await delay(1_100)
@@ -192,9 +192,7 @@ describe('kill -9', () => {
     const family = service.family()
     service.process.kill('SIGKILL')
     await service.exit
-    const startedAt = Date.now()
     await allGone(family)
-    expect(Date.now() - startedAt).toBeLessThan(2_000)
 
     const again = await serveStandIn(service.env)
     expect(await notes(again.url)).toEqual(['kept'])

@@ -116,18 +116,18 @@ describe('D1-AUTH-TOKEN', () => {
   })
 })
 
-test('D1-AUTH-TOKEN a revocation is known to every process within a second', async ({ world }) => {
+test('D1-AUTH-TOKEN a revocation reaches every process, by the notification alone', async ({ world }) => {
   const port = await freePort()
   const config = { ...world.config, http: { ...world.config.http, port }, sshPort: 0 }
-  await using other = await createApp(config, { databaseUrl: world.databaseUrl, runnerSocket: inject('runnerSocket') })
+  const services = { databaseUrl: world.databaseUrl, runnerSocket: inject('runnerSocket') }
+  // Its clock stands still, so that it would know the token for ever.
+  await using other = await createApp(config, services, { tokenClock: () => 1 })
   await other.listen()
   const ann = await world.user()
   const there = new Client(`http://127.0.0.1:${port}`, { id: ann.id, username: ann.username, token: ann.token! })
   expect(await there.get('/user')).toMatchObject({ status: 200 })
   expect(await ann.delete('/personal_access_tokens/self')).toMatchObject({ status: 204 })
-  const revokedAt = performance.now()
   await expect.poll(async () => (await there.get('/user')).status, { interval: 20 }).toBe(401)
-  expect(performance.now() - revokedAt).toBeLessThan(1000)
 })
 
 describe('D1-AUTH-SCOPES', () => {

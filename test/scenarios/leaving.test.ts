@@ -15,14 +15,6 @@ const processesOn = ({ id, repository }: StoredProject): number[] =>
     .filter((words) => words.includes(`--git-dir=${repository.gitDir}`) || words.includes(`-eneedle${id}`))
     .map(([pid]) => Number(pid))
 
-async function until(what: () => boolean): Promise<boolean> {
-  for (let times = 0; times < 200; times++) {
-    if (what()) return true
-    await sleep(20)
-  }
-  return false
-}
-
 /**
  * A project whose long-lived processes are at work, and in which every other one waits for ever: git looks for further
  * repositories, and nobody tells it which.
@@ -72,16 +64,16 @@ describe('a client that leaves', () => {
     test(`${what}: git works no longer for nobody`, async ({ world }) => {
       const { project, one, two, started } = await stuckProject(world)
       const { leave } = asking(world, pathOf({ id: project.id, one, two }))
-      expect(await until(() => started().length > 0)).toBe(true)
+      await expect.poll(() => started().length).toBeGreaterThan(0)
       await leave()
-      expect(await until(() => started().length === 0)).toBe(true)
+      await expect.poll(started).toEqual([])
     })
 
   test('goes on being worked for while somebody else waits for the same', async ({ world }) => {
     const { project, two, started } = await stuckProject(world)
     const path = `/projects/${project.id}/repository/files/a/blame?ref=${two}`
     const first = asking(world, path)
-    expect(await until(() => started().length > 0)).toBe(true)
+    await expect.poll(() => started().length).toBeGreaterThan(0)
     const second = asking(world, path)
     await sleep(200)
     expect(started()).toHaveLength(1)
@@ -89,6 +81,6 @@ describe('a client that leaves', () => {
     await sleep(200)
     expect(started()).toHaveLength(1)
     await second.leave()
-    expect(await until(() => started().length === 0)).toBe(true)
+    await expect.poll(started).toEqual([])
   })
 })

@@ -3,11 +3,11 @@ import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { readdir } from 'node:fs/promises'
 import { createServer, type Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { type AddressInfo, connect } from 'node:net'
 import { dirname, join } from 'node:path'
-import { setTimeout as delay } from 'node:timers/promises'
 import { afterEach, describe, expect } from 'vitest'
 import { contextFor } from '../../../test/contexts.ts'
+import { eventually } from '../../../test/waiting.ts'
 import {
   type Client,
   freePort,
@@ -335,7 +335,11 @@ test('git:// is an address, too', async ({ world }) => {
     daemon.kill()
     await once(daemon, 'exit')
   })
-  await delay(500)
+  await eventually(async () => {
+    const socket = connect(port, '127.0.0.1')
+    await once(socket, 'connect')
+    socket.destroy()
+  })
   await withSettings(world, { outbound_local_requests_whitelist: ['localhost'] }, async () => {
     const { id } = (await create(world.root, `git://localhost:${port}/${source.id}.git`)).json
     await bring(world, id)

