@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { request } from 'undici'
 import { describe, expect } from 'vitest'
 import { type StoredProject, storedProject } from '../../src/areas/commits/testing.ts'
+import { withEnoughTime } from '../waiting.ts'
 import { test, type World } from '../world.ts'
 
 /** Processes of git on this repository, or that look for its `needle` in many. */
@@ -69,18 +70,20 @@ describe('a client that leaves', () => {
       await expect.poll(started).toEqual([])
     })
 
-  test('goes on being worked for while somebody else waits for the same', async ({ world }) => {
-    const { project, two, started } = await stuckProject(world)
-    const path = `/projects/${project.id}/repository/files/a/blame?ref=${two}`
-    const first = asking(world, path)
-    await expect.poll(() => started().length).toBeGreaterThan(0)
-    const second = asking(world, path)
-    await sleep(200)
-    expect(started()).toHaveLength(1)
-    await first.leave()
-    await sleep(200)
-    expect(started()).toHaveLength(1)
-    await second.leave()
-    await expect.poll(started).toEqual([])
-  })
+  test('leaves the work to others who wait for the same', ({ world }) =>
+    withEnoughTime([200, 2_000, 20_000], async (arrivesMs) => {
+      const { project, two, started } = await stuckProject(world)
+      const path = `/projects/${project.id}/repository/files/a/blame?ref=${two}`
+      const first = asking(world, path)
+      await expect.poll(() => started().length).toBeGreaterThan(0)
+      const second = asking(world, path)
+      await sleep(arrivesMs)
+      expect(started()).toHaveLength(1)
+      await first.leave()
+      await sleep(200)
+      const working = started()
+      await second.leave()
+      await expect.poll(started).toEqual([])
+      expect(working).toHaveLength(1)
+    }))
 })

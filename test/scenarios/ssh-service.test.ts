@@ -3,12 +3,12 @@ import { once } from 'node:events'
 import { stat } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
-import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { describe, expect, test } from 'vitest'
 import { freePort, Launched, temporaryFolder } from '../../src/processes/testing/launch.ts'
 import { hasSsh, sshWords, withKey } from '../ssh.ts'
+import { eventually, waitMs } from '../waiting.ts'
 import { World } from '../world.ts'
 
 const run = promisify(execFile)
@@ -70,9 +70,8 @@ describe.skipIf(!hasSsh)('SSH of the whole service (needs OpenSSH)', () => {
     const pushing = spawn('ssh', sshWords(world, key, `git-receive-pack '${project.full_path}.git'`))
     const ended = once(pushing, 'close')
     await once(pushing.stdout, 'data')
-    const stopped = world.app.stop(5_000)
-    await delay(200)
-    await expect(run('ssh', sshWords(world, key), { timeout: 5_000 })).rejects.toThrow(/refused/)
+    const stopped = world.app.stop(waitMs)
+    await eventually(() => expect(run('ssh', sshWords(world, key))).rejects.toThrow(/refused/))
     pushing.stdin.end('0000')
     expect((await ended)[0]).toBe(0)
     await stopped
