@@ -2,37 +2,11 @@ import { readFileSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
-import { freePort, Launched, temporaryFolder } from '../../src/processes/testing/launch.ts'
+import { Launched, temporaryFolder } from '../../src/processes/testing/launch.ts'
+import { bin, freshEnv, serve } from '../service.ts'
 import { eventually } from '../waiting.ts'
 import { Client, git, unique } from '../world.ts'
-
-/** The service as a person starts it, with everything real. */
-const bin = fileURLToPath(new URL('../../bin/stithy.js', import.meta.url))
-
-type Service = { launched: Launched; origin: string; root: Client; env: Record<string, string> }
-
-async function serve(env: Record<string, string>): Promise<Service> {
-  const launched = new Launched(['serve'], env, { file: bin })
-  await launched.ready()
-  const origin = `http://127.0.0.1:${env['STITHY_HTTP_PORT']}`
-  return {
-    launched,
-    origin,
-    env,
-    root: new Client(origin, { id: 1, username: 'root', token: env['STITHY_ROOT_TOKEN']! }),
-  }
-}
-
-const freshEnv = async (): Promise<Record<string, string>> => ({
-  STITHY_DATA_DIR: await temporaryFolder(),
-  STITHY_HTTP_PORT: String(await freePort()),
-  STITHY_SSH_PORT: '0',
-  STITHY_ROOT_TOKEN: 'root-token-for-tests',
-  STITHY_LOG_LEVEL: 'fatal',
-  STITHY_PROCESSES: '2',
-})
 
 async function workTree(): Promise<string> {
   const work = await temporaryFolder()
@@ -77,8 +51,8 @@ describe('kill -9', () => {
     }
     const busy = [pusher('a'), pusher('b'), writer()]
 
-    for (const title of ['stithy worker', 'stithy git runner', 'stithy jobs', 'stithy worker']) {
-      await delay(700)
+    for (const title of ['stithy worker', 'stithy git runner', 'stithy jobs']) {
+      await delay(300)
       const before = pushed.length
       process.kill(service.launched.named(title)[0]!, 'SIGKILL')
       // Service goes on: pushes are acknowledged again.
@@ -88,7 +62,8 @@ describe('kill -9', () => {
     await service.launched.exit
     await delay(500)
     service = await serve(service.env)
-    await delay(700)
+    const before = pushed.length
+    await eventually(() => expect(pushed.length).toBeGreaterThan(before + 1))
     going = false
     await Promise.all(busy)
 
@@ -110,7 +85,7 @@ describe('kill -9', () => {
   test('of any process, while people merge: what is merged says so, and nothing else does', async () => {
     let service = await serve(await freshEnv())
     const work = await workTree()
-    const count = 40
+    const count = 16
     expect((await service.root.post('/projects', { path: 'merged' })).status).toBe(201)
     const branches = Array.from({ length: count }, (_, n) => `topic-${n}`)
     for (const branch of branches) {

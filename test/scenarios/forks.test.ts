@@ -2,26 +2,14 @@ import { randomBytes } from 'node:crypto'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
-import { freePort, Launched, temporaryFolder } from '../../src/processes/testing/launch.ts'
+import { Launched, temporaryFolder } from '../../src/processes/testing/launch.ts'
+import { bin, freshEnv, serve } from '../service.ts'
 import { eventually } from '../waiting.ts'
-import { Client, git } from '../world.ts'
-
-const bin = fileURLToPath(new URL('../../bin/stithy.js', import.meta.url))
+import { git } from '../world.ts'
 
 test('forks get their repositories, whole, though the processes that bring them are killed', async () => {
-  const env = {
-    STITHY_DATA_DIR: await temporaryFolder(),
-    STITHY_HTTP_PORT: String(await freePort()),
-    STITHY_ROOT_TOKEN: 'root-token-for-tests',
-    STITHY_LOG_LEVEL: 'fatal',
-    STITHY_PROCESSES: '1',
-  }
-  const launched = new Launched(['serve'], env, { file: bin })
-  await launched.ready()
-  const origin = `http://127.0.0.1:${env.STITHY_HTTP_PORT}`
-  const root = new Client(origin, { id: 1, username: 'root', token: env.STITHY_ROOT_TOKEN })
+  const { launched, origin, root, env } = await serve({ ...(await freshEnv()), STITHY_PROCESSES: '1' })
   const source = (await root.post('/projects', { path: 'source' })).json
   const work = await temporaryFolder()
   await git(work, 'init', '-q', '-b', 'main')

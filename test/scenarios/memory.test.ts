@@ -3,19 +3,17 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
-import { fileURLToPath } from 'node:url'
 import { request } from 'undici'
 import { expect, test } from 'vitest'
-import { freePort, Launched, temporaryFolder } from '../../src/processes/testing/launch.ts'
-import { Client, git } from '../world.ts'
+import { temporaryFolder } from '../../src/processes/testing/launch.ts'
+import { freshEnv, serve } from '../service.ts'
+import { git } from '../world.ts'
 
 /*
  * Large contents pass through a worker in memory that does not grow with them. The worker is a process of its own, and the
  * kernel remembers the most memory that it ever had.
  */
 
-const bin = fileURLToPath(new URL('../../bin/stithy.js', import.meta.url))
-const token = 'root-token-for-tests'
 const mebibyte = 1024 * 1024
 const size = 256 * mebibyte
 /** What waits to be collected comes and goes; a content that is held would be twice as much. */
@@ -40,17 +38,8 @@ async function bytesOf(body: AsyncIterable<Buffer>): Promise<number> {
 test.runIf(existsSync('/proc/self/clear_refs'))(
   'archives, files, large files and uploads of 256 MiB pass through a worker in less than 128 MiB (needs Linux)',
   async () => {
-    const port = String(await freePort())
-    const env = {
-      STITHY_DATA_DIR: await temporaryFolder(),
-      STITHY_HTTP_PORT: port,
-      STITHY_PROCESSES: '1',
-      STITHY_ROOT_TOKEN: token,
-    }
-    const service = new Launched(['serve'], env, { file: bin })
-    await service.ready()
-    const origin = `http://127.0.0.1:${port}`
-    const root = new Client(origin, { id: 1, username: 'root', token })
+    const { launched, origin, root } = await serve({ ...(await freshEnv()), STITHY_PROCESSES: '1' })
+    const token = root.token!
     const headers = { 'private-token': token }
     expect((await root.put('/application/settings', { max_attachment_size: 1000 })).status).toBe(200)
 
@@ -91,7 +80,7 @@ test.runIf(existsSync('/proc/self/clear_refs'))(
     await Promise.all([read('archive.tar?sha=main&path=small'), read('files/small/raw?ref=main')])
     await Promise.all([largeFile(piece.length), upload(piece.length)])
 
-    const [worker] = service.named('stithy worker')
+    const [worker] = launched.named('stithy worker')
     const grows: Record<string, number> = {}
     const measure = async (name: string, work: () => Promise<unknown>) => {
       resetPeak(worker!)
@@ -105,6 +94,6 @@ test.runIf(existsSync('/proc/self/clear_refs'))(
     expect(await measure('large file', () => largeFile(size))).toBe(200)
     expect(await measure('upload', () => upload(size))).toBe(201)
     for (const [name, growth] of Object.entries(grows)) expect(growth, name).toBeLessThan(mostGrowth)
-    expect(service.named('stithy worker')).toEqual([worker])
+    expect(launched.named('stithy worker')).toEqual([worker])
   },
 )

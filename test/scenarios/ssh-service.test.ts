@@ -3,16 +3,15 @@ import { once } from 'node:events'
 import { stat } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { describe, expect, test } from 'vitest'
 import { freePort, Launched, temporaryFolder } from '../../src/processes/testing/launch.ts'
+import { bin, freshEnv } from '../service.ts'
 import { hasSsh, sshWords, withKey } from '../ssh.ts'
 import { eventually, waitMs } from '../waiting.ts'
 import { World } from '../world.ts'
 
 const run = promisify(execFile)
-const bin = fileURLToPath(new URL('../../bin/stithy.js', import.meta.url))
 
 const hostKeys = async (port: string, times: number): Promise<Set<string>> => {
   const keys = new Set<string>()
@@ -24,11 +23,9 @@ const hostKeys = async (port: string, times: number): Promise<Set<string>> => {
 describe.skipIf(!hasSsh)('SSH of the whole service (needs OpenSSH)', () => {
   test('all workers, now and later, show one host key', async () => {
     const env = {
-      STITHY_DATA_DIR: await temporaryFolder(),
-      STITHY_HTTP_PORT: String(await freePort()),
+      ...(await freshEnv()),
       STITHY_SSH_PORT: String(await freePort()),
       STITHY_PROCESSES: '3',
-      STITHY_ROOT_TOKEN: 'root-token-for-tests',
     }
     const first = new Launched(['serve'], env, { file: bin })
     await first.ready()

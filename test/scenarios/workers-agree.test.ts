@@ -1,9 +1,8 @@
-import { fileURLToPath } from 'node:url'
 import { Client } from 'undici'
 import { expect, test } from 'vitest'
-import { freePort, Launched, temporaryFolder } from '../../src/processes/testing/launch.ts'
+import type { Launched } from '../../src/processes/testing/launch.ts'
+import { freshEnv, serve } from '../service.ts'
 
-const bin = fileURLToPath(new URL('../../bin/stithy.js', import.meta.url))
 const rootToken = 'root-token-for-tests'
 
 type Ask = (
@@ -45,20 +44,8 @@ async function toEachWorker(service: Launched, origin: string): Promise<Map<numb
 }
 
 test('two worker processes agree soon after a change', async () => {
-  const port = await freePort()
-  const service = new Launched(
-    ['serve'],
-    {
-      STITHY_DATA_DIR: await temporaryFolder(),
-      STITHY_HTTP_PORT: String(port),
-      STITHY_PROCESSES: '2',
-      STITHY_ROOT_TOKEN: rootToken,
-      STITHY_LOG_LEVEL: 'info',
-    },
-    { file: bin },
-  )
-  await service.ready()
-  const workers = await toEachWorker(service, `http://127.0.0.1:${port}`)
+  const { launched: service, origin } = await serve({ ...(await freshEnv()), STITHY_LOG_LEVEL: 'info' })
+  const workers = await toEachWorker(service, origin)
   expect([...workers.keys()].sort()).toEqual(service.named('stithy worker').sort())
   const [one, other] = [...workers.values()] as [Ask, Ask]
 
