@@ -5,8 +5,10 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { expect, onTestFinished } from 'vitest'
-import { eventually } from '../../../test/waiting.ts'
+import { expect, onTestFinished, vi } from 'vitest'
+
+/** Only ends what would never come; no test asserts it. In milliseconds. */
+const waitMs = 100_000
 
 const main = fileURLToPath(new URL('./main.ts', import.meta.url))
 
@@ -91,7 +93,7 @@ export class Launched {
   async ready(): Promise<void> {
     const ended = this.exit.then((code) => Promise.reject(new Error(`ended with ${code}: ${this.err}`)))
     ended.catch(() => {})
-    const isReady = eventually(() => expect(this.out).toContain('Stithy is ready'), 5)
+    const isReady = vi.waitFor(() => expect(this.out).toContain('Stithy is ready'), { timeout: waitMs, interval: 5 })
     await Promise.race([isReady, ended])
   }
 }
@@ -135,7 +137,7 @@ export async function serveStandIn(
 export const isAlive = (pid: number): boolean => allProcesses().some((each) => each.pid === pid)
 
 export const allGone = (pids: readonly number[]): Promise<void> =>
-  eventually(() => expect(pids.filter(isAlive).map(commandOf)).toEqual([]), 10)
+  vi.waitFor(() => expect(pids.filter(isAlive).map(commandOf)).toEqual([]), { timeout: waitMs, interval: 10 })
 
 const commandOf = (pid: number): string => readOr(`/proc/${pid}/cmdline`).replaceAll('\0', ' ').trim()
 
