@@ -1,8 +1,8 @@
 import { execFileSync } from 'node:child_process'
 import { readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, test } from 'vitest'
+import { withEnoughTime } from '../../test/waiting.ts'
 import { readBlob } from './blobs.ts'
 import { objectContent, objectInfo } from './cat-file.ts'
 import { readCommit } from './commits.ts'
@@ -60,17 +60,18 @@ test('an object that kills its reader is told of, and those behind it are answer
   expect(await resolve(made.repo, 'main')).toBe(commit)
 })
 
-test('a reader that falls silent is given up on, and replaced', async () => {
-  await using world = await TestGit.start({ patience: () => ({ ...usualPatience, answerMs: 200 }) })
-  const made = await world.repository()
-  const tip = made.commit({ a: 'x' })
-  const helper = await made.repo.objects()
-  await objectInfo(helper, 'HEAD')
-  const first = helper.pid!
-  process.kill(first, 'SIGSTOP')
-  expect(await resolve(made.repo, 'main')).toBe(tip)
-  expect(helper.pid).not.toBe(first)
-})
+test('a reader that falls silent is given up on, and replaced', () =>
+  withEnoughTime([200, 2_000, 20_000], async (answerMs) => {
+    await using world = await TestGit.start({ patience: () => ({ ...usualPatience, answerMs }) })
+    const made = await world.repository()
+    const tip = made.commit({ a: 'x' })
+    const helper = await made.repo.objects()
+    await objectInfo(helper, 'HEAD')
+    const first = helper.pid!
+    process.kill(first, 'SIGSTOP')
+    expect(await resolve(made.repo, 'main')).toBe(tip)
+    expect(helper.pid).not.toBe(first)
+  }))
 
 test('a runner that is killed rejects who waits; the next question finds the next runner', async () => {
   await using world = await TestGit.start()

@@ -174,7 +174,7 @@ describe('GET and PUT /application/settings', () => {
     expect((await free.rows('select values from application_settings'))[0].values).toEqual({ sign_in_text: 'Welcome' })
   })
 
-  test('hold in another process within a second, even if its notice is lost', async ({ world }) => {
+  test('hold in another process soon, even if its notification is lost', async ({ world }) => {
     await using other = await createApp(world.config, {
       databaseUrl: world.databaseUrl,
       runnerSocket: inject('runnerSocket'),

@@ -53,6 +53,7 @@ describe('D2-SETTINGS-STORAGE-TIMEOUTS', () => {
     if (name !== 'fast') await read('files/README.md/raw?ref=HEAD')
     await world.settings({ ...longer, ...smaller, [`repo_storage_timeout_${name}`]: 1 })
     await whileGitHangs(world, project, async () => expect((await ask()).status).toBe(503))
+    await world.settings(longer)
     expect((await ask()).status).toBe(200)
   })
 

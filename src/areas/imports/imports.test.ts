@@ -265,7 +265,7 @@ describe('addresses that nothing is imported from', () => {
         credentials: { username: 'root', password: world.root.token! },
         pinned: { host: 'no-such-host.invalid', port, address },
       }
-      return mirror(ctx.git.open(dir), remote, { timeoutMs: 20_000, maxBytes: 1e9 })
+      return mirror(ctx.git.open(dir), remote, { timeoutMs: 100_000, maxBytes: 1e9 })
     }
     expect(await fetchAs('127.0.0.1')).toMatchObject({ defaultBranch: 'trunk' })
     expect(await fetchAs('127.0.0.3')).toMatchObject({ failed: 'refused' })
