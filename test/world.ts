@@ -13,6 +13,7 @@ import { scopes as allScopes, type Scope } from '../src/access/scopes.ts'
 import { type App, createApp, type Overrides } from '../src/app.ts'
 import { recoverPushes } from '../src/areas/pushes/recovery.ts'
 import { createToken } from '../src/areas/tokens/service.ts'
+import { addressConfirmed } from '../src/areas/users/address-confirmed.ts'
 import { bootstrap } from '../src/areas/users/bootstrap.ts'
 import { plainUser } from '../src/areas/users/new-user.ts'
 import { digestPassword } from '../src/areas/users/password.ts'
@@ -22,6 +23,7 @@ import { openDatabase } from '../src/db/database.ts'
 import type { Database } from '../src/db/db.ts'
 import { columnTypes } from '../src/db/types.ts'
 import { emit } from '../src/events/log.ts'
+import { enqueue } from '../src/jobs/job.ts'
 import type { Settings } from '../src/settings/settings.ts'
 import { saveSettings } from '../src/settings/store.ts'
 import { checkAnswer } from './answers.ts'
@@ -105,6 +107,8 @@ const agent = new Agent({ connections: 50, pipelining: 1 })
 
 export type TestGroup = { id: number; full_path: string; path: string }
 export type TestProject = TestGroup & { name: string; url: string; default_branch: string | null }
+
+export type QueuedJob = { key: string; payload: any; attempts: number; is_delayed: boolean; is_running: boolean }
 
 let count = 0
 /** A name nobody else has: databases outlive tests. */
@@ -202,6 +206,7 @@ export class World {
     return this.db.transaction(async (tx) => {
       const user_id = await addUser(tx, { ...plainUser, ...account, passwordDigest })
       await emit(tx, { kind: 'user_created', actorId, payload: { user_id, username, name, email } })
+      await enqueue(tx, addressConfirmed, { userId: user_id })
       const scopes: readonly Scope[] = ['api']
       const made = await createToken(tx, { kind: 'personal', userId: user_id, name: 'test', scopes, expiresAt: null })
       const payload = { token_id: made.id, token_kind: made.kind, name: made.name, user_id, scopes, expires_at: null }
@@ -300,6 +305,22 @@ export class World {
     } finally {
       await client.end()
     }
+  }
+
+  /** Queued jobs with this key, in which `%` stands for any text, the oldest first. */
+  jobs(key: string): Promise<QueuedJob[]> {
+    return this.rows(
+      `select key, payload, attempts, run_at > created_at as is_delayed, locked_at is not null as is_running
+        from graphile_worker._private_jobs where key like $1 order by id`,
+      [key.replaceAll('_', '\\_')],
+    )
+  }
+
+  /** Takes them out of the queue. */
+  async takeJobs(key: string): Promise<QueuedJob[]> {
+    const taken = await this.jobs(key)
+    await this.rows('delete from graphile_worker._private_jobs where key = any($1)', [taken.map((job) => job.key)])
+    return taken
   }
 
   /** Resolves when some statement waits for a lock of another transaction. */

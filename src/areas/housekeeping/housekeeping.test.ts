@@ -167,10 +167,8 @@ describe('housekeeping after pushes', () => {
     const project = await world.project()
     const dir = await repositoryOf(world, project.id)
     const input = { projectId: project.id }
-    const planned = () =>
-      world.rows(`select run_at > created_at as later from graphile_worker.jobs where key = $1`, [
-        `housekeep_after_pushes:${project.id}`,
-      ])
+    const key = `housekeep_after_pushes:${project.id}`
+    const planned = async () => (await world.jobs(key)).map(({ is_delayed }) => ({ later: is_delayed }))
     await world.settings({ housekeeping_incremental_repack_period: 3 })
     try {
       for (const name of ['a', 'b']) await write(world, project, name)
@@ -188,9 +186,7 @@ describe('housekeeping after pushes', () => {
         ]),
       ).toEqual([{ pushes: 3, incremental_at: 3, gc_at: 0 }])
       // It has just been done: in a steady stream of pushes it takes a tenth of the time, and what is due is not forgotten.
-      await world.rows(`delete from graphile_worker._private_jobs where key = $1`, [
-        `housekeep_after_pushes:${project.id}`,
-      ])
+      await world.takeJobs(key)
       await world.rows('update project_housekeeping set incremental_at = 0 where project_id = $1', [project.id])
       await housekeepAfterPushes.run(input, await contextFor(world, null))
       expect(await planned()).toEqual([{ later: true }])

@@ -113,10 +113,8 @@ describe('a project from an address elsewhere', () => {
       ['no-such', 'trunk'],
     ] as const) {
       const { id } = (await create(world.root, world.remote(source, world.root), { default_branch: wished })).json
-      const [job] = await world.rows(`select payload from graphile_worker._private_jobs where key = $1`, [
-        `import_from_url:${id}`,
-      ])
-      await importFromUrl.run(job.payload, await contextFor(world, null))
+      const [job] = await world.jobs(`import_from_url:${id}`)
+      await importFromUrl.run(job!.payload, await contextFor(world, null))
       expect((await record(world.root, id)).default_branch).toBe(branch)
     }
   })

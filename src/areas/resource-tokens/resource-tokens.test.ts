@@ -185,10 +185,7 @@ test('bots whose tokens ended, or whose project is gone, are removed at night; o
   await removeIdleBots.run({}, counted.ctx)
   expect(counted.counts.transactions).toBe(1)
   await removeIdleBots.run({}, ctx)
-  for (const { user_id } of [ended, orphan])
-    expect(
-      await world.rows('select from graphile_worker.jobs where key = $1', [`remove_user:${user_id}`]),
-    ).toHaveLength(1)
+  for (const { user_id } of [ended, orphan]) expect(await world.jobs(`remove_user:${user_id}`)).toHaveLength(1)
   const state = async ({ user_id }: Made) => (await world.root.get(`/users/${user_id}`)).json.state
   expect([await state(ended), await state(orphan), await state(alive)]).toEqual(['blocked', 'blocked', 'active'])
   expect((await clientOf(world, alive).get('/user')).status).toBe(200)
