@@ -118,7 +118,7 @@ const usualPassword = 'correct horse battery'
 let usualDigest: Promise<string> | undefined
 
 /** Attributes of a user that are stored as they are given. */
-const plainAttributes: ReadonlySet<string> = new Set(['admin', 'external', 'private_profile'])
+const plainAttributes: ReadonlySet<string> = new Set(['admin', 'private_profile'])
 
 /** The service with a database of its own, and makers of what tests need. */
 export class World {
