@@ -55,6 +55,8 @@ export type Overrides = Pick<Doors, 'onAnswer'> & {
   readonly mailer?: Mailer
   /** From when a full lane of git processes or pool of connections makes readiness fail. */
   readonly stuckAfterMs?: number
+  /** Measures the age of cached tokens, in milliseconds. */
+  readonly tokenClock?: () => number
 }
 
 /** The service in one process. */
@@ -86,7 +88,7 @@ export async function createApp(config: Config, services: Services, overrides: O
   observeLostAndFound(repositoriesDir(config))
   const notifications = stack.use(new Notifications(services.databaseUrl))
   const settings = new SettingsStore(db, notifications, config.plan)
-  const authenticator = new TokenAuthenticator(db, notifications, config)
+  const authenticator = new TokenAuthenticator(db, notifications, config, overrides.tokenClock)
   await notifications.connect()
 
   const runner = stack.use(await Runner.connect(services.runnerSocket))

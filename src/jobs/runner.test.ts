@@ -1,4 +1,3 @@
-import { setTimeout as delay } from 'node:timers/promises'
 import { pino } from 'pino'
 import { Type } from 'typebox'
 import { afterAll, describe, expect } from 'vitest'
@@ -7,6 +6,7 @@ import { TcpProxy } from '../../test/tcp-proxy.ts'
 import { test, World } from '../../test/world.ts'
 import { DatabaseLost } from '../db/lost.ts'
 import { enqueue, job } from './job.ts'
+import { Rests } from './rests.ts'
 import { type JobRunner, startJobs } from './runner.ts'
 
 /** For runners that must not break. */
@@ -51,10 +51,16 @@ test('jobs that a killed runner held, and those behind them in their queue, run 
   expect(ran.sort()).toEqual([1, 2])
 })
 
-test('a job that rests takes a tenth of the time, and what comes too soon waits for its turn', async () => {
+test('a job that rests runs again only after its rest, and waits until then', async () => {
   own ??= World.start()
   const world = await own
-  const began: number[] = []
+  let now = 0
+  let looks = 0
+  const rests = new Rests(() => {
+    looks++
+    return now
+  })
+  let runs = 0
   const { promise: both, resolve } = Promise.withResolvers<void>()
   const slow = job({
     name: 'slow',
@@ -63,8 +69,7 @@ test('a job that rests takes a tenth of the time, and what comes too soon waits 
     rests: true,
     attempts: 3,
     async run({ n }, ctx) {
-      if (began.push(performance.now()) === 2) return resolve()
-      await delay(100)
+      if (++runs === 2) return resolve()
       await ctx.transaction((tx) => enqueue(tx, slow, { n }))
     },
   })
@@ -76,10 +81,29 @@ test('a job that rests takes a tenth of the time, and what comes too soon waits 
     open: async () => ctx,
     log: pino({ level: 'silent' }),
     onBroken: fail,
+    rests,
   })
+  // One look before the first run, one at its end, and one for each time that the second run comes too soon.
+  await expect.poll(() => looks).toBeGreaterThan(3)
+  expect(runs).toBe(1)
+  now = 5 * 60_000
   await both
   await runner.stop()
-  expect(began[1]! - began[0]!).toBeGreaterThanOrEqual(950)
+})
+
+describe('a rest', () => {
+  test('is nine times as long as the work took, and five minutes at most', () => {
+    let now = 1_000
+    const rests = new Rests(() => now)
+    expect(rests.left('a')).toBe(0)
+    rests.begin('a', 100)
+    rests.begin('b', 3_600_000)
+    expect([rests.left('a'), rests.left('b'), rests.left('c')]).toEqual([900, 300_000, 0])
+    now += 899
+    expect(rests.left('a')).toBe(1)
+    now += 1
+    expect(rests.left('a')).toBe(0)
+  })
 })
 
 describe('a database that is late', () => {

@@ -33,6 +33,7 @@ export type JobRunnerOptions = {
   open: () => Promise<Ctx>
   log: Pino
   concurrency?: number
+  rests?: Rests
   /** Jobs are no longer taken, and this process cannot change that. Called at most once. */
   onBroken: (error: Error) => void
   times?: RunnerTimes
@@ -57,7 +58,16 @@ const probe: JobDeclaration = {
  * be started in this process.
  */
 export async function startJobs(options: JobRunnerOptions): Promise<JobRunner> {
-  const { databaseUrl, jobs, open, log, concurrency = jobsAtOnce, onBroken, times = usualTimes } = options
+  const {
+    databaseUrl,
+    jobs,
+    open,
+    log,
+    concurrency = jobsAtOnce,
+    onBroken,
+    times = usualTimes,
+    rests = new Rests(),
+  } = options
   const pool = new pg.Pool({
     ...connectionOptions(databaseUrl, 'jobs'),
     max: concurrency + 2,
@@ -68,7 +78,6 @@ export async function startJobs(options: JobRunnerOptions): Promise<JobRunner> {
   pool.on('error', broke)
   pool.on('connect', (client) => client.on('error', broke))
   const watch = new Watch({ concurrency, times, open, log })
-  const rests = new Rests()
   const start = async (): Promise<Runner> => {
     await answered(releaseJobs(pool))
     await watch.queueProbe()

@@ -46,6 +46,23 @@ export async function openAndClosed(world: World): Promise<{
   return { open, closed, stranger, guest, reporter }
 }
 
+/** The git commands that the service starts while `work` runs, each as one text. Processes that live on are not started again. */
+export async function gitCommands(world: World, work: () => Promise<unknown>): Promise<string[]> {
+  const { runner } = (await world.app.open(null)).git
+  const { start } = runner
+  const started: string[] = []
+  runner.start = (words, options) => {
+    started.push(words.join(' '))
+    return start.call(runner, words, options)
+  }
+  try {
+    await work()
+  } finally {
+    runner.start = start
+  }
+  return started
+}
+
 /** A number below `below` that follows from the words. */
 export const pick = (words: string, below: number): number =>
   createHash('sha256').update(words).digest().readUInt32BE() % below

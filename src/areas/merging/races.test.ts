@@ -35,7 +35,7 @@ describe('merges at the same time', () => {
       [project.id],
     )
     expect(merged).toEqual([{ count: 16 }])
-  }, 60_000)
+  })
 
   test('of one: one merges, the others are told that it is not open', async ({ world }) => {
     const { at, project } = await openMergeRequest(world)
@@ -70,7 +70,7 @@ describe('merges at the same time', () => {
     const answers = await Promise.all([...opened.map(({ at }) => world.root.put(`${at}/merge`)), ...pushes])
     expect(answers.map(({ status }) => status)).toEqual([...Array(6).fill(200), ...Array(6).fill(201)])
     expect(project.repository.git('ls-tree', '--name-only', 'main').split('\n')).toHaveLength(13)
-  }, 30_000)
+  })
 })
 
 /** Commits nothing to `main`, again and again, as another process would: without taking turns. */
@@ -101,7 +101,7 @@ test('a merge whose target moves under it is made again on top of that', async (
   expect(line.filter((title) => title.startsWith('Eve'))).toHaveLength(20)
   expect(line.filter((title) => title.startsWith('Merge branch'))).toHaveLength(6)
   expect(project.repository.git('ls-tree', '--name-only', 'main').split('\n')).toHaveLength(7)
-}, 30_000)
+})
 
 /** A merge that was cut off: before the target branch moved, or right after. */
 async function cutOff(world: World, { moved, secondsAgo }: { moved: boolean; secondsAgo: number }) {

@@ -174,7 +174,7 @@ describe('DELETE /users/:id', () => {
     await ann.post('/projects', { name: 'Mine' })
     await remove(world, ann)
     await world.runJobs()
-    await expect.poll(async () => (await world.root.get(`/users/${ann.id}`)).status, { timeout: 10_000 }).toBe(404)
+    await expect.poll(async () => (await world.root.get(`/users/${ann.id}`)).status).toBe(404)
     expect(await comments()).toEqual(['ghost'])
   })
 })
