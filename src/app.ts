@@ -1,12 +1,14 @@
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type Caller, originOf } from './access/actor.ts'
+import { shareKeyOf } from './access/share-key.ts'
 import type { Ctx } from './api/ctx.ts'
 import { RecordTexts } from './api/record-texts.ts'
 import { siteAt, withCloneUrl } from './api/site.ts'
 import { areas, endpoints, jobs } from './areas/index.ts'
 import { recoverMerges } from './areas/merging/settle.ts'
 import { recoverPushes } from './areas/pushes/recovery.ts'
+import { observeLostAndFound } from './areas/repositories/lost-metric.ts'
 import { TokenAuthenticator } from './areas/tokens/authenticate.ts'
 import { apiVersion } from './areas/version/version.ts'
 import { openBlobs } from './blobs/open.ts'
@@ -23,8 +25,8 @@ import { docsPage } from './edges/http/docs-page.ts'
 import type { Doors } from './edges/http/doors.ts'
 import { goGetClaim } from './edges/http/go-get-claim.ts'
 import { homeDoor } from './edges/http/home-door.ts'
-import type { HttpLimits } from './edges/http/limits.ts'
-import { ownMetrics } from './edges/http/metrics.ts'
+import { type HttpLimits, httpLimits } from './edges/http/limits.ts'
+import { measurePools, ownMetrics } from './edges/http/metrics.ts'
 import { oauthDoor } from './edges/http/oauth-door.ts'
 import { openApiDoor } from './edges/http/openapi/door.ts'
 import { createHttpServer } from './edges/http/server.ts'
@@ -37,6 +39,7 @@ import { Git } from './git/git.ts'
 import { type Patience, usualPatience } from './git/patience.ts'
 import { Runner } from './git/runner/client.ts'
 import { startJobs } from './jobs/runner.ts'
+import { observeJobs } from './jobs/standing.ts'
 import { openLog } from './kernel/log.ts'
 import { openSecrets } from './kernel/secrets.ts'
 import { FileMailer } from './mail/file-mailer.ts'
@@ -49,9 +52,13 @@ import { SettingsStore } from './settings/store.ts'
 
 /** Parts that tests replace. */
 export type Overrides = Pick<Doors, 'onAnswer'> & {
-  readonly httpLimits?: HttpLimits
+  readonly httpLimits?: Partial<HttpLimits>
   readonly sshLimits?: Partial<SshLimits>
   readonly mailer?: Mailer
+  /** From when a full lane of git processes or pool of connections makes readiness fail. */
+  readonly stuckAfterMs?: number
+  /** Measures the age of cached tokens, in milliseconds. */
+  readonly tokenClock?: () => number
 }
 
 /** The service in one process. */
@@ -79,14 +86,18 @@ export async function createApp(config: Config, services: Services, overrides: O
   const { log } = stack.use(openLog(config.logLevel))
 
   const db = stack.use(openDatabase(services.databaseUrl))
+  observeJobs(db)
+  observeLostAndFound(repositoriesDir(config))
   const notifications = stack.use(new Notifications(services.databaseUrl))
   const settings = new SettingsStore(db, notifications, config.plan)
-  const authenticator = new TokenAuthenticator(db, notifications, config)
+  const authenticator = new TokenAuthenticator(db, notifications, config, overrides.tokenClock)
   await notifications.connect()
 
   const runner = stack.use(await Runner.connect(services.runnerSocket))
   let serves = false
   const git = stack.use(new Git(runner, { patience: () => (serves ? patienceOf(settings.latest) : usualPatience) }))
+
+  stack.defer(measurePools({ git: () => runner.loads(), database: async () => db.loads() }))
 
   const blobs = openBlobs(config.blobUrl)
   const { smtpUrl, from } = config.mail
@@ -102,7 +113,11 @@ export async function createApp(config: Config, services: Services, overrides: O
   const contextOf = (now: Settings, caller: Caller, remoteAddress?: string, gone?: AbortSignal): Ctx => ({
     actor: caller,
     db,
-    transaction: (work) => db.transaction((tx) => work({ ...tx, origin: originOf(caller, remoteAddress), react })),
+    transaction: (work) =>
+      db.transaction(
+        (tx) => work({ ...tx, origin: originOf(caller, remoteAddress), react }),
+        shareKeyOf(caller, remoteAddress),
+      ),
     git,
     blobs,
     mailer,
@@ -114,6 +129,7 @@ export async function createApp(config: Config, services: Services, overrides: O
     secrets,
     log,
     remoteAddress,
+    shareKey: shareKeyOf(caller, remoteAddress),
     gone,
   })
   const open = async (caller: Caller, remoteAddress?: string, gone?: AbortSignal): Promise<Ctx> =>
@@ -130,10 +146,13 @@ export async function createApp(config: Config, services: Services, overrides: O
     open,
     ...overrides,
   }
+  const limits: HttpLimits = { ...httpLimits, ...overrides.httpLimits }
   const others = [
     systemDoor(doors, {
       runner,
+      databaseLoads: () => db.loads(),
       dataDir: config.dataDir,
+      stuckAfterMs: overrides.stuckAfterMs,
       metrics: services.metrics ?? ownMetrics,
       metricsFrom: config.metricsFrom,
     }),
@@ -144,9 +163,9 @@ export async function createApp(config: Config, services: Services, overrides: O
     avatarDoor(doors),
     oauthDoor(doors),
     accountPages(doors),
-    wildcardDoor(site.url, [gitClaim(doors), largeFileClaim(doors), uploadClaim(doors), goGetClaim(doors)]),
+    wildcardDoor(site.url, [gitClaim(doors, limits), largeFileClaim(doors), uploadClaim(doors), goGetClaim(doors)]),
   ]
-  const http = createHttpServer(endpoints, doors, others, overrides.httpLimits)
+  const http = createHttpServer(endpoints, doors, others, limits)
   stack.defer(() => http.close())
 
   let ssh: SshServer | undefined
@@ -166,11 +185,12 @@ export async function createApp(config: Config, services: Services, overrides: O
       ssh = new SshServer(ensureHostKey(config.dataDir), { db, log, open }, overrides.sshLimits)
       await ssh.listen({ host, port: config.sshPort })
     },
-    async runJobs() {
+    async runJobs(onBroken) {
       const recovered = await recoverPushes(await open(null), 0)
       if (recovered > 0) log.info({ pushes: recovered }, 'settled pushes that were cut off')
       await recoverMerges(await open(null), 0)
-      const running = await startJobs({ databaseUrl: services.databaseUrl, jobs, open: () => open(null), log })
+      const { databaseUrl } = services
+      const running = await startJobs({ databaseUrl, jobs, open: () => open(null), log, onBroken })
       stopJobs = () => running.stop()
     },
     open: (caller) => open(caller),

@@ -1,6 +1,7 @@
 import { readdir } from 'node:fs/promises'
 import { createApp, repositoriesDir } from './app.ts'
 import { checkAvatars } from './areas/avatars/check.ts'
+import { adoptInstallation, pairInstallation, refuseOther, requirePair } from './areas/installation/pair.ts'
 import { checkLargeFiles } from './areas/large-files/check.ts'
 import { releaseLocks } from './areas/pushes/recovery.ts'
 import { checkRepositories } from './areas/repositories/check.ts'
@@ -17,11 +18,29 @@ import type { Services, TokenRequest } from './processes/app-module.ts'
 export { migrate } from './db/migrate.ts'
 export { createApp }
 
-/** What a start does once, before anything else of ours touches the data. The credentials of a new administrator. */
+const folderOf = (config: Config) => ({ dataDir: config.dataDir, repositoriesDir: repositoriesDir(config) })
+
+/** Refuses a database of another installation than that of the data folder. To be called before `migrate`, which would change it. */
+export async function requireOwn(config: Config, databaseUrl: string): Promise<void> {
+  await using db = openDatabase(databaseUrl, { readers: 1, writers: 1 })
+  await refuseOther(db, folderOf(config))
+}
+
+/**
+ * What a start does once, before anything else of ours touches the data. Refuses a database and a data folder that do not belong
+ * together. The credentials of a new administrator.
+ */
 export async function bootstrap(config: Config, databaseUrl: string): Promise<RootCredentials | undefined> {
   await using db = openDatabase(databaseUrl, { readers: 1, writers: 1 })
+  await pairInstallation(db, folderOf(config))
   await releaseLocks(db, repositoriesDir(config))
   return await makeRoot(config, databaseUrl)
+}
+
+/** Makes a database and a data folder belong together; the service must not run. Returns the id that both have now. */
+export async function adopt(config: Config, databaseUrl: string): Promise<string> {
+  await using db = openDatabase(databaseUrl, { readers: 1, writers: 1 })
+  return await adoptInstallation(db, folderOf(config))
 }
 
 /** A token for somebody, by name. Returns it; it is not kept in clear anywhere. */
@@ -51,6 +70,8 @@ export async function checkData(
   services: Services,
   progress: (line: string) => void,
 ): Promise<readonly string[]> {
+  await using db = openDatabase(services.databaseUrl, { readers: 1, writers: 1 })
+  await requirePair(db, folderOf(config))
   await using app = await createApp(config, services)
   const ctx = await app.open(null)
   const storages = await readdir(repositoriesDir(config)).catch(() => [])

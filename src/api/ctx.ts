@@ -31,6 +31,8 @@ export type Ctx = {
   readonly log: Logger
   /** The address of the client, for audit and limits; absent in jobs. */
   readonly remoteAddress: string | undefined
+  /** Whose share of git processes and connections the work uses (`shareKeyOf`); '' for the service itself. */
+  readonly shareKey: string
   /** Of whoever only reads: aborted when he leaves before he has his answer, which then nobody need work for. */
   readonly gone?: AbortSignal | undefined
 }

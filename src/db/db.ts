@@ -1,3 +1,4 @@
+import type { Load } from '../kernel/shares.ts'
 import type { Sql } from './sql.ts'
 
 /** Text with `$1`, `$2`, … and their values. `Sql` is one. */
@@ -56,6 +57,12 @@ export interface Tx extends Db {
 
 /** What the service sees of its database. */
 export interface Database extends Db, AsyncDisposable {
-  /** Runs `work` in a transaction; rolls back when it throws. Deadlocks and serialisation failures are tried again. */
-  transaction<T>(work: (tx: Tx) => Promise<T>): Promise<T>
+  /**
+   * Runs `work` in a transaction; rolls back when it throws. Deadlocks and serialisation failures are tried again. With
+   * the share key of a caller it uses that caller's share of the connections, and fails with `rate_limited` when too many
+   * transactions of the caller wait.
+   */
+  transaction<T>(work: (tx: Tx) => Promise<T>, caller?: string): Promise<T>
+  /** What runs and waits in each pool of connections of this process. */
+  loads(): Readonly<Record<'readers' | 'writers', Load>>
 }

@@ -158,7 +158,7 @@ type Place = {
   readonly noteId: number
 }
 
-describe('the service answers so', { timeout: 60_000 }, () => {
+describe('the service answers so', () => {
   let world: World
   let people: Record<CallerKind, Client>
   let victim: Client

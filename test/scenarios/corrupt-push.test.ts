@@ -48,9 +48,9 @@ test('a client that leaves in the middle of a push leaves nothing behind', async
       `content-type: application/x-git-receive-pack-request\r\ncontent-length: ${body.length}\r\n\r\n`,
   )
   socket.write(body.subarray(0, body.length >> 1))
-  await expect.poll(() => readdir(objects), { timeout: 5_000 }).toHaveLength(3)
+  await expect.poll(() => readdir(objects)).toHaveLength(3)
   socket.destroy()
-  await expect.poll(() => readdir(objects), { timeout: 5_000 }).toEqual(['info', 'pack'])
+  await expect.poll(() => readdir(objects)).toEqual(['info', 'pack'])
 })
 
 describe('a body that says it is gzip', () => {

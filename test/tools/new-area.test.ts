@@ -64,7 +64,7 @@ describe('npm run new area', () => {
         .split('\n')
         .filter((line) => line.startsWith('src/areas/test-widgets/') || line.startsWith('src/areas/index.ts')),
     ).toEqual([])
-  }, 120_000)
+  })
 
   test.for([
     ['Labels', 'is no kebab-case'],

@@ -137,7 +137,7 @@ const weights: Record<string, number> = {
 }
 
 describe('the index of access', () => {
-  test('equals, after any operations, what memberships and links give', { timeout: 60_000 }, async () => {
+  test('equals, after any operations, what memberships and links give', async () => {
     const operation = fc.oneof(
       ...Object.entries(operations).map(([name, arbitrary]) => ({
         weight: weights[name] ?? 1,

@@ -32,7 +32,12 @@ async function fill(world: World, project: TestProject): Promise<void> {
   await git(folder.path, 'clone', '-q', '--bare', folder.path, placeOf(world, project))
 }
 
-const longer = { repo_storage_timeout_fast: 20, repo_storage_timeout_medium: 20, repo_storage_timeout_default: 20 }
+/** Longer than a test may take, so that only the timeout under test can end a request. */
+const longer = {
+  repo_storage_timeout_fast: 100_000,
+  repo_storage_timeout_medium: 100_000,
+  repo_storage_timeout_default: 100_000,
+}
 
 describe('D2-SETTINGS-STORAGE-TIMEOUTS', () => {
   test.for([
@@ -47,11 +52,8 @@ describe('D2-SETTINGS-STORAGE-TIMEOUTS', () => {
     // The process that lives on is there already, and does not hang.
     if (name !== 'fast') await read('files/README.md/raw?ref=HEAD')
     await world.settings({ ...longer, ...smaller, [`repo_storage_timeout_${name}`]: 1 })
-    await whileGitHangs(world, project, async () => {
-      const began = performance.now()
-      expect((await ask()).status).toBe(503)
-      expect(performance.now() - began).toBeLessThan(10_000)
-    })
+    await whileGitHangs(world, project, async () => expect((await ask()).status).toBe(503))
+    await world.settings(longer)
     expect((await ask()).status).toBe(200)
   })
 

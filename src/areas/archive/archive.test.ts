@@ -231,7 +231,7 @@ describe('GET /projects/:id/repository/archive', () => {
 })
 
 describe('a large archive', () => {
-  const size = 200 * 1024 * 1024
+  const size = 64 * 1024 * 1024
 
   /** Eight files of content that does not compress, which never pass through this process. */
   function grow({ repository }: StoredProject) {
@@ -243,7 +243,8 @@ describe('a large archive', () => {
     repository.git('update-ref', 'refs/heads/main', repository.git('commit-tree', '-m', 'Large', tree))
   }
 
-  test('streams with flat memory, and ends when its reader goes away', async ({ world }) => {
+  // That it streams in little memory is tested in test/scenarios/memory.test.ts.
+  test('ends when its reader goes away', async ({ world }) => {
     const project = await storedProject(world)
     grow(project)
     const processes = () =>
@@ -253,27 +254,10 @@ describe('a large archive', () => {
     const open = (suffix: string) =>
       request(`${world.origin}/api/v4${at(project, suffix)}`, { headers: { 'private-token': world.root.token! } })
 
-    let peak = 0
-    const read = async () => {
-      let got = 0
-      for await (const chunk of (await open('.tar')).body) {
-        got += chunk.length
-        peak = Math.max(peak, process.memoryUsage().rss)
-      }
-      return got
-    }
-    // What is not collected yet is taken again the second time.
-    expect(await read()).toBeGreaterThan(size)
-    const before = peak
-    await read()
-    const grown = (peak - before) / 1024 / 1024
-    console.log(`archive: 200 MB again, memory grew by ${grown.toFixed(0)} MB`)
-    expect(grown).toBeLessThan(64)
-
     const cut = await open('.zip')
     await cut.body[Symbol.asyncIterator]().next()
     await expect.poll(processes).not.toBe('0')
     cut.body.destroy()
-    await expect.poll(processes, { timeout: 10_000 }).toBe('0')
-  }, 120_000)
+    await expect.poll(processes).toBe('0')
+  })
 })

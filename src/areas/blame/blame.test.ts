@@ -1,7 +1,14 @@
 import { describe, expect } from 'vitest'
 import { test } from '../../../test/world.ts'
 import { gitIn, type TestRepository } from '../../git/testing.ts'
-import { hostilePaths, hostileRefs, openAndClosed, type StoredProject, storedProject } from '../commits/testing.ts'
+import {
+  gitCommands,
+  hostilePaths,
+  hostileRefs,
+  openAndClosed,
+  type StoredProject,
+  storedProject,
+} from '../commits/testing.ts'
 
 const enc = encodeURIComponent
 const at = (project: StoredProject, path: string, query = 'ref=main') =>
@@ -216,7 +223,7 @@ describe('GET /projects/:id/repository/files/:file_path/blame', () => {
     ).toBeGreaterThan(1)
   })
 
-  test('2,000 lines are blamed at once', async ({ world }) => {
+  test('2,000 lines of 100 commits are blamed by one process beside the one that reads objects', async ({ world }) => {
     const project = await storedProject(world)
     const lines = Array.from({ length: 2_000 }, (_, index) => `line ${index}`)
     for (let round = 0; round < 100; round++) {
@@ -224,14 +231,11 @@ describe('GET /projects/:id/repository/files/:file_path/blame', () => {
       project.repository.commit({ a: `${lines.join('\n')}\n` })
     }
     gitIn(project.repository.gitDir, ['repack', '-adq'])
-    const began = performance.now()
-    const { json } = await world.root.get(at(project, 'a'))
-    const first = performance.now() - began
-    await world.root.get(at(project, 'a'))
-    const second = performance.now() - began - first
-    console.log(`blame: ${json.length} ranges, ${first.toFixed(0)} ms, again ${second.toFixed(0)} ms`)
+    let json: any
+    const started = await gitCommands(world, async () => {
+      json = (await world.root.get(at(project, 'a'))).json
+    })
     expect(json.flatMap((range: any) => range.lines)).toEqual(lines)
-    // The aim is 100 ms; machines that run tests are busy.
-    expect(first).toBeLessThan(2_000)
+    expect(started.length).toBeLessThanOrEqual(2)
   })
 })

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { locate } from '../../../test/contexts.ts'
 import type { Client, TestGroup, World } from '../../../test/world.ts'
 import type { Level, Visibility } from '../../access/levels.ts'
 import { sql } from '../../db/sql.ts'
@@ -20,7 +21,7 @@ export async function storedProject(
   const { id, full_path } = await world.project({ visibility, members, ...(group && { group }) })
   await world.db.run(sql`update projects set default_branch = 'main' where id = ${id}`)
   const ctx = await world.app.open(null)
-  const repo = await openForWriting(ctx, { id, repository_storage: 'default', default_branch: 'main' })
+  const repo = await openForWriting(ctx, { ...(await locate(world, id)), default_branch: 'main' })
   return { id, full_path, repository: new TestRepository(repo) }
 }
 
@@ -43,6 +44,23 @@ export async function openAndClosed(world: World): Promise<{
   })
   for (const project of [open, closed]) project.repository.commit({ a: 'a\n' })
   return { open, closed, stranger, guest, reporter }
+}
+
+/** The git commands that the service starts while `work` runs, each as one text. Processes that live on are not started again. */
+export async function gitCommands(world: World, work: () => Promise<unknown>): Promise<string[]> {
+  const { runner } = (await world.app.open(null)).git
+  const { start } = runner
+  const started: string[] = []
+  runner.start = (words, options) => {
+    started.push(words.join(' '))
+    return start.call(runner, words, options)
+  }
+  try {
+    await work()
+  } finally {
+    runner.start = start
+  }
+  return started
 }
 
 /** A number below `below` that follows from the words. */

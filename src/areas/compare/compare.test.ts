@@ -2,7 +2,7 @@ import { describe, expect } from 'vitest'
 import { test } from '../../../test/world.ts'
 import type { Oid } from '../../git/oid.ts'
 import { gitIn, type TestRepository } from '../../git/testing.ts'
-import { hostileRefs, openAndClosed, type StoredProject, storedProject } from '../commits/testing.ts'
+import { gitCommands, hostileRefs, openAndClosed, type StoredProject, storedProject } from '../commits/testing.ts'
 import { patiently } from './service.ts'
 
 const enc = encodeURIComponent
@@ -244,7 +244,7 @@ describe('GET /projects/:id/repository/compare', () => {
     expect(answer.json.compare_timeout).toBe(true)
   })
 
-  test('300 commits are compared at once', async ({ world }) => {
+  test('300 commits are compared by three processes', async ({ world }) => {
     const project = await storedProject(world)
     project.repository.commit({ a: 'a\n' })
     project.repository.git('tag', 'before')
@@ -254,13 +254,11 @@ describe('GET /projects/:id/repository/compare', () => {
         `commit refs/heads/main\ncommitter C <c@example.com> ${1_800_000_000 + index} +0000\ndata 6\nChange\n${index === 0 ? 'from refs/heads/main^0\n' : ''}M 100644 inline f${index % 40}\ndata 5\n${String(index).padStart(4, '0')}\n\n`,
     ).join('')
     gitIn(project.repository.gitDir, ['fast-import', '--quiet'], input)
-    const began = performance.now()
-    const { json } = await world.root.get(at(project, 'before', 'main'))
-    const first = performance.now() - began
-    await world.root.get(at(project, 'before', 'main'))
-    console.log(`compare: ${first.toFixed(0)} ms, again ${(performance.now() - began - first).toFixed(0)} ms`)
+    let json: any
+    const started = await gitCommands(world, async () => {
+      json = (await world.root.get(at(project, 'before', 'main'))).json
+    })
     expect(json.commits).toHaveLength(300)
-    // The aim is 150 ms; machines that run tests are busy.
-    expect(first).toBeLessThan(2_000)
+    expect(started.length).toBeLessThanOrEqual(3)
   })
 })

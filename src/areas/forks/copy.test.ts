@@ -1,13 +1,11 @@
 import { readdir, rm } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import { describe, expect, vi } from 'vitest'
+import { describe, expect } from 'vitest'
 import { contextFor } from '../../../test/contexts.ts'
 import { type Client, git, type TestProject, temporaryFolder, test, type World } from '../../../test/world.ts'
 import { projectRepositoryDir } from '../repositories/open.ts'
 import { copySource } from './jobs.ts'
 import { bringRepository, jobOf } from './testing.ts'
-
-vi.setConfig({ testTimeout: 60_000 })
 
 /** A source with branches, a tag, a licence, a default branch of its own, and things that are not for its forks. */
 async function sourceWithHistory(world: World): Promise<TestProject> {

@@ -4,11 +4,8 @@ import { copySource } from './jobs.ts'
 
 /** What the job of a fork is told. */
 export async function jobOf(world: World, projectId: number) {
-  const [job] = await world.rows(
-    `select payload from graphile_worker._private_jobs where key = $1 order by id desc limit 1`,
-    [`copy_source:${projectId}`],
-  )
-  return job.payload as { projectId: number; storage: string; sourceId: number }
+  const job = (await world.jobs(`copy_source:${projectId}`)).at(-1)
+  return job!.payload as { projectId: number; storage: string; sourceId: number }
 }
 
 /** Does what the jobs process does for a fork. */

@@ -40,8 +40,7 @@ describe('DELETE /groups/:id, without days to think', () => {
     expect(existsSync(projectRepositoryDir(ctx, found))).toBe(true)
 
     await world.root.delete(`/groups/${top.id}`)
-    const queued = await world.rows(`select key from graphile_worker.jobs where key = $1`, [`remove_group:${top.id}`])
-    expect(queued).toHaveLength(1)
+    expect(await world.jobs(`remove_group:${top.id}`)).toHaveLength(1)
     expect((await world.root.post('/groups', { name: top.path, path: top.path })).status).toBe(400)
     await removeGroup.run({ groupId: top.id }, ctx)
     // A second run finds nothing to do.

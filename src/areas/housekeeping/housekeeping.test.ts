@@ -1,6 +1,6 @@
 import { readdir, utimes } from 'node:fs/promises'
 import { join } from 'node:path'
-import { describe, expect, vi } from 'vitest'
+import { describe, expect } from 'vitest'
 import { contextFor } from '../../../test/contexts.ts'
 import { git, type TestProject, temporaryFolder, test, type World } from '../../../test/world.ts'
 import { withDefaults } from '../../settings/settings.ts'
@@ -8,8 +8,6 @@ import { housekeepAfterPushes, refreshRepository } from '../pushes/jobs.ts'
 import { dueHousekeeping } from '../repositories/housekeeping.ts'
 import { projectRepositoryDir } from '../repositories/open.ts'
 import { housekeepRepository } from './jobs.ts'
-
-vi.setConfig({ testTimeout: 60_000 })
 
 const ask = (world: World, project: { id: number | string }, who = world.root) =>
   who.post(`/projects/${encodeURIComponent(project.id)}/housekeeping`)
@@ -169,10 +167,8 @@ describe('housekeeping after pushes', () => {
     const project = await world.project()
     const dir = await repositoryOf(world, project.id)
     const input = { projectId: project.id }
-    const planned = () =>
-      world.rows(`select run_at > created_at as later from graphile_worker.jobs where key = $1`, [
-        `housekeep_after_pushes:${project.id}`,
-      ])
+    const key = `housekeep_after_pushes:${project.id}`
+    const planned = async () => (await world.jobs(key)).map(({ is_delayed }) => ({ later: is_delayed }))
     await world.settings({ housekeeping_incremental_repack_period: 3 })
     try {
       for (const name of ['a', 'b']) await write(world, project, name)
@@ -190,9 +186,7 @@ describe('housekeeping after pushes', () => {
         ]),
       ).toEqual([{ pushes: 3, incremental_at: 3, gc_at: 0 }])
       // It has just been done: in a steady stream of pushes it takes a tenth of the time, and what is due is not forgotten.
-      await world.rows(`delete from graphile_worker._private_jobs where key = $1`, [
-        `housekeep_after_pushes:${project.id}`,
-      ])
+      await world.takeJobs(key)
       await world.rows('update project_housekeeping set incremental_at = 0 where project_id = $1', [project.id])
       await housekeepAfterPushes.run(input, await contextFor(world, null))
       expect(await planned()).toEqual([{ later: true }])

@@ -13,6 +13,7 @@ import { protectFirstBranch } from '../protected-refs/default-branch.ts'
 import { saveRepositoryFacts } from '../pushes/queries.ts'
 import { repositoryFacts } from '../pushes/repository-facts.ts'
 import { initialBranch, projectRepositoryDir } from '../repositories/open.ts'
+import { setAside } from '../repositories/set-aside.ts'
 import { beginImport, failImport, finishImport, type ImportRow } from './queries.ts'
 
 /** Why a repository cannot be filled, in a sentence that its maintainers read. Trying again would not help. */
@@ -48,9 +49,11 @@ export async function fillRepository(
   if (!wish) return
   try {
     if (wish.attempts > maxAttempts) throw new ImportRefusal('The import was interrupted too often.')
+    const { repository_key: key } = wish
+    await setAside(ctx, { id: projectId, repository_storage: storage, repository_key: key })
     // Of a run that was cut off between its last two steps.
     await ctx.git.removeRepository(place)
-    await ctx.git.ensureRepository(draft, { defaultBranch: initialBranch })
+    await ctx.git.ensureRepository(draft, { defaultBranch: initialBranch, key })
     const repo = ctx.git.open(draft)
     const filling = await fill(repo, wish)
     await settle(ctx, projectId, { repo, place, filling, also })

@@ -3,11 +3,11 @@ import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { readdir } from 'node:fs/promises'
 import { createServer, type Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { type AddressInfo, connect } from 'node:net'
 import { dirname, join } from 'node:path'
-import { setTimeout as delay } from 'node:timers/promises'
-import { afterEach, describe, expect, vi } from 'vitest'
+import { afterEach, describe, expect } from 'vitest'
 import { contextFor } from '../../../test/contexts.ts'
+import { eventually } from '../../../test/waiting.ts'
 import {
   type Client,
   freePort,
@@ -22,8 +22,6 @@ import { mirror } from '../../git/mirror.ts'
 import type { Settings } from '../../settings/settings.ts'
 import { projectRepositoryDir } from '../repositories/open.ts'
 import { failStuckImports, importFromUrl } from './jobs.ts'
-
-vi.setConfig({ testTimeout: 60_000 })
 
 const stops: (() => unknown)[] = []
 afterEach(async () => {
@@ -115,10 +113,8 @@ describe('a project from an address elsewhere', () => {
       ['no-such', 'trunk'],
     ] as const) {
       const { id } = (await create(world.root, world.remote(source, world.root), { default_branch: wished })).json
-      const [job] = await world.rows(`select payload from graphile_worker._private_jobs where key = $1`, [
-        `import_from_url:${id}`,
-      ])
-      await importFromUrl.run(job.payload, await contextFor(world, null))
+      const [job] = await world.jobs(`import_from_url:${id}`)
+      await importFromUrl.run(job!.payload, await contextFor(world, null))
       expect((await record(world.root, id)).default_branch).toBe(branch)
     }
   })
@@ -267,7 +263,7 @@ describe('addresses that nothing is imported from', () => {
         credentials: { username: 'root', password: world.root.token! },
         pinned: { host: 'no-such-host.invalid', port, address },
       }
-      return mirror(ctx.git.open(dir), remote, { timeoutMs: 20_000, maxBytes: 1e9 })
+      return mirror(ctx.git.open(dir), remote, { timeoutMs: 100_000, maxBytes: 1e9 })
     }
     expect(await fetchAs('127.0.0.1')).toMatchObject({ defaultBranch: 'trunk' })
     expect(await fetchAs('127.0.0.3')).toMatchObject({ failed: 'refused' })
@@ -337,7 +333,11 @@ test('git:// is an address, too', async ({ world }) => {
     daemon.kill()
     await once(daemon, 'exit')
   })
-  await delay(500)
+  await eventually(async () => {
+    const socket = connect(port, '127.0.0.1')
+    await once(socket, 'connect')
+    socket.destroy()
+  })
   await withSettings(world, { outbound_local_requests_whitelist: ['localhost'] }, async () => {
     const { id } = (await create(world.root, `git://localhost:${port}/${source.id}.git`)).json
     await bring(world, id)

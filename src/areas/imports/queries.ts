@@ -6,6 +6,8 @@ export type ImportRow = {
   actor_id: number | null
   sealed_url: string | null
   attempts: number
+  /** Of the project. */
+  repository_key: string
 }
 
 /** Writes down that a new project waits for its repository; returns the storage of that. `sealedUrl` may hold credentials. */
@@ -24,9 +26,9 @@ export const beginImport = (db: Db, projectId: number): Promise<ImportRow | unde
   db.row<ImportRow>(sql`
     with begun as (
       update projects set import_status = 'started'
-      where id = ${projectId} and import_status in ('scheduled', 'started') and not deleting returning id)
+      where id = ${projectId} and import_status in ('scheduled', 'started') and not deleting returning id, repository_key)
     update project_imports i set attempts = attempts + 1 from begun where i.project_id = begun.id
-    returning i.actor_id, i.sealed_url, i.attempts`)
+    returning i.actor_id, i.sealed_url, i.attempts, begun.repository_key`)
 
 /** Ends it well: the repository is in its place. False when it was ended otherwise meanwhile. */
 export const finishImport = async (tx: Tx, projectId: number, defaultBranch: string | null): Promise<boolean> =>

@@ -104,8 +104,7 @@ describe.for(bases)('invitations to %s', (base) => {
   })
 
   test('are queued to be accepted by the creation of a confirmed account only', async ({ world }) => {
-    const queued = async (id: number) =>
-      (await world.rows('select from graphile_worker.jobs where key = $1', [`accept_invitations:${id}`])).length
+    const queued = async (id: number) => (await world.jobs(`accept_invitations:${id}`)).length
     expect(await queued((await world.user()).id)).toBe(1)
     expect(await queued((await world.user({ skip_confirmation: false })).id)).toBe(0)
   })

@@ -22,8 +22,8 @@ test('a mail goes out once its transaction has committed, and is then forgotten'
   // The job says which; the text, with its secrets, is in no log.
   const jobs = await world.rows('select payload from graphile_worker._private_jobs')
   expect(jobs.map(({ payload }) => payload)).toEqual([{ mailId: row.id }])
-  await world.app.runJobs()
-  await expect.poll(() => taken, { timeout: 10_000 }).toEqual([[{ ...mail, html: '<p>a secret</p>\n' }, row.id]])
+  await world.runJobs()
+  await expect.poll(() => taken).toEqual([[{ ...mail, html: '<p>a secret</p>\n' }, row.id]])
   await expect.poll(() => world.rows('select id from mails')).toEqual([])
   await deliverMail.run({ mailId: row.id }, ctx)
   expect(taken).toHaveLength(1)

@@ -8,7 +8,11 @@ import type { MergeRequestRecordRow } from './record-queries.ts'
 
 /** How many commits of the target branch the source lacks; none while a branch is missing. A walk of the history. */
 export async function countDiverged(ctx: Ctx, row: MergeRequestRecordRow): Promise<number> {
-  const repo = openRepository(ctx, { id: row.project_id, repository_storage: row.repository_storage })
+  const repo = openRepository(ctx, {
+    id: row.project_id,
+    repository_storage: row.repository_storage,
+    repository_key: row.repository_key,
+  })
   const ref = branchRef(row.target_branch)
   const tip = ref && (await readRef(repo, ref))
   if (!tip || !row.head_oid || !(await readCommit(repo, row.head_oid))) return 0

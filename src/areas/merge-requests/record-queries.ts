@@ -19,6 +19,7 @@ export type MergeRequestRecordRow = {
   readonly project_id: number
   readonly full_path: string
   readonly repository_storage: string
+  readonly repository_key: string
   readonly target_branch: string
   readonly source_project_id: number | null
   readonly source_branch: string
@@ -72,7 +73,7 @@ const awarded = (name: string): Sql =>
   sql`(select count(*)::integer from award_emoji e where e.merge_request_id = m.id and e.note_id is null and e.name = ${name})`
 
 /** Of a row named `m` with its newest version `d`, its project `p` and its milestone `ms`. */
-const columns = sql`m.id, m.iid, m.project_id, p.full_path, p.repository_storage, m.target_branch, m.source_project_id, m.source_branch, m.title, m.description,
+const columns = sql`m.id, m.iid, m.project_id, p.full_path, p.repository_storage, p.repository_key, m.target_branch, m.source_project_id, m.source_branch, m.title, m.description,
   m.state, m.merge_status, m.merge_error, m.discussion_locked, m.squash, m.allow_collaboration, m.should_remove_source_branch,
   m.force_remove_source_branch, m.approvals_before_merge, m.merge_commit_oid, m.squash_commit_oid, m.merged_at, m.closed_at,
   m.created_at, m.updated_at, m.auto_merge_oid is not null as auto_merge, m.rebasing, d.head_oid, d.start_oid, d.base_oid, d.files,

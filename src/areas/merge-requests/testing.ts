@@ -1,3 +1,4 @@
+import { locate } from '../../../test/contexts.ts'
 import type { Client, World } from '../../../test/world.ts'
 import type { Level, Visibility } from '../../access/levels.ts'
 import type { Oid } from '../../git/oid.ts'
@@ -89,6 +90,6 @@ export async function storedRepository(
   { id, path_with_namespace }: { id: number; path_with_namespace: string },
 ): Promise<StoredProject> {
   const ctx = await world.app.open(null)
-  const repo = await openForWriting(ctx, { id, repository_storage: 'default', default_branch: 'main' })
+  const repo = await openForWriting(ctx, { ...(await locate(world, id)), default_branch: 'main' })
   return { id, full_path: path_with_namespace, repository: new TestRepository(repo) }
 }

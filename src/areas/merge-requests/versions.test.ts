@@ -1,4 +1,5 @@
 import { describe, expect } from 'vitest'
+import { locate } from '../../../test/contexts.ts'
 import { git, test, type World } from '../../../test/world.ts'
 import { openRepository } from '../repositories/open.ts'
 import { openMergeRequest } from './testing.ts'
@@ -7,7 +8,7 @@ import { findVersion, recordVersion } from './versions.ts'
 /** Does what the effects of a push do. */
 async function catchUp(world: World, { project, id, iid, branch }: Awaited<ReturnType<typeof openMergeRequest>>) {
   const ctx = await world.app.open(null)
-  const at = { id: project.id, repository_storage: 'default', default_branch: 'main' }
+  const at = { ...(await locate(world, project.id)), default_branch: 'main' }
   const version = await findVersion(ctx, { source: at, target: at, sourceBranch: branch, targetBranch: 'main' })
   return world.db.transaction((tx) => recordVersion(tx, openRepository(ctx, at), { id, iid }, version))
 }

@@ -10,11 +10,11 @@ import { branchRef, type RefName } from '../../git/ref-name.ts'
 import { listRefs, type RefUpdate, readRef, updateRefs } from '../../git/refs.ts'
 import type { Repository } from '../../git/repository.ts'
 import { diffLimits } from '../commits/diff-limits.ts'
-import { openForWriting, openRepository } from '../repositories/open.ts'
+import { openForWriting, openRepository, type Located as Stored } from '../repositories/open.ts'
 import { insertVersion, newestHeads, type Version } from './version-queries.ts'
 
 /** A project as far as its repository is concerned. */
-type Located = { readonly id: number; readonly repository_storage: string; readonly default_branch: string | null }
+type Located = Stored & { readonly default_branch: string | null }
 
 /** What is to be merged into what. The source is null when its project is gone. */
 export type Branches = {

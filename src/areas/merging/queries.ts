@@ -27,7 +27,7 @@ export type MergeOptions = {
   readonly squash?: boolean
 }
 
-type Located = { readonly id: number; readonly repository_storage: string }
+type Located = { readonly id: number; readonly repository_storage: string; readonly repository_key: string }
 
 /** A merge request with what it takes to merge it, or to tell what pushes did to it. */
 export type MergingRow = {
@@ -77,12 +77,12 @@ const select = sql`
     m.merge_status, m.merge_status_source_oid, m.merge_status_target_oid, m.squash, m.force_remove_source_branch,
     m.auto_merge_user_id, m.auto_merge_oid, m.auto_merge_options, m.rebasing, m.merging, m.diff_id,
     d.head_oid, d.start_oid, coalesce(d.commits, 0) as commits,
-    json_build_object('id', t.id, 'repository_storage', t.repository_storage, 'full_path', t.full_path,
+    json_build_object('id', t.id, 'repository_storage', t.repository_storage, 'repository_key', t.repository_key, 'full_path', t.full_path,
       'default_branch', t.default_branch, 'merge_method', coalesce(t.settings->>'merge_method', ${merge_method}::text),
       'needs_pipeline', coalesce((t.settings->>'only_allow_merge_if_pipeline_succeeds')::boolean, ${needs_pipeline}),
       'needs_resolution',
         coalesce((t.settings->>'only_allow_merge_if_all_discussions_are_resolved')::boolean, ${needs_resolution})) as target,
-    case when s.id is not null then json_build_object('id', s.id, 'repository_storage', s.repository_storage,
+    case when s.id is not null then json_build_object('id', s.id, 'repository_storage', s.repository_storage, 'repository_key', s.repository_key,
       'default_branch', s.default_branch) end as source
   from merge_requests m join projects t on t.id = m.project_id and not t.deleting
   left join projects s on s.id = m.source_project_id and not s.deleting

@@ -1,5 +1,5 @@
 import { describe, expect } from 'vitest'
-import { contextFor } from '../../../test/contexts.ts'
+import { contextFor, locate } from '../../../test/contexts.ts'
 import { test, type World } from '../../../test/world.ts'
 import { readCommit } from '../../git/commits.ts'
 import { writeCommit } from '../../git/objects.ts'
@@ -35,7 +35,7 @@ describe('merges at the same time', () => {
       [project.id],
     )
     expect(merged).toEqual([{ count: 16 }])
-  }, 60_000)
+  })
 
   test('of one: one merges, the others are told that it is not open', async ({ world }) => {
     const { at, project } = await openMergeRequest(world)
@@ -70,13 +70,13 @@ describe('merges at the same time', () => {
     const answers = await Promise.all([...opened.map(({ at }) => world.root.put(`${at}/merge`)), ...pushes])
     expect(answers.map(({ status }) => status)).toEqual([...Array(6).fill(200), ...Array(6).fill(201)])
     expect(project.repository.git('ls-tree', '--name-only', 'main').split('\n')).toHaveLength(13)
-  }, 30_000)
+  })
 })
 
 /** Commits nothing to `main`, again and again, as another process would: without taking turns. */
 async function intrude(world: World, id: number, times: number): Promise<void> {
   const ctx = await contextFor(world, world.root)
-  const repo = openRepository(ctx, { id, repository_storage: 'default' })
+  const repo = openRepository(ctx, await locate(world, id))
   const name = 'refs/heads/main' as RefName
   const who = { name: 'Eve', email: 'eve@example.com', at: new Date() }
   for (let done = 0; done < times; ) {
@@ -101,7 +101,7 @@ test('a merge whose target moves under it is made again on top of that', async (
   expect(line.filter((title) => title.startsWith('Eve'))).toHaveLength(20)
   expect(line.filter((title) => title.startsWith('Merge branch'))).toHaveLength(6)
   expect(project.repository.git('ls-tree', '--name-only', 'main').split('\n')).toHaveLength(7)
-}, 30_000)
+})
 
 /** A merge that was cut off: before the target branch moved, or right after. */
 async function cutOff(world: World, { moved, secondsAgo }: { moved: boolean; secondsAgo: number }) {
@@ -169,7 +169,7 @@ describe('a merge that was cut off', () => {
   test('is told by the push that was cut off with it', async ({ world }) => {
     const made = await cutOff(world, { moved: false, secondsAgo: 1 })
     const ctx = await contextFor(world, world.root)
-    const repo = openRepository(ctx, { id: made.project.id, repository_storage: 'default' })
+    const repo = openRepository(ctx, await locate(world, made.project.id))
     const name = 'refs/heads/main' as RefName
     await made.store()
     const changes = [{ name, from: made.base, to: made.to }]

@@ -5,7 +5,6 @@ import type { Oid } from '../../git/oid.ts'
 import type { RefName } from '../../git/ref-name.ts'
 import type { StoredProject } from '../commits/testing.ts'
 import { moveRefs } from '../pushes/move-refs.ts'
-import { openRepository } from '../repositories/open.ts'
 import { updateMergeRequests } from './update-job.ts'
 
 /** What is known of whether it could be merged, without asking for more. */
@@ -19,12 +18,11 @@ export const afterPush = async (world: World, { id }: { readonly id: number }): 
 /** Moves a branch of a project to what is there already, as a push of this person does; the job after it is left out. */
 export async function pushed(
   ctx: Ctx,
-  { id }: StoredProject,
+  { id, repository }: StoredProject,
   branch: string,
   from: Oid | null,
   to: Oid | null,
 ): Promise<void> {
-  const repo = openRepository(ctx, { id, repository_storage: 'default' })
-  const outcome = await moveRefs(ctx, id, repo, [{ name: `refs/heads/${branch}` as RefName, from, to }])
+  const outcome = await moveRefs(ctx, id, repository.repo, [{ name: `refs/heads/${branch}` as RefName, from, to }])
   if (outcome !== 'moved') throw new Error(`${branch} has moved meanwhile`)
 }

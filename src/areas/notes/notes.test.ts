@@ -220,7 +220,8 @@ describe('notes of a merge request', () => {
     })
     await holding.promise
     const saying = ann.post(notes, { body: 'Wait' })
-    setTimeout(mayGo.resolve, 200)
+    await world.waitsForLock()
+    mayGo.resolve()
     expect(await saying).toMatchObject(notThere)
     await going
   })

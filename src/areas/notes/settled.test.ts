@@ -17,7 +17,7 @@ async function unsettled(world: World) {
   /** The state of it, once what was queued for its head is done. */
   const stateAfterJobs = async () => {
     const key = `merge_when_pipeline_succeeds:${project.id}:${head}`
-    const queued = await world.rows('delete from graphile_worker._private_jobs where key = $1 returning key', [key])
+    const queued = await world.takeJobs(key)
     if (queued.length > 0) await mergeAwaited.run({ projectId: project.id, sha: head }, await contextFor(world, null))
     return (await world.root.get(at)).json.state
   }

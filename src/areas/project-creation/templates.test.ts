@@ -25,11 +25,8 @@ const unknown = (parameter: string, value: number | string) => ({
 
 /** Does what the jobs process does for a project that begins with a template. */
 async function bringTemplate(world: World, projectId: number): Promise<void> {
-  const [job] = await world.rows(
-    'select payload from graphile_worker._private_jobs where key = $1 order by id desc limit 1',
-    [`copy_template:${projectId}`],
-  )
-  await copyTemplate.run(job.payload, await contextFor(world, null))
+  const job = (await world.jobs(`copy_template:${projectId}`)).at(-1)
+  await copyTemplate.run(job!.payload, await contextFor(world, null))
 }
 
 const repositoryOf = async (world: World, id: number) =>

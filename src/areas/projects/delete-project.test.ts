@@ -9,8 +9,8 @@ import { loadProject } from './subject.ts'
 const accepted = { status: 202, json: { message: '202 Accepted' } }
 const notFound = { status: 404, json: { message: '404 Project Not Found' } }
 
-const queued = (world: World, id: number) =>
-  world.rows('select key from graphile_worker.jobs where key = $1', [`remove_project:${id}`])
+const queued = async (world: World, id: number) =>
+  (await world.jobs(`remove_project:${id}`)).map(({ key }) => ({ key }))
 
 describe('DELETE /projects/:id', () => {
   test('D2-DELETE-MARKS: marks a project of a group, which stays to be seen, archived', async ({ world }) => {
@@ -110,9 +110,7 @@ describe('DELETE /projects/:id', () => {
       [`remove_project:${id}`],
     )
     await resumeProjectRemovals.run({}, await contextFor(world, null))
-    expect(
-      await world.rows('select attempts from graphile_worker.jobs where key = $1', [`remove_project:${id}`]),
-    ).toEqual([{ attempts: 0 }])
+    expect(await world.jobs(`remove_project:${id}`)).toMatchObject([{ attempts: 0 }])
     expect(await queued(world, kept.id)).toEqual([])
   })
 

@@ -1,6 +1,7 @@
 import type { Db, Tx } from '../../db/db.ts'
 import { raw, sql } from '../../db/sql.ts'
 import { taken } from '../../kernel/complaints.ts'
+import type { Located } from '../repositories/open.ts'
 import type { FeatureLevels } from './features.ts'
 import { columns, type ProjectRow } from './queries.ts'
 import type { ProjectSettings } from './settings.ts'
@@ -19,8 +20,8 @@ export type NewProject = FeatureLevels & {
   runnersToken: string
 }
 
-export const insertProject = async (tx: Tx, project: NewProject): Promise<number> =>
-  (await tx.row<{ id: number }>(sql`
+export const insertProject = async (tx: Tx, project: NewProject): Promise<Located> =>
+  (await tx.row<Located>(sql`
     with made as (
       insert into projects (namespace_id, creator_id, name, path, full_path, description, visibility, topics, settings, repository_storage, runners_token,
         issues_access_level, repository_access_level, merge_requests_access_level, builds_access_level, wiki_access_level,
@@ -30,9 +31,9 @@ export const insertProject = async (tx: Tx, project: NewProject): Promise<number
         ${project.issues_access_level}, ${project.repository_access_level}, ${project.merge_requests_access_level},
         ${project.builds_access_level}, ${project.wiki_access_level}, ${project.snippets_access_level},
         ${project.pages_access_level}, ${project.forking_access_level})
-      returning id),
+      returning id, repository_storage, repository_key),
     counted as (insert into project_statistics (project_id) select id from made)
-    select id from made`))!.id
+    select id, repository_storage, repository_key from made`))!
 
 /** The creator's own membership, beside what his group gives him. */
 export const insertProjectMember = (tx: Tx, projectId: number, userId: number, level: number): Promise<number> =>

@@ -3,6 +3,7 @@ import { inBatches } from '../../db/batches.ts'
 import { emit } from '../../events/log.ts'
 import { enqueue, job } from '../../jobs/job.ts'
 import { projectRepositoryDir } from '../repositories/open.ts'
+import { setAside } from '../repositories/set-aside.ts'
 import {
   deleteProjectRow,
   deleteSomeMergeRequests,
@@ -24,6 +25,8 @@ export const removeProject = job({
   async run({ projectId }, ctx) {
     const project = await findDeleting(ctx.db, projectId)
     if (!project) return
+    // What is there and not its own stays, elsewhere.
+    await setAside(ctx, project)
     await ctx.git.removeRepository(projectRepositoryDir(ctx, project))
     await inBatches((size) => deleteSomeMergeRequests(ctx.db, projectId, size), mergeRequestsAtOnce)
     await ctx.transaction((tx) => deleteProjectRow(tx, projectId))

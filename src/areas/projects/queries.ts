@@ -26,6 +26,7 @@ export type ProjectRow = FeatureLevels & {
   default_branch: string | null
   import_status: 'none' | 'scheduled' | 'started' | 'finished' | 'failed'
   repository_storage: string
+  repository_key: string
   updated_at: Timestamp
   /** Whoever reads the project reads its jobs. */
   public_builds: boolean
@@ -40,7 +41,7 @@ const featureColumns = raw(
 )
 
 /** Columns of ProjectRow without the caller's level; the project is `p`. */
-export const columns = sql`p.id, p.namespace_id, p.full_path, p.path, p.name, p.visibility, p.archived, p.default_branch, p.import_status, p.repository_storage, p.updated_at,
+export const columns = sql`p.id, p.namespace_id, p.full_path, p.path, p.name, p.visibility, p.archived, p.default_branch, p.import_status, p.repository_storage, p.repository_key, p.updated_at,
   coalesce((p.settings->>'public_builds')::boolean, ${settingDefaults.public_builds}) as public_builds, ${featureColumns}`
 
 /** The level a caller has in the project `p`. */

@@ -1,6 +1,7 @@
 import { deleteSome } from '../../db/batches.ts'
 import type { Db, Tx } from '../../db/db.ts'
 import { sql } from '../../db/sql.ts'
+import type { Located } from '../repositories/open.ts'
 
 /** From here on nobody finds it; a job removes it for good. False when that is so already. */
 export const markDeleting = async (tx: Tx, id: number): Promise<boolean> =>
@@ -21,8 +22,8 @@ export const markForDeletion = async (tx: Tx, id: number): Promise<boolean | und
   )?.newly
 
 /** A project that is being removed. */
-export const findDeleting = (db: Db, id: number): Promise<{ id: number; repository_storage: string } | undefined> =>
-  db.row(sql`select id, repository_storage from projects where id = ${id} and deleting`)
+export const findDeleting = (db: Db, id: number): Promise<Located | undefined> =>
+  db.row(sql`select id, repository_storage, repository_key from projects where id = ${id} and deleting`)
 
 /** At most `size` of its merge requests, with all that is said of them; how many there were. */
 export const deleteSomeMergeRequests = (db: Db, projectId: number, size: number): Promise<number> =>

@@ -27,6 +27,7 @@ import {
   retireProjectRoute,
 } from '../namespaces/queries.ts'
 import { openForWriting, openRepository } from '../repositories/open.ts'
+import { setAside } from '../repositories/set-aside.ts'
 import {
   countPersonalProjects,
   insertProject,
@@ -132,7 +133,7 @@ export async function createProject(
         ...featureComplaints(features),
       })
       if (complaints) throw invalidFields(complaints)
-      const projectId = await insertProject(tx, {
+      const made = await insertProject(tx, {
         ...features,
         namespaceId: held.id,
         creatorId: ownerId,
@@ -145,6 +146,13 @@ export async function createProject(
         settings: { ...newSettings(ctx), ...settingsAmong(input) },
         storage: oneOf(ctx.settings.repository_storages),
         runnersToken: newRunnersToken(),
+      })
+      const projectId = made.id
+      // A restored database uses ids again for which there are repositories.
+      await setAside(ctx, made, tx).catch((err) => {
+        if (!('syscall' in err)) throw err
+        ctx.log.error({ err, project_id: projectId }, 'what is at the place of a new repository cannot be set aside')
+        throw invalidFields({ base: ['There is already a repository with that name on disk'] })
       })
       // Somebody may have taken either since they were looked at.
       if (!(await claimRoute(tx, fullPath, { projectId }))) throw invalidFields({ path: [isTaken] })

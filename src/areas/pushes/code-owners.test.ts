@@ -31,10 +31,9 @@ describe('files with owners', () => {
     expect(new CodeOwners(text).owns(path)).toBe(expected)
   })
 
-  test('time stays small for patterns made to take long', () => {
-    const began = performance.now()
+  // Backtracking would not end. How many comparisons there are at most is tested in git/path-pattern.test.ts.
+  test('are found for patterns that would make a backtracking matcher take for ever', () => {
     const owners = new CodeOwners(`${'**/a*'.repeat(50)}b @ann\n${'*a'.repeat(200)}b @ann`)
     expect(owners.owns(`${'a/'.repeat(500)}${'a'.repeat(1000)}`)).toBe(false)
-    expect(performance.now() - began).toBeLessThan(500)
   })
 })

@@ -2,14 +2,14 @@ import type { Ctx } from '../../api/ctx.ts'
 import { writeCommit, writeObject, writeTree } from '../../git/objects.ts'
 import { branchRef } from '../../git/ref-name.ts'
 import { invalidFields } from '../../kernel/failure.ts'
-import { initialBranch, openForWriting } from '../repositories/open.ts'
+import { initialBranch, type Located, openForWriting } from '../repositories/open.ts'
 import { callerSignature } from '../users/commit-email.ts'
 import { moveRefs } from './move-refs.ts'
 
 /** The commit that a new project may begin with: a README that names and describes it. */
 export async function commitReadme(
   ctx: Ctx,
-  project: { id: number; repository_storage: string; name: string; description: string | null },
+  project: Located & { name: string; description: string | null },
   branch: string = initialBranch,
 ): Promise<void> {
   const name = branchRef(branch)

@@ -1,4 +1,5 @@
 import { describe, expect } from 'vitest'
+import { locate } from '../../../test/contexts.ts'
 import { test } from '../../../test/world.ts'
 import { levels } from '../../access/levels.ts'
 import { branchRef } from '../../git/ref-name.ts'
@@ -36,7 +37,7 @@ describe('merging into a protected branch', () => {
       merge_access_level: merge,
     })
     const ctx = await world.app.open(actorOf((await findAccount(world.db, String(ann.id)))!))
-    const repo = openRepository(ctx, { id, repository_storage: 'default' })
+    const repo = openRepository(ctx, await locate(world, id))
     const moving = moveRefs(ctx, id, repo, [{ name: branchRef('main')!, from, to }], { merges: true })
     if (outcome === 'moved') expect(await moving).toBe('moved')
     else await expect(moving).rejects.toMatchObject({ kind: 'forbidden', message: `Forbidden - ${outcome}` })

@@ -3,16 +3,19 @@ import { join } from 'node:path'
 import type { Ctx } from '../../api/ctx.ts'
 import { isTemporaryName } from '../../git/leftovers.ts'
 import { fsck } from '../../git/maintenance.ts'
+import { belongingOf } from '../../git/project-key.ts'
 import { branchRef } from '../../git/ref-name.ts'
 import { readRef } from '../../git/refs.ts'
+import { lostAndFound } from './location.ts'
 import { openRepository, projectRepositoryDir } from './open.ts'
 import { projectsAfter, removedProjects, saveCheck } from './queries.ts'
+import { setAside } from './set-aside.ts'
 
 const page = 500
 
 /**
  * Runs `git fsck` on every repository and compares them with their projects: a default branch that is not there, a
- * repository that belongs to nothing. One sentence for each finding. Reads everything; for a quiet hour.
+ * repository that belongs to nothing or carries another key. One sentence for each finding. Reads everything; for a quiet hour.
  */
 export async function checkRepositories(
   ctx: Ctx,
@@ -26,9 +29,17 @@ export async function checkRepositories(
     const projects = await projectsAfter(ctx.db, after, page)
     if (projects.length === 0) break
     for (const project of projects) {
-      const repo = openRepository(ctx, project)
-      known.add(repo.gitDir)
+      const dir = projectRepositoryDir(ctx, project)
+      known.add(dir)
       after = project.id
+      if (belongingOf(dir, project.repository_key) === 'foreign') {
+        problems.push(
+          `${project.full_path}: the repository in its place does not carry its key, and goes to lost+found`,
+        )
+        await setAside(ctx, project)
+        continue
+      }
+      const repo = openRepository(ctx, project)
       if (!(await repo.exists())) {
         if (project.default_branch !== null) problems.push(`${project.full_path}: its repository is missing`)
         continue
@@ -45,6 +56,10 @@ export async function checkRepositories(
   // Theirs go with them.
   for (const project of await removedProjects(ctx.db)) known.add(projectRepositoryDir(ctx, project))
   for (const storage of storages) problems.push(...(await strangers(join(ctx.repositoriesDir, storage), known)))
+  for (const name of await readdir(lostAndFound(ctx.repositoriesDir)).catch(() => []))
+    problems.push(
+      `${join(lostAndFound(ctx.repositoriesDir), name)} was in the place of a project that it does not belong to`,
+    )
   return problems
 }
 

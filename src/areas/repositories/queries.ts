@@ -1,21 +1,26 @@
-import type { Db } from '../../db/db.ts'
+import type { Db, Tx } from '../../db/db.ts'
 import { literal, sql } from '../../db/sql.ts'
 
 export type StoredRepository = {
   id: number
   full_path: string
   repository_storage: string
+  repository_key: string
   default_branch: string | null
 }
 
 /** Projects with an id above `after`, in order. Those being removed are left out. */
 export const projectsAfter = (db: Db, after: number, limit: number): Promise<StoredRepository[]> =>
-  db.rows<StoredRepository>(sql`select id, full_path, repository_storage, default_branch from projects
+  db.rows<StoredRepository>(sql`select id, full_path, repository_storage, repository_key, default_branch from projects
     where id > ${after} and not deleting order by id limit ${literal(limit)}`)
 
 /** Projects that are being removed, whose repositories may still be there. */
 export const removedProjects = (db: Db): Promise<Pick<StoredRepository, 'id' | 'repository_storage'>[]> =>
   db.rows(sql`select id, repository_storage from projects where deleting`)
+
+/** Whoever moves what is at a place of a repository does so alone, until the transaction ends. */
+export const lockPlace = (tx: Tx, dir: string): Promise<number> =>
+  tx.run(sql`select pg_advisory_xact_lock(hashtextextended(${`place of a repository: ${dir}`}, 0))`)
 
 /** Pushes so far, and those at the last run of each kind of housekeeping. */
 export type HousekeepingRow = { pushes: number; incremental_at: number; full_at: number; gc_at: number }

@@ -100,7 +100,7 @@ describe('failed attempts', () => {
     }
     const refused = await fetchAs(world, project, ann.username, password)
     expect(refused).toMatchObject({ status: 429, text: 'Too many failed attempts. Try again later.\n' })
-    expect(Number(refused.headers['retry-after'])).toBeGreaterThan(500)
+    expect(Number(refused.headers['retry-after'])).toBeGreaterThan(0)
     expect((await oauth(world, ann.username, password, freshAddress())).status).toBe(429)
     expect((await fetchAs(world, project, ann.username, ann.token!)).status, 'a token').toBe(200)
     const bob = await world.user()

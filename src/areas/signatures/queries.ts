@@ -91,7 +91,7 @@ export const findSshSigner = (
     select k.id, k.key, coalesce(k.expires_at <= ${at}, false) as expired, ${addressesWith(privateHost)} from ssh_keys k
     where k.fingerprint_sha256 = ${fingerprint} and k.user_id is not null`)
 
-export type DueRow = { project_id: number; repository_storage: string; oid: Oid }
+export type DueRow = { project_id: number; repository_storage: string; repository_key: string; oid: Oid }
 
 /**
  * Signatures that somebody's keys and addresses decide: those that were held against his keys, and those that none has verified
@@ -113,5 +113,5 @@ export const signaturesOfUser = (
         union select project_id, oid from commit_signatures where ssh_key_id in (select id from own_ssh)
         union select project_id, oid from commit_signatures
           where gpg_key_id is null and ssh_key_id is null and status <> 'verified' and signer in (select signer from signers))
-    select d.project_id, p.repository_storage, d.oid from due d join projects p on p.id = d.project_id
+    select d.project_id, p.repository_storage, p.repository_key, d.oid from due d join projects p on p.id = d.project_id
     where (d.project_id, d.oid) > (${after.project_id}, ${after.oid}) order by d.project_id, d.oid limit ${literal(limit)}`)

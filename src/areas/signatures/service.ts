@@ -59,8 +59,8 @@ export async function judgeSignaturesOf(ctx: Ctx, userId: number): Promise<void>
   let after = { project_id: 0, oid: '' as Oid }
   for (;;) {
     const due = await signaturesOfUser(ctx.db, userId, after, atOnce)
-    for (const { project_id: id, repository_storage, oid } of due)
-      await judgeCommit(ctx, id, openRepository(ctx, { id, repository_storage }), oid)
+    for (const { project_id: id, repository_storage, repository_key, oid } of due)
+      await judgeCommit(ctx, id, openRepository(ctx, { id, repository_storage, repository_key }), oid)
     if (due.length < atOnce) return
     after = due.at(-1)!
   }

@@ -137,8 +137,7 @@ export const signature = async (who: Client, { id }: StoredProject, oid: Oid) =>
 /** What the jobs process does with what was queued for somebody; nothing when nothing was. */
 export async function runDue(world: World, userId: number): Promise<void> {
   const key = `judge_signatures:${userId}`
-  const [due] = await world.rows('select 1 from graphile_worker.jobs where key = $1', [key])
-  await world.rows('select graphile_worker.remove_job($1)', [key])
+  const [due] = await world.takeJobs(key)
   if (due) await judgeSignatures.run({ userId }, await contextFor(world, null))
 }
 

@@ -13,18 +13,14 @@ const inbox = async (world: World, who: Client) =>
 async function say(world: World, who: Client, at: string, body = 'Hello', more: object = {}): Promise<number> {
   const { status, json } = await who.post(`${at}/notes`, { body, ...more })
   expect(status).toBe(201)
-  const queued = await world.rows(`delete from graphile_worker._private_jobs where key = $1 returning payload`, [
-    `tell_of_note:${json.id}`,
-  ])
+  const queued = await world.takeJobs(`tell_of_note:${json.id}`)
   for (const { payload } of queued) await tellOfNote.run(payload, await world.app.open(null))
   return json.id
 }
 
 /** What waits for somebody's list to be told. */
 async function tellOfLists(world: World): Promise<void> {
-  const queued = await world.rows(
-    `delete from graphile_worker._private_jobs where key like 'tell_of_todos:%' returning payload`,
-  )
+  const queued = await world.takeJobs('tell_of_todos:%')
   for (const { payload } of queued) await tellOfTodos.run(payload, await world.app.open(null))
 }
 

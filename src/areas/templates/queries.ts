@@ -3,7 +3,12 @@ import type { Db } from '../../db/db.ts'
 import { raw, sql } from '../../db/sql.ts'
 import { within } from '../access-index/queries.ts'
 
-export type TemplateProjectRow = { id: number; repository_storage: string; default_branch: string | null }
+export type TemplateProjectRow = {
+  id: number
+  repository_storage: string
+  repository_key: string
+  default_branch: string | null
+}
 
 /**
  * Projects whose files are templates: those of the groups around a namespace, the nearest first, and that of the
@@ -16,7 +21,7 @@ export const templateProjects = (
   installations: number | null,
 ): Promise<TemplateProjectRow[]> =>
   db.rows<TemplateProjectRow>(sql`
-    select p.id, p.repository_storage, p.default_branch
+    select p.id, p.repository_storage, p.repository_key, p.default_branch
     from (
       select g.file_template_project_id as id, cardinality(g.traversal_ids) as depth, g.id as group_id, g.traversal_ids
       from namespaces n join namespaces g on g.id = any(n.traversal_ids)

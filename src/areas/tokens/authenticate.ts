@@ -27,8 +27,8 @@ export type Refusal =
 
 export type Authentication = { actor: Actor } | { refused: Refusal }
 
-/** However a notification may be lost, a revocation holds in every process after this. */
-const maximumAgeMs = 900
+/** A lost notification delays a revocation by no more than this, which is less than the second that the specification allows. */
+export const maximumAgeMs = 900
 const maximumTokens = 50_000
 
 /**
@@ -38,15 +38,23 @@ const maximumTokens = 50_000
 export class TokenAuthenticator {
   readonly #db: Db
   readonly #impersonation: boolean
-  readonly #cache = new LRUCache<string, Promise<Authentication>>({
-    max: maximumTokens,
-    ttl: maximumAgeMs,
-    ttlResolution: 20,
-  })
+  readonly #cache: LRUCache<string, Promise<Authentication>>
 
-  constructor(db: Db, notifications: Notifications, { impersonation }: { impersonation: boolean }) {
+  /** `clock` measures the age of cached tokens, in milliseconds. */
+  constructor(
+    db: Db,
+    notifications: Notifications,
+    { impersonation }: { impersonation: boolean },
+    clock: () => number = () => performance.now(),
+  ) {
     this.#db = db
     this.#impersonation = impersonation
+    this.#cache = new LRUCache({
+      max: maximumTokens,
+      ttl: maximumAgeMs,
+      ttlResolution: 20,
+      perf: { now: clock },
+    })
     notifications.onChange((topic) => {
       if (topic === undefined || topic === 'actors') this.#cache.clear()
     })

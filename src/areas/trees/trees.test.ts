@@ -119,7 +119,7 @@ describe('GET /projects/:id/repository/tree', () => {
         listed(repository, directory.id!, true).map((entry) => ({ ...entry, path: `${directory.path}/${entry.path}` })),
       )
     }
-  }, 60_000)
+  })
 
   test('5,000 entries, by page and by keyset', async ({ world }) => {
     const project = await storedProject(world)

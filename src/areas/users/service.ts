@@ -1,6 +1,5 @@
 import type { Ctx } from '../../api/ctx.ts'
 import type { Tx } from '../../db/db.ts'
-import { notify } from '../../db/notifications.ts'
 import { violatedUnique } from '../../db/violations.ts'
 import { emit } from '../../events/log.ts'
 import { enqueue } from '../../jobs/job.ts'
@@ -98,7 +97,7 @@ export async function addUser(
   if (namespaceId === undefined) throw conflict('Username has already been taken')
   await namespacePlaced(tx, namespaceId)
   if (identity) await insertIdentity(tx, id, identity.provider, identity.externUid).catch(asConflict)
-  await notify(tx, 'actors')
+  // No process can have cached anything about an account that is new.
   return id
 }
 

@@ -48,9 +48,8 @@ describe('who may have an account', () => {
     await restrict('(')
     expect((await make(`${unique('a')}@example.com`)).status).toBe(201)
     await restrict('^(a+)+$')
-    const began = performance.now()
+    // Backtracking would not end.
     expect((await make(`${'a'.repeat(60)}@example.com`)).status).toBe(201)
-    expect(performance.now() - began).toBeLessThan(2000)
     await world.settings({ email_restrictions_enabled: false })
   })
 
@@ -174,11 +173,7 @@ test('who confirms an address is member of what it was invited to', async () => 
   const group = await world.group()
   const invite = (email: string) => world.root.post(`/groups/${group.id}/invitations`, { email, access_level: 20 })
   const waiting = async (who: { id: number }) =>
-    (
-      await world.rows(`select 1 from graphile_worker._private_jobs where key = $1 and locked_at is null`, [
-        `accept_invitations:${who.id}`,
-      ])
-    ).length
+    (await world.jobs(`accept_invitations:${who.id}`)).filter(({ is_running }) => !is_running).length
   const ann = await world.user({ skip_confirmation: false })
   const email = `${unique('next')}@example.com`
   expect((await invite(email)).json).toEqual({ status: 'success' })

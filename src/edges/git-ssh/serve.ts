@@ -71,7 +71,7 @@ async function transfer(
   if ('plan' in access) return pushToNothing(call, access.plan, ctx, options)
   const { project } = access as { project: ProjectSubject }
   if (service === 'git-receive-pack') return push(call, project, ctx, options)
-  const repo = openRepository(ctx, project)
+  const repo = openRepository(ctx, project).until(call.gone)
   const started = service === 'git-upload-pack' ? uploadPack(repo, options) : uploadArchive(repo, options)
   return statusOf(await relay(call, await started))
 }
@@ -104,7 +104,10 @@ async function push(
  * push. One who only looks, as with `--dry-run`, makes nothing.
  */
 async function pushToNothing(call: Call, plan: Plan, ctx: Ctx, options: Options): Promise<number> {
-  const nothing = ctx.git.open(await ctx.git.emptyDir())
+  const nothing = ctx.git
+    .open(await ctx.git.emptyDir())
+    .until(call.gone)
+    .for(ctx.shareKey)
   const { stream, done } = await receivePack(nothing, {
     ...options,
     advertise: true,
