@@ -1,6 +1,6 @@
 import type { Actor, Caller } from '../src/access/actor.ts'
 import type { Ctx } from '../src/api/ctx.ts'
-import type { Located } from '../src/areas/repositories/open.ts'
+import type { Located } from '../src/areas/repositories/location.ts'
 import { accountRefusal, actorOf } from '../src/areas/tokens/authenticate.ts'
 import { findAccount } from '../src/areas/tokens/queries.ts'
 import type { Client, World } from './world.ts'

@@ -3,7 +3,7 @@ import { dirname } from 'node:path'
 import { describe, expect } from 'vitest'
 import { contextFor } from '../../../test/contexts.ts'
 import { type Client, git, type TestProject, temporaryFolder, test, type World } from '../../../test/world.ts'
-import { projectRepositoryDir } from '../repositories/open.ts'
+import { projectRepositoryDir } from '../repositories/location.ts'
 import { copySource } from './jobs.ts'
 import { bringRepository, jobOf } from './testing.ts'
 

@@ -6,7 +6,7 @@ import { git, type TestProject, temporaryFolder, test, type World } from '../../
 import { withDefaults } from '../../settings/settings.ts'
 import { housekeepAfterPushes, refreshRepository } from '../pushes/jobs.ts'
 import { dueHousekeeping } from '../repositories/housekeeping.ts'
-import { projectRepositoryDir } from '../repositories/open.ts'
+import { projectRepositoryDir } from '../repositories/location.ts'
 import { housekeepRepository } from './jobs.ts'
 
 const ask = (world: World, project: { id: number | string }, who = world.root) =>

@@ -20,7 +20,7 @@ import {
 } from '../../../test/world.ts'
 import { mirror } from '../../git/mirror.ts'
 import type { Settings } from '../../settings/settings.ts'
-import { projectRepositoryDir } from '../repositories/open.ts'
+import { projectRepositoryDir } from '../repositories/location.ts'
 import { failStuckImports, importFromUrl } from './jobs.ts'
 
 const stops: (() => unknown)[] = []

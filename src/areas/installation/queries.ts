@@ -1,6 +1,6 @@
 import type { Db, Tx } from '../../db/db.ts'
 import { literal, sql } from '../../db/sql.ts'
-import type { Located } from '../repositories/open.ts'
+import type { Located } from '../repositories/location.ts'
 
 /** False for a database that is empty or of a version without installation ids. */
 export const knowsInstallations = async (db: Db): Promise<boolean> =>

@@ -1,7 +1,7 @@
 import { describe, expect } from 'vitest'
 import { contextFor } from '../../../test/contexts.ts'
 import { type Client, git, type TestGroup, type TestProject, test, unique, World } from '../../../test/world.ts'
-import { projectRepositoryDir } from '../repositories/open.ts'
+import { projectRepositoryDir } from '../repositories/location.ts'
 import { copyTemplate } from './jobs.ts'
 
 /** A project with a README, in a group. */

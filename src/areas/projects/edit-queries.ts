@@ -1,7 +1,7 @@
 import type { Db, Tx } from '../../db/db.ts'
 import { raw, sql } from '../../db/sql.ts'
 import { taken } from '../../kernel/complaints.ts'
-import type { Located } from '../repositories/open.ts'
+import type { Located } from '../repositories/location.ts'
 import type { FeatureLevels } from './features.ts'
 import { columns, type ProjectRow } from './queries.ts'
 import type { ProjectSettings } from './settings.ts'

@@ -2,7 +2,7 @@ import { Type } from 'typebox'
 import { inBatches } from '../../db/batches.ts'
 import { emit } from '../../events/log.ts'
 import { enqueue, job } from '../../jobs/job.ts'
-import { projectRepositoryDir } from '../repositories/open.ts'
+import { projectRepositoryDir } from '../repositories/location.ts'
 import { setAside } from '../repositories/set-aside.ts'
 import {
   deleteProjectRow,

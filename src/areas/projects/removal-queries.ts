@@ -1,7 +1,7 @@
 import { deleteSome } from '../../db/batches.ts'
 import type { Db, Tx } from '../../db/db.ts'
 import { sql } from '../../db/sql.ts'
-import type { Located } from '../repositories/open.ts'
+import type { Located } from '../repositories/location.ts'
 
 /** From here on nobody finds it; a job removes it for good. False when that is so already. */
 export const markDeleting = async (tx: Tx, id: number): Promise<boolean> =>

@@ -5,7 +5,7 @@ import { contextFor } from '../../../test/contexts.ts'
 import { test, World } from '../../../test/world.ts'
 import { checkRepositories } from './check.ts'
 import { removeRepositoryLeftovers } from './jobs.ts'
-import { projectRepositoryDir } from './open.ts'
+import { projectRepositoryDir } from './location.ts'
 
 const uuid = '35ed7102-08f9-4977-8523-5c6e5f1d8e66'
 

@@ -5,8 +5,6 @@ import { Failure } from '../../kernel/failure.ts'
 import { type Located, projectRepositoryDir } from './location.ts'
 import { setAside, setAsideSoon } from './set-aside.ts'
 
-export { type Located, projectRepositoryDir }
-
 /**
  * The project's repository, for as long as the caller waits and from their share of git processes. Costs a `stat`. One that was never written to reads as empty, and so
  * does the place of one that holds a repository with another key, which is set aside.

@@ -7,8 +7,8 @@ import { git, test, World } from '../../../test/world.ts'
 import { bringRepository } from '../forks/testing.ts'
 import { removeProject } from '../projects/jobs.ts'
 import { checkRepositories } from './check.ts'
-import { repositoryDir } from './location.ts'
-import { openForWriting, openRepository, projectRepositoryDir } from './open.ts'
+import { projectRepositoryDir, repositoryDir } from './location.ts'
+import { openForWriting, openRepository } from './open.ts'
 
 const rootOf = (world: World) => join(world.config.dataDir, 'lost+found')
 const lostOf = async (world: World, id: number) =>

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { describe, expect } from 'vitest'
 import { contextFor } from '../../../test/contexts.ts'
 import { type TestProject, test, type World } from '../../../test/world.ts'
-import { projectRepositoryDir } from '../repositories/open.ts'
+import { projectRepositoryDir } from '../repositories/location.ts'
 import { checkDueRepositories, checkRepository } from './jobs.ts'
 
 async function projectWithCode(world: World): Promise<TestProject> {
