@@ -10,7 +10,8 @@ import { branchRef, type RefName } from '../../git/ref-name.ts'
 import { listRefs, type RefUpdate, readRef, updateRefs } from '../../git/refs.ts'
 import type { Repository } from '../../git/repository.ts'
 import { diffLimits } from '../commits/diff-limits.ts'
-import { openForWriting, openRepository, type Located as Stored } from '../repositories/open.ts'
+import type { Located as Stored } from '../repositories/location.ts'
+import { openForWriting, openRepository } from '../repositories/open.ts'
 import { insertVersion, newestHeads, type Version } from './version-queries.ts'
 
 /** A project as far as its repository is concerned. */
