@@ -8,7 +8,7 @@ const longest = [
   'src/processes/start-stop.test.ts',
   'test/api/hostile-shapes.test.ts',
   'test/api/hostile-repository.test.ts',
-  'src/areas/commits/races.test.ts',
+  'src/modules/repository/commits/races.test.ts',
   'src/git/merging.test.ts',
   'src/git/dag/history.test.ts',
   'test/scenarios/forks.test.ts',

@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
-import { repositoryDir } from '../src/areas/repositories/location.ts'
+import { repositoryDir } from '../src/modules/projects/repositories/location.ts'
 import { ensureRepository, placeRepository } from './repository.ts'
 import { seed } from './seed.ts'
 import { startService } from './service.ts'

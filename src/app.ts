@@ -5,12 +5,6 @@ import { shareKeyOf } from './access/share-key.ts'
 import type { Ctx } from './api/ctx.ts'
 import { RecordTexts } from './api/record-texts.ts'
 import { siteAt, withCloneUrl } from './api/site.ts'
-import { areas, endpoints, jobs } from './areas/index.ts'
-import { recoverMerges } from './areas/merging/settle.ts'
-import { recoverPushes } from './areas/pushes/recovery.ts'
-import { observeLostAndFound } from './areas/repositories/lost-metric.ts'
-import { TokenAuthenticator } from './areas/tokens/authenticate.ts'
-import { apiVersion } from './areas/version/version.ts'
 import { openBlobs } from './blobs/open.ts'
 import { type Config, mailsDir, uploadsDir } from './config.ts'
 import { openDatabase } from './db/database.ts'
@@ -45,6 +39,12 @@ import { openSecrets } from './kernel/secrets.ts'
 import { FileMailer } from './mail/file-mailer.ts'
 import type { Mailer } from './mail/mailer.ts'
 import { SmtpMailer } from './mail/smtp-mailer.ts'
+import { TokenAuthenticator } from './modules/accounts/index.ts'
+import { areas, endpoints, jobs } from './modules/index.ts'
+import { apiVersion } from './modules/instance/index.ts'
+import { observeLostAndFound } from './modules/projects/index.ts'
+import { recoverPushes } from './modules/pushes/index.ts'
+import { recoverMerges } from './modules/review/index.ts'
 import type { App as ServedApp, Services } from './processes/app-module.ts'
 import { reactions } from './reactions.ts'
 import type { Settings } from './settings/settings.ts'
@@ -67,7 +67,7 @@ export interface App extends ServedApp {
   open(caller: Caller): Promise<Ctx>
 }
 
-/** Where repositories lie; areas/repositories/location.ts draws what is below. */
+/** Where repositories lie; modules/projects/repositories/location.ts draws what is below. */
 export const repositoriesDir = ({ dataDir }: Config): string => join(dataDir, 'repositories')
 
 /** Of who serves requests: background jobs take their time. */

@@ -1,17 +1,25 @@
 import { readdir } from 'node:fs/promises'
 import { createApp, repositoriesDir } from './app.ts'
-import { checkAvatars } from './areas/avatars/check.ts'
-import { adoptInstallation, pairInstallation, refuseOther, requirePair } from './areas/installation/pair.ts'
-import { checkLargeFiles } from './areas/large-files/check.ts'
-import { releaseLocks } from './areas/pushes/recovery.ts'
-import { checkRepositories } from './areas/repositories/check.ts'
-import { findAccount } from './areas/tokens/queries.ts'
-import { createToken as insertToken, tokenScopes } from './areas/tokens/service.ts'
-import { checkUploads } from './areas/uploads/check.ts'
-import { bootstrap as makeRoot, type RootCredentials } from './areas/users/bootstrap.ts'
 import type { Config } from './config.ts'
 import { openDatabase } from './db/database.ts'
 import { invalid, notFound } from './kernel/failure.ts'
+import {
+  findAccount,
+  createToken as insertToken,
+  bootstrap as makeRoot,
+  type RootCredentials,
+  tokenScopes,
+} from './modules/accounts/index.ts'
+import { checkAvatars } from './modules/namespaces/index.ts'
+import {
+  adoptInstallation,
+  checkRepositories,
+  checkUploads,
+  pairInstallation,
+  refuseOther,
+  requirePair,
+} from './modules/projects/index.ts'
+import { checkLargeFiles, releaseLocks } from './modules/pushes/index.ts'
 import type { Services, TokenRequest } from './processes/app-module.ts'
 
 /** What the processes load: the application, and what the command line does besides serving. */

@@ -1,7 +1,9 @@
-import { updateMergeRequestsAfterPush } from './areas/merging/after-push.ts'
-import { mergeWhenPipelineSucceeds } from './areas/merging/auto-merge-due.ts'
-import { closeUnlinkedMergeRequests } from './areas/merging/unlinked.ts'
 import type { Reactions } from './events/reaction.ts'
+import {
+  closeUnlinkedMergeRequests,
+  mergeWhenPipelineSucceeds,
+  updateMergeRequestsAfterPush,
+} from './modules/review/index.ts'
 
 /**
  * What follows from each event, in its transaction. The only file that knows both sides: whoever emits an event does not know

@@ -1,8 +1,8 @@
 import type { Actor, Caller } from '../src/access/actor.ts'
 import type { Ctx } from '../src/api/ctx.ts'
-import type { Located } from '../src/areas/repositories/location.ts'
-import { accountRefusal, actorOf } from '../src/areas/tokens/authenticate.ts'
-import { findAccount } from '../src/areas/tokens/queries.ts'
+import { accountRefusal, actorOf } from '../src/modules/accounts/tokens/authenticate.ts'
+import { findAccount } from '../src/modules/accounts/tokens/queries.ts'
+import type { Located } from '../src/modules/projects/repositories/location.ts'
 import type { Client, World } from './world.ts'
 
 /** Somebody as services see him. Throws when his account may not act. */

@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url'
 import { newArea } from './scaffold/area.ts'
 
-// `npm run new area labels`: a folder that type-checks, with one endpoint and its test, listed in areas/index.ts.
+// `npm run new area labels`: a folder that type-checks, with one endpoint and its test, listed in modules/index.ts.
 const [kind, noun] = process.argv.slice(2)
 if (kind !== 'area' || noun === undefined) {
   console.error('usage: npm run new area <plural-noun>   for example: npm run new area merge-requests')

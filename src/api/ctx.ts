@@ -18,7 +18,7 @@ export type Ctx = {
   readonly git: Git
   readonly blobs: BlobStore
   readonly mailer: Mailer
-  /** Folder of the repositories; areas/repositories/location.ts draws what lies below. */
+  /** Folder of the repositories; modules/projects/repositories/location.ts draws what lies below. */
   readonly repositoriesDir: string
   /** As they were when the request, job or session began. */
   readonly settings: Settings

@@ -22,7 +22,7 @@ export type FeedAction =
   | 'destroyed'
   | 'expired'
 
-/** One line of activity (areas/event-feed shows them). */
+/** One line of activity (modules/activity/event-feed shows them). */
 export type FeedEntry = {
   action: FeedAction
   /** Whose line it is. Default: the event's actor; without one, nobody is shown anything. */

@@ -1,6 +1,6 @@
 import { connect } from 'node:net'
 import { describe, expect } from 'vitest'
-import { endpoints } from '../../src/areas/index.ts'
+import { endpoints } from '../../src/modules/index.ts'
 import { test, unique, type World } from '../world.ts'
 import { concretePath } from './paths.ts'
 

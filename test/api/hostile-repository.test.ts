@@ -1,8 +1,13 @@
 import { describe, expect } from 'vitest'
 import type { Endpoint } from '../../src/api/endpoint.ts'
-import { hostilePaths, hostileRefs, type StoredProject, storedProject } from '../../src/areas/commits/testing.ts'
-import { endpoints } from '../../src/areas/index.ts'
 import type { Oid } from '../../src/git/oid.ts'
+import { endpoints } from '../../src/modules/index.ts'
+import {
+  hostilePaths,
+  hostileRefs,
+  type StoredProject,
+  storedProject,
+} from '../../src/modules/repository/commits/testing.ts'
 import { type Answer, test, type World } from '../world.ts'
 
 /*

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect } from 'vitest'
 import { type Scope, scopes } from '../../src/access/scopes.ts'
-import { batch, lfs, upload } from '../../src/areas/large-files/testing.ts'
+import { batch, lfs, upload } from '../../src/modules/pushes/large-files/testing.ts'
 import { gitSsh, hasSsh, ssh, sshUrl, withKey } from '../ssh.ts'
 import { Client, git, type TestProject, temporaryFolder, test, World } from '../world.ts'
 

@@ -4,7 +4,7 @@ import { connect } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect } from 'vitest'
-import { type StoredProject, storedProject } from '../../src/areas/commits/testing.ts'
+import { type StoredProject, storedProject } from '../../src/modules/repository/commits/testing.ts'
 import { git, temporaryFolder, test, type World } from '../world.ts'
 
 /** Processes of git that work on this repository. Long-lived readers of objects, which all requests share, do not count. */

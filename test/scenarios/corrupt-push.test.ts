@@ -5,7 +5,7 @@ import { connect } from 'node:net'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { describe, expect } from 'vitest'
-import { storedProject } from '../../src/areas/commits/testing.ts'
+import { storedProject } from '../../src/modules/repository/commits/testing.ts'
 import { git, type TestProject, temporaryFolder, test, type World } from '../world.ts'
 
 const line = (text: string) => `${(text.length + 4).toString(16).padStart(4, '0')}${text}`

@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import ssh2 from 'ssh2'
 import { afterAll, beforeAll, describe, expect } from 'vitest'
 import type { Level, Visibility } from '../../src/access/levels.ts'
-import { withTwoFactor } from '../../src/areas/two-factor/testing.ts'
+import { withTwoFactor } from '../../src/modules/accounts/two-factor/testing.ts'
 import { gitSsh, hasSsh, type KeyPair, keyPair, ssh, sshUrl, sshWith, sshWords, withKey } from '../ssh.ts'
 import { type Client, git, temporaryFolder, test, World } from '../world.ts'
 

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { request } from 'undici'
 import { describe, expect } from 'vitest'
-import { type StoredProject, storedProject } from '../../src/areas/commits/testing.ts'
+import { type StoredProject, storedProject } from '../../src/modules/repository/commits/testing.ts'
 import { withEnoughTime } from '../waiting.ts'
 import { test, type World } from '../world.ts'
 

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { areaFiles, namesOf } from './templates.ts'
 
 /**
- * Writes a new area below `root` and lists it in areas/index.ts. Returns the files written. Refuses a noun that is no
+ * Writes a new area below `root` and lists it in modules/index.ts. Returns the files written. Refuses a noun that is no
  * plural in kebab-case, and one that is taken.
  */
 export async function newArea(root: string, noun: string): Promise<string[]> {
@@ -12,13 +12,13 @@ export async function newArea(root: string, noun: string): Promise<string[]> {
   const folder = join(root, 'src/areas', noun)
   if (await exists(folder)) throw new Error(`src/areas/${noun} is there already`)
   const names = namesOf(noun)
-  const index = join(root, 'src/areas/index.ts')
+  const index = join(root, 'src/modules/index.ts')
   const listed = withArea(await readFile(index, 'utf8'), noun, `${names.camel}Routes`)
   await mkdir(folder)
   const files = areaFiles(names)
   for (const [name, text] of Object.entries(files)) await writeFile(join(folder, name), text)
   await writeFile(index, listed)
-  return [...Object.keys(files).map((name) => `src/areas/${noun}/${name}`), 'src/areas/index.ts']
+  return [...Object.keys(files).map((name) => `src/areas/${noun}/${name}`), 'src/modules/index.ts']
 }
 
 const exists = (path: string): Promise<boolean> =>
@@ -27,14 +27,14 @@ const exists = (path: string): Promise<boolean> =>
     () => false,
   )
 
-/** The text of areas/index.ts with one more import and one more row, each in its alphabetical place. */
+/** The text of modules/index.ts with one more import and one more row, each in its alphabetical place. */
 export function withArea(text: string, noun: string, routes: string): string {
   const statement = `import { ${routes} } from './${noun}/routes.ts'`
   const row = /^[a-z]+$/.test(noun) ? `  ${noun}: ${routes},` : `  '${noun}': ${routes},`
   const lines = text.split('\n')
   const start = lines.findIndex((line) => line.startsWith('export const areas'))
   const end = lines.indexOf('}', start)
-  if (start < 0 || end < 0) throw new Error('areas/index.ts has no list called areas')
+  if (start < 0 || end < 0) throw new Error('modules/index.ts has no list called areas')
   const keyOf = (line: string): string => line.trim().replace(/^'/, '')
   insertSorted(lines, start + 1, end, row, keyOf)
   const last = lines.findLastIndex((line) => line.startsWith('import '))

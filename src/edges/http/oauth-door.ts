@@ -1,7 +1,13 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { RawParams } from '../../api/params/raw.ts'
-import { findOauthToken } from '../../areas/oauth/queries.ts'
-import { grantByPassword, grantByRefresh, type Refused, revoke, type TokenAnswer } from '../../areas/oauth/service.ts'
+import {
+  findOauthToken,
+  grantByPassword,
+  grantByRefresh,
+  type Refused,
+  revoke,
+  type TokenAnswer,
+} from '../../modules/accounts/index.ts'
 import { type Exchange, sendJson } from './answer.ts'
 import { callerOf, shownToken } from './authenticate.ts'
 import { anonymousLimits } from './body/limits.ts'

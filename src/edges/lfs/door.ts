@@ -1,7 +1,5 @@
 import type { Ctx } from '../../api/ctx.ts'
-import { lfsAccess } from '../../areas/large-files/access.ts'
-import type { Storage } from '../../areas/large-files/storage.ts'
-import { sizeComplaint } from '../../areas/pushes/size-limit-rule.ts'
+import { lfsAccess, type Storage, sizeComplaint } from '../../modules/pushes/index.ts'
 import type { Exchange } from '../http/answer.ts'
 import { denialAnswer } from '../http/authenticate-git.ts'
 import type { Doors } from '../http/doors.ts'
