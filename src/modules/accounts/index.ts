@@ -17,15 +17,14 @@ export {
   type Refusal,
   TokenAuthenticator,
 } from './tokens/authenticate.ts'
+export { bootstrap, type RootCredentials } from './tokens/bootstrap.ts'
 export { tokenFields, tokenRecord } from './tokens/entity.ts'
 export { newTokenParams, rotationParams } from './tokens/params.ts'
 export { findAccount, type TokenRow, tokenColumns } from './tokens/queries.ts'
-export { digestOf, newSecret } from './tokens/secret.ts'
 export { createToken, refuseReuse, rotateToken, tokenExpiry, tokenScopes } from './tokens/service.ts'
 export { isTwoFactorEnabled, recoverCodes } from './two-factor/service.ts'
 export { isEmoji } from './user-statuses/emoji.ts'
 export { addressConfirmed } from './users/address-confirmed.ts'
-export { bootstrap, type RootCredentials } from './users/bootstrap.ts'
 export { callerSignature, privateEmailHost } from './users/commit-email.ts'
 export { editUser } from './users/edit.ts'
 export { ownsEmail } from './users/email-queries.ts'

@@ -2,6 +2,7 @@ import { LRUCache } from 'lru-cache'
 import type { Actor } from '../../../access/actor.ts'
 import type { Db } from '../../../db/db.ts'
 import type { Notifications } from '../../../db/notifications.ts'
+import { digestOf } from '../../../kernel/token-secret.ts'
 import {
   type CredentialRow,
   findDerivedCredential,
@@ -9,7 +10,6 @@ import {
   type TokenCredentialRow,
   touchToken,
 } from './queries.ts'
-import { digestOf } from './secret.ts'
 
 /** Why a credential is refused. */
 export type Refusal =

@@ -6,6 +6,7 @@ import type { DateOnly } from '../../../db/types.ts'
 import { emit, type NewEvent } from '../../../events/log.ts'
 import { tooLong } from '../../../kernel/complaints.ts'
 import { invalid, invalidFields } from '../../../kernel/failure.ts'
+import { digestOf, newSecret } from '../../../kernel/token-secret.ts'
 import {
   copyLimits,
   findRevokedFamily,
@@ -20,7 +21,6 @@ import {
   type TokenKind,
   type TokenRow,
 } from './queries.ts'
-import { digestOf, newSecret } from './secret.ts'
 
 const longestName = 255
 

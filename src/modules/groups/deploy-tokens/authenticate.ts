@@ -1,7 +1,8 @@
 import type { Actor } from '../../../access/actor.ts'
 import { isScope } from '../../../access/scopes.ts'
 import type { Db } from '../../../db/db.ts'
-import { type Authentication, digestOf } from '../../accounts/index.ts'
+import { digestOf } from '../../../kernel/token-secret.ts'
+import type { Authentication } from '../../accounts/index.ts'
 import { type DeployTokenCredentialRow, findDeployTokenById, findDeployTokenCredential } from './queries.ts'
 
 /** Who shows a deploy token, beside its user name. Asked anew each time: one statement, and a revocation holds at once. */

@@ -5,7 +5,7 @@ import type { Ctx } from '../../../api/ctx.ts'
 import { httpUrlToRepo } from '../../../api/site.ts'
 import { termsComplaint } from '../../instance/index.ts'
 import { loadProject } from '../../projects/index.ts'
-import { collaborationBranches } from '../pushes/collaboration.ts'
+import { collaborationBranches } from '../branch-access/collaboration.ts'
 import type { Grant, Operation } from './credentials.ts'
 import { openStorage, type Storage } from './storage.ts'
 

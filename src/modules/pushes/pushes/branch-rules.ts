@@ -3,11 +3,11 @@ import { projectPolicy } from '../../../access/project-policy.ts'
 import { isAncestor } from '../../../git/ancestry.ts'
 import { readCommit } from '../../../git/commits.ts'
 import type { Oid } from '../../../git/oid.ts'
+import type { RefChange } from '../../../git/ref-change.ts'
 import { branchName } from '../../../git/ref-name.ts'
 import { listRefTips } from '../../../git/refs.ts'
 import type { Repository } from '../../../git/repository.ts'
-import { canPushToBranch, isReserved } from './can-push.ts'
-import type { RefChange } from './change.ts'
+import { canPushToBranch, isReserved } from '../branch-access/can-push.ts'
 import { onEach, type PushFacts } from './rule.ts'
 
 /** What protects branches, told in this order. Costs git processes for protected branches only. */

@@ -3,10 +3,10 @@ import type { FeedEntry, PushedRefs } from '../../../events/log.ts'
 import { type Commit, readCommit, titleOf } from '../../../git/commits.ts'
 import { countCommits } from '../../../git/history.ts'
 import type { Oid } from '../../../git/oid.ts'
+import type { RefChange } from '../../../git/ref-change.ts'
 import { branchName, branchRef, tagName } from '../../../git/ref-name.ts'
 import { readRef } from '../../../git/refs.ts'
 import type { Repository } from '../../../git/repository.ts'
-import type { RefChange } from './change.ts'
 
 /** New commits are counted to here. */
 const countedCommits = 10_000

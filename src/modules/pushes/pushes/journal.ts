@@ -2,6 +2,7 @@ import type { Ctx } from '../../../api/ctx.ts'
 import type { Tx } from '../../../db/db.ts'
 import { emit, type FeedEntry } from '../../../events/log.ts'
 import { setDefaultBranch } from '../../../git/head.ts'
+import type { RefChange } from '../../../git/ref-change.ts'
 import { branchName, branchRef } from '../../../git/ref-name.ts'
 import { readRefs } from '../../../git/refs.ts'
 import type { Repository } from '../../../git/repository.ts'
@@ -15,7 +16,6 @@ import {
   rootFilesAt,
 } from '../../projects/index.ts'
 import { protectFirstBranch } from '../protected-refs/default-branch.ts'
-import type { RefChange } from './change.ts'
 import { feedOfPush } from './feed.ts'
 import {
   deleteChanges,

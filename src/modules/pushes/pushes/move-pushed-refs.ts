@@ -1,4 +1,4 @@
-import type { PushedUpdate } from '../../../git/pushed-update.ts'
+import type { RefChange } from '../../../git/ref-change.ts'
 import type { MoveOutcome } from '../../../git/ref-moves.ts'
 import type { RefName } from '../../../git/ref-name.ts'
 import { updateRefs } from '../../../git/refs.ts'
@@ -15,7 +15,7 @@ const maxRefsAtOnce = 500
  */
 export async function movePushedRefs(
   repo: Repository,
-  updates: readonly PushedUpdate[],
+  updates: readonly RefChange[],
   isAtomic: boolean,
 ): Promise<ReadonlyMap<RefName, MoveOutcome>> {
   const outcomes = new Map<RefName, MoveOutcome>()
@@ -31,7 +31,7 @@ export async function movePushedRefs(
 }
 
 /** All or none, unless it failed. `undefined` when none has moved for a reason that lies in some of the refs. */
-async function moveBatch(repo: Repository, batch: readonly PushedUpdate[]): Promise<MoveOutcome | undefined> {
+async function moveBatch(repo: Repository, batch: readonly RefChange[]): Promise<MoveOutcome | undefined> {
   try {
     const updates = batch.map(({ name, from, to }) => ({ name, from: from ?? ('absent' as const), to }))
     return (await updateRefs(repo, updates)) === 'moved' ? 'moved' : undefined

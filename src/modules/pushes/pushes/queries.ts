@@ -1,7 +1,7 @@
 import type { Db, Tx } from '../../../db/db.ts'
 import { empty, sql } from '../../../db/sql.ts'
+import type { RefChange } from '../../../git/ref-change.ts'
 import type { RootFiles } from '../../projects/index.ts'
-import type { RefChange } from './change.ts'
 
 /** Through which door refs were changed. */
 export type DoorName = 'http' | 'ssh' | 'api' | 'system'

@@ -1,8 +1,8 @@
 import type { Ctx } from '../../../api/ctx.ts'
+import type { RefChange } from '../../../git/ref-change.ts'
 import type { Repository } from '../../../git/repository.ts'
 import type { ProjectSubject } from '../../projects/index.ts'
 import type { Protections } from '../protected-refs/protections.ts'
-import type { RefChange } from './change.ts'
 import type { DoorName } from './queries.ts'
 
 /** How refs come to move. */

@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto'
 import { scopes } from '../../../access/scopes.ts'
 import { openDatabase } from '../../../db/database.ts'
-import { createToken } from '../tokens/service.ts'
-import { plainUser } from './new-user.ts'
-import { digestPassword } from './password.ts'
-import { anyUser } from './queries.ts'
-import { addUser } from './service.ts'
+import { plainUser } from '../users/new-user.ts'
+import { digestPassword } from '../users/password.ts'
+import { anyUser } from '../users/queries.ts'
+import { addUser } from '../users/service.ts'
+import { createToken } from './service.ts'
 
 export type RootCredentials = { username: string; password: string; token: string }
 

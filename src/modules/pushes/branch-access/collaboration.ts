@@ -1,12 +1,12 @@
 import { allows } from '../../../access/policy.ts'
 import { projectPolicy } from '../../../access/project-policy.ts'
 import type { Ctx } from '../../../api/ctx.ts'
+import type { RefChange } from '../../../git/ref-change.ts'
 import { branchName } from '../../../git/ref-name.ts'
 import { asAccount } from '../../accounts/index.ts'
 import { loadProject, type ProjectSubject } from '../../projects/index.ts'
 import { loadProtections } from '../protected-refs/protections.ts'
 import { canMergeInto } from './can-merge.ts'
-import type { RefChange } from './change.ts'
 import { type SharedBranch, sharedBranches } from './collaboration-queries.ts'
 
 const nothing: ReadonlySet<string> = new Set()
