@@ -167,11 +167,13 @@ async function converse(exchange: Exchange, stream: Duplex, headers: Headers, pa
   const gone = goneSignal(exchange)
   for (const [name, value] of Object.entries(headers)) res.setHeader(name, value)
   let broken: unknown
+  let isSent = false
   const send = async () => {
     try {
       for await (const chunk of atPaceOfClient(bodyOf(req), pace)) {
-        // Git has said all it has to say, and reads no more.
-        if (stream.destroyed || stream.readableEnded) break
+        // When git has answered and reads no more, the rest is still read: what is left of a body would stand in the way of
+        // the next request on the connection, and only its end shows whether it was what its encoding says.
+        if (stream.destroyed || stream.readableEnded) continue
         if (!stream.write(chunk)) await drained(stream, gone)
       }
     } catch (error) {
@@ -179,20 +181,44 @@ async function converse(exchange: Exchange, stream: Duplex, headers: Headers, pa
       if (code.startsWith('Z_')) broken = new Failure('invalid', 'The body is not what its Content-Encoding says: gzip')
       else if (code !== 'ECONNRESET') broken = error
     } finally {
+      isSent = true
       stream.end()
     }
   }
-  const answer = async () => {
-    for await (const chunk of stream) if (!broken && !gone.aborted && !res.write(chunk)) await drained(res, gone)
+  const pass = async (chunk: Buffer) => {
+    if (!broken && !gone.aborted && !res.write(chunk)) await drained(res, gone)
   }
-  await Promise.all([send(), answer()])
+  const answer = async () => {
+    // Whether a compressed body was whole shows at its end: what git says before that is held back, as far as it is little.
+    const held: Buffer[] = []
+    let heldBytes = 0
+    let isHolding = isCompressed(req)
+    const sendHeld = async () => {
+      isHolding = false
+      for (const chunk of held.splice(0)) await pass(chunk)
+    }
+    for await (const chunk of stream as AsyncIterable<Buffer>) {
+      held.push(chunk)
+      heldBytes += chunk.length
+      if (!isHolding || isSent || heldBytes > maxHeldBytes) await sendHeld()
+    }
+    await sending
+    await sendHeld()
+  }
+  const sending = send()
+  await Promise.all([sending, answer()])
   if (broken) throw broken
 }
+
+const isCompressed = (req: IncomingMessage): boolean => /^(x-)?gzip$/i.test(req.headers['content-encoding'] ?? '')
+
+/** More than git says before it has read a negotiation of 16,000 commits. */
+const maxHeldBytes = 2 * 1024 * 1024
 
 /** Unpacked if need be. Ends without the request, whose end would be that of the connection. */
 function bodyOf(req: IncomingMessage): AsyncIterable<Buffer> {
   const body = req.iterator({ destroyOnReturn: false })
-  if (!/^(x-)?gzip$/i.test(req.headers['content-encoding'] ?? '')) return body
+  if (!isCompressed(req)) return body
   const gunzip = createGunzip()
   // Whoever reads it hears of failures.
   pipeline(body, gunzip).catch(() => {})

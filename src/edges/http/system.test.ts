@@ -37,6 +37,7 @@ describe('readiness', () => {
         disk_check: ok,
         git_runner_check: ok,
         git_lane_check: ok,
+        jobs_check: [expect.objectContaining({ status: 'ok' })],
       },
     })
   })

@@ -231,9 +231,13 @@ describe('D1-MULTIPART-FOR-FILES', () => {
 
 describe('behind a real server', () => {
   /** Answers each request with what came of its body. */
-  async function serve(pace?: BodyPace): Promise<AsyncDisposable & { port: number; outcomes: string[] }> {
+  async function serve(
+    pace?: BodyPace,
+  ): Promise<AsyncDisposable & { port: number; outcomes: string[]; received: Promise<void> }> {
     const outcomes: string[] = []
+    const received = Promise.withResolvers<void>()
     const server = createServer(async (request, response) => {
+      request.once('data', () => received.resolve())
       const outcome = await readBody({
         method: request.method!,
         headers: request.headers,
@@ -255,7 +259,12 @@ describe('behind a real server', () => {
       server.closeAllConnections()
       await new Promise((resolve) => server.close(resolve))
     }
-    return { port: (server.address() as AddressInfo).port, outcomes, [Symbol.asyncDispose]: close }
+    return {
+      port: (server.address() as AddressInfo).port,
+      outcomes,
+      received: received.promise,
+      [Symbol.asyncDispose]: close,
+    }
   }
 
   test('fetch sends a form with a file', async () => {
@@ -283,7 +292,8 @@ describe('behind a real server', () => {
     socket.on('error', () => {})
     socket.write(`POST / HTTP/1.1\r\nHost: x\r\nContent-Type: ${contentType}\r\nContent-Length: 1000\r\n\r\n`)
     socket.write(part('name="f"; filename="x"', 'abc'))
-    setTimeout(() => socket.destroy(), 30)
+    await server.received
+    socket.destroy()
     await expect.poll(() => server.outcomes).toEqual(['message body is incomplete'])
     expect(await readdir(tmpDir)).toEqual([])
     expect(await text((await fetch(`http://127.0.0.1:${server.port}`)).body as never)).toBe('read ')

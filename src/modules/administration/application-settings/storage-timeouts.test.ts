@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { describe, expect } from 'vitest'
 import { git, type TestProject, temporaryFolder, test, type World } from '../../../../test/world.ts'
 import { repositoriesDir } from '../../../app.ts'
+import { writeKey } from '../../../git/project-key.ts'
 import { repositoryDir } from '../../projects/repositories/location.ts'
 
 /** While `work` runs, every process of git on this repository waits for a word that never comes. */
@@ -23,13 +24,16 @@ const placeOf = (world: World, { id }: TestProject) => repositoryDir(repositorie
 
 /** One commit in a pack, put there behind the service's back: it remembers none of it, and has no process that does. */
 async function fill(world: World, project: TestProject): Promise<void> {
+  const [{ repository_key }] = await world.rows('select repository_key from projects where id = $1', [project.id])
   await using folder = await temporaryFolder()
   await git(folder.path, 'init', '-q', '-b', 'main')
   await writeFile(join(folder.path, 'README.md'), 'Hello\n')
   await git(folder.path, 'add', '.')
   await git(folder.path, 'commit', '-q', '-m', 'First')
   await git(folder.path, 'gc', '-q')
-  await git(folder.path, 'clone', '-q', '--bare', folder.path, placeOf(world, project))
+  const place = placeOf(world, project)
+  await git(folder.path, 'clone', '-q', '--bare', folder.path, place)
+  await writeKey(place, repository_key)
 }
 
 /** Longer than a test may take, so that only the timeout under test can end a request. */
