@@ -68,7 +68,7 @@ export async function startJobs(options: JobRunnerOptions): Promise<JobRunner> {
     times = usualTimes,
     rests = new Rests(),
   } = options
-  const pool = new pg.Pool({
+  const pool = new RunnerPool({
     ...connectionOptions(databaseUrl, 'jobs'),
     max: concurrency + 2,
     statement_timeout: 0,
@@ -127,6 +127,35 @@ export async function startJobs(options: JobRunnerOptions): Promise<JobRunner> {
     throw error
   }
 }
+
+/**
+ * Connections of the runner. graphile-worker marks a finished job without waiting for that, so that an error which it does not
+ * take for a passing one would be an unhandled rejection, and the job would stay taken.
+ */
+class RunnerPool extends pg.Pool {
+  #isOver = false
+
+  // With a callback it is `query` of the pool that calls, without one it is the runner.
+  override connect(callback?: (...args: any[]) => void): any {
+    if (callback) return super.connect(callback)
+    if (this.#isOver) return new Promise(() => {})
+    return super.connect().catch((error: Error) => {
+      if (this.#isOver) return new Promise(() => {})
+      // The runner tries again after errors with this code.
+      if (error.message === connectTimeout) Object.assign(error, { code: 'ETIMEDOUT' })
+      throw error
+    })
+  }
+
+  /** What a runner still asks for after the end, because it has stopped or failed to start, is never answered. */
+  override end(callback?: () => void): any {
+    this.#isOver = true
+    return callback ? super.end(callback) : super.end()
+  }
+}
+
+/** What a pool says when no connection came within `connectionTimeoutMillis`. */
+const connectTimeout = 'timeout exceeded when trying to connect'
 
 /** How long a runner that failed to start may take to stop. */
 const giveUpMs = 2000
