@@ -175,7 +175,8 @@ export async function createApp(config: Config, services: Services, overrides: O
     async listen() {
       const { host, port } = config.http
       serves = true
-      await http.listen({ host, port })
+      const shared = services.sharesPorts ? { reusePort: true, exclusive: true } : {}
+      await http.listen({ host, port, ...shared })
       if (config.sshPort === 0) return
       // Only who listens needs the library.
       const [{ SshServer }, { ensureHostKey }] = await Promise.all([
@@ -183,7 +184,7 @@ export async function createApp(config: Config, services: Services, overrides: O
         import('./edges/git-ssh/host-key.ts'),
       ])
       ssh = new SshServer(ensureHostKey(config.dataDir), { db, log, open }, overrides.sshLimits)
-      await ssh.listen({ host, port: config.sshPort })
+      await ssh.listen({ host, port: config.sshPort, ...shared })
     },
     async runJobs(onBroken) {
       const recovered = await recoverPushes(await open(null), 0)

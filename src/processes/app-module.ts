@@ -6,6 +6,8 @@ export type Services = Readonly<{
   runnerSocket: string
   /** The figures of all workers, in a worker of several. */
   metrics?: () => Promise<string>
+  /** Listen beside the other workers, each with a queue of its own to which the kernel gives connections in turns. */
+  sharesPorts?: boolean
 }>
 
 export interface App extends AsyncDisposable {

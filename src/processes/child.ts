@@ -12,6 +12,11 @@ import { askForMetrics } from './metrics.ts'
  * once, while PostgreSQL starts, and then does what the primary orders. It never outlives the primary.
  */
 
+/**
+ * Each worker listens for itself (SO_REUSEPORT), and the kernel gives connections to one of them. Elsewhere the primary accepts
+ * for all: under a flood of connections that are closed at once, others wait there for seconds.
+ */
+const sharesPorts = process.platform === 'linux'
 /** When somebody asks only this process to end. */
 const ownGraceMs = 10_000
 /** How often a database that is away is asked again. */
@@ -54,7 +59,7 @@ async function obey(order: Order, module: AppModule): Promise<void> {
  * again while it is away (it recovers, or another takes its place) waits for it.
  */
 async function open({ config, services }: Extract<Order, { kind: 'start' }>, module: AppModule): Promise<void> {
-  const parts = role === 'worker' ? { ...services, metrics: askForMetrics() } : services
+  const parts = role === 'worker' ? { ...services, metrics: askForMetrics(), sharesPorts } : services
   for (let isWaiting = false; ; isWaiting = true) {
     try {
       app = await module.createApp(config, parts)

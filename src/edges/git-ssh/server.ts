@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { createServer, type Server, type Socket } from 'node:net'
+import { createServer, type ListenOptions, type Server, type Socket } from 'node:net'
 import ssh2 from 'ssh2'
 import { signIn } from './authenticate.ts'
 import { SignedIn } from './connection.ts'
@@ -70,7 +70,7 @@ export class SshServer implements AsyncDisposable {
   }
 
   /** Rejects when the address is taken. Workers of one cluster share it. */
-  async listen(address: { host: string; port: number }): Promise<void> {
+  async listen(address: ListenOptions): Promise<void> {
     this.#sockets.listen(address)
     await once(this.#sockets, 'listening')
   }
