@@ -1,7 +1,8 @@
 import { createHash, randomUUID } from 'node:crypto'
 import { type FileHandle, link, mkdir, open, opendir, readdir, rename, rm, stat } from 'node:fs/promises'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import type { Readable } from 'node:stream'
+import { makeFolder, syncFolder } from '../kernel/durable.ts'
 import { Failure } from '../kernel/failure.ts'
 import { type BlobStore, type Digest, parseDigest, type StoredBlob } from './blob-store.ts'
 
@@ -25,7 +26,7 @@ export class DiskBlobs implements BlobStore {
 
   async put(source: Readable, expected?: StoredBlob): Promise<StoredBlob> {
     const unfinished = join(this.#folder, 'tmp')
-    await mkdir(unfinished, { recursive: true })
+    await makeFolder(unfinished)
     const temporary = join(unfinished, randomUUID())
     const hash = createHash('sha256')
     let sizeBytes = 0
@@ -55,11 +56,10 @@ export class DiskBlobs implements BlobStore {
   /** Over the same bytes, if they are there: a deletion under way has taken either the old file or sees the new one's age. */
   async #place(temporary: string, digest: Digest): Promise<void> {
     const path = this.#path(digest)
-    const folder = join(path, '..')
-    await mkdir(folder, { recursive: true })
+    const folder = dirname(path)
+    await makeFolder(folder)
     await rename(temporary, path)
-    const directory = await open(folder, 'r')
-    await directory.sync().finally(() => directory.close())
+    await syncFolder(folder)
   }
 
   async get(

@@ -1,5 +1,6 @@
 import { mkdir, open, rename, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
+import { syncFolder, syncTree } from '../kernel/durable.ts'
 import { temporaryName } from './leftovers.ts'
 
 const config = `[core]
@@ -22,6 +23,7 @@ export async function createBareRepository(gitDir: string, defaultBranch: string
     await writeDurably(join(temporary, 'HEAD'), `ref: refs/heads/${defaultBranch}\n`)
     await writeDurably(join(temporary, 'config'), config)
     await writeDurably(join(temporary, 'info/attributes'), '')
+    await syncTree(temporary)
     // A rename onto a folder that holds something fails: of two racing makers, one wins and the other sees its work.
     await rename(temporary, gitDir)
     await syncFolder(dirname(gitDir))
@@ -37,9 +39,4 @@ async function writeDurably(path: string, text: string) {
   await using file = await open(path, 'w')
   await file.writeFile(text)
   await file.sync()
-}
-
-async function syncFolder(path: string) {
-  await using folder = await open(path, 'r')
-  await folder.sync()
 }

@@ -1,8 +1,8 @@
 import { open } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
+import { syncFolder } from '../kernel/durable.ts'
 import { GitError } from './git-error.ts'
-import { syncFolder } from './objects.ts'
 import { listRefs, type Ref } from './refs.ts'
 import type { Repository } from './repository.ts'
 

@@ -1,4 +1,6 @@
+import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
+import { syncFolder } from '../kernel/durable.ts'
 import { readCommit } from './commits.ts'
 import { GitError } from './git-error.ts'
 import type { Oid } from './oid.ts'
@@ -35,4 +37,5 @@ export async function fetchCommit(target: Repository, source: Repository, oid: O
   )
   const { code, signal, stderr } = await index.done
   if (code !== 0) throw new GitError('index-pack', code, signal, stderr)
+  await syncFolder(join(target.objectDir, 'pack'))
 }

@@ -1,5 +1,6 @@
 import { lstat, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
+import { syncFolder, syncTree } from '../kernel/durable.ts'
 import { settingsEnv } from './environment.ts'
 import type { Repository } from './repository.ts'
 
@@ -23,9 +24,12 @@ export async function writeCommitGraph(repo: Repository, { anew = false } = {}):
   })
 }
 
-/** Moves loose refs into one file, which is faster to list. One process; readers and writers go on. */
+/** Moves loose refs into one file, which is faster to list. Durable. One process; readers and writers go on. */
 export async function packRefs(repo: Repository): Promise<void> {
-  if (await repo.exists()) await repo.run('pack-refs', { flags: ['--all', '--prune'], ...long })
+  if (!(await repo.exists())) return
+  await repo.run('pack-refs', { flags: ['--all', '--prune'], ...long })
+  await syncFolder(repo.gitDir)
+  await syncTree(join(repo.gitDir, 'refs'))
 }
 
 /**
@@ -39,6 +43,7 @@ export async function repack(repo: Repository, kind: 'incremental' | 'full', { b
       ? (['-A', '-d', '-q', '-l', bitmap ? '--write-bitmap-index' : '--no-write-bitmap-index'] as const)
       : (['-d', '-q', '-l', '--geometric=2', '--no-write-bitmap-index'] as const)
   await repo.run('repack', { flags, ...long })
+  await syncFolder(join(repo.objectDir, 'pack'))
 }
 
 /** Deletes unreachable loose objects older than `before`. Leave days: a push in progress is not reachable either. */

@@ -1,6 +1,7 @@
-import { mkdir, open, readdir, rename, rm } from 'node:fs/promises'
+import { open, readdir, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Logger } from 'pino'
+import { makeFolder, syncFolder } from '../kernel/durable.ts'
 import type { Mail, Mailer } from './mailer.ts'
 import { oneLine } from './smtp-mailer.ts'
 
@@ -23,7 +24,7 @@ export class FileMailer implements Mailer {
   }
 
   async send({ to, subject, body }: Mail, id: number): Promise<void> {
-    await mkdir(this.#folder, { recursive: true, mode: 0o700 })
+    await makeFolder(this.#folder, 0o700)
     // Fixed width, so that the order of names is the order of mails. The same name when a mail is sent again.
     const file = join(this.#folder, `${String(id).padStart(12, '0')}.txt`)
     const partial = `${file}.partial`
@@ -31,10 +32,12 @@ export class FileMailer implements Mailer {
     const handle = await open(partial, 'wx', 0o600)
     try {
       await handle.writeFile(`To: ${oneLine(to)}\nSubject: ${oneLine(subject)}\n\n${body}`)
+      await handle.sync()
     } finally {
       await handle.close()
     }
     await rename(partial, file)
+    await syncFolder(this.#folder)
     this.#log.info({ mail: id, file }, 'wrote a mail to a file, because no mail server is configured')
     await this.#removeOldest()
   }

@@ -3,7 +3,7 @@ import type { Tx } from '../../db/db.ts'
 import { emit, type FeedEntry } from '../../events/log.ts'
 import { setDefaultBranch } from '../../git/head.ts'
 import { branchName, branchRef } from '../../git/ref-name.ts'
-import { readRefs } from '../../git/refs.ts'
+import { readRefs, syncRefs } from '../../git/refs.ts'
 import type { Repository } from '../../git/repository.ts'
 import { updateMergeRequestsLater } from '../merging/after-push.ts'
 import { lockProject } from '../projects/edit-queries.ts'
@@ -79,6 +79,8 @@ export async function settle(ctx: Ctx, pushId: number): Promise<readonly RefChan
     const moved = push.changes.filter(
       ({ to, continued, claimed }, index) => !claimed && (continued || (now[index] ?? null) === to),
     )
+    // Git may have moved them by itself.
+    await syncRefs(repo, moved)
     const settled = await settlePush(
       tx,
       pushId,
