@@ -1,4 +1,5 @@
 import { settingsEnv } from './environment.ts'
+import { gitFailure, isDiskFull } from './git-error.ts'
 import { packRefs, repositorySize } from './maintenance.ts'
 import { parseRefName } from './ref-name.ts'
 import { listRefs, type Ref } from './refs.ts'
@@ -109,6 +110,7 @@ async function runToEnd(
     if (timedOut) return { failed: 'too_slow', told: stderr }
     // Somebody ended it, and us perhaps: that tells nothing of the other side.
     if (signal !== null) throw new Error(`git ${subcommand} was ended by ${signal}`)
+    if (code !== 0 && isDiskFull(stderr)) throw gitFailure(subcommand, { code, signal, stderr })
     return code === 0 ? { stdout } : { failed: 'refused', told: stderr }
   } finally {
     clearInterval(looking)

@@ -7,7 +7,7 @@ import { promisify } from 'node:util'
 import { deflate as deflateCallback, deflateSync } from 'node:zlib'
 import { syncFolder } from '../kernel/durable.ts'
 import type { ObjectType } from './cat-file.ts'
-import { GitError } from './git-error.ts'
+import { gitFailure } from './git-error.ts'
 import { compression, type NewObject, writeObjects } from './objects.ts'
 import type { Repository } from './repository.ts'
 
@@ -27,7 +27,7 @@ async function writePack(repo: Repository, objects: readonly NewObject[]): Promi
   index.resume()
   await pipeline(Readable.from(packed(objects)), index)
   const { code, signal, stderr } = await index.done
-  if (code !== 0) throw new GitError('index-pack', code, signal, stderr)
+  if (code !== 0) throw gitFailure('index-pack', { code, signal, stderr })
   await syncFolder(join(repo.objectDir, 'pack'))
 }
 

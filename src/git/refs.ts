@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { syncFolders } from '../kernel/durable.ts'
 import { Failure } from '../kernel/failure.ts'
 import { type ObjectType, objectInfo } from './cat-file.ts'
+import { isDiskFull } from './git-error.ts'
 import { HelperDeath, type Question } from './helper.ts'
 import { moveLooseRef } from './loose-ref.ts'
 import { nullOid, type Oid } from './oid.ts'
@@ -17,7 +18,6 @@ export type RefUpdate = { readonly name: RefName; readonly to: Oid | null; reado
 
 const attempts = 3
 const staleLockMs = 30 * 60_000
-const noRoom = /No space left on device|Disk quota exceeded|Read-only file system|couldn't write/
 
 /**
  * Moves refs, all or none, by compare-and-swap. Returns `stale`, having moved nothing, when some ref is not where `from`
@@ -72,8 +72,7 @@ async function move(repo: Repository, updates: readonly RefUpdate[]): Promise<'m
       if (error.exit.signal !== null && (await haveMoved(repo, updates))) return 'moved'
       if (await isStale(repo, updates)) return 'stale'
       await explain(repo, updates)
-      // The one thing that only its words tell.
-      if (noRoom.test(error.exit.stderr)) throw new Failure('storage_full', 'Insufficient Storage', { cause: error })
+      if (isDiskFull(error.exit.stderr)) throw new Failure('storage_full', 'Insufficient Storage', { cause: error })
       // What is left is a lock that somebody else held for too long.
       if ((await removeStaleLocks(repo, { olderThanMs: staleLockMs })) > 0) continue
       if (attempt === attempts)

@@ -29,12 +29,13 @@ export class FileMailer implements Mailer {
     const file = join(this.#folder, `${String(id).padStart(12, '0')}.txt`)
     const partial = `${file}.partial`
     await rm(partial, { force: true })
-    const handle = await open(partial, 'wx', 0o600)
     try {
+      await using handle = await open(partial, 'wx', 0o600)
       await handle.writeFile(`To: ${oneLine(to)}\nSubject: ${oneLine(subject)}\n\n${body}`)
       await handle.sync()
-    } finally {
-      await handle.close()
+    } catch (error) {
+      await rm(partial, { force: true })
+      throw error
     }
     await rename(partial, file)
     await syncFolder(this.#folder)
