@@ -2,7 +2,8 @@ import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { repositoryDir } from '../src/areas/repositories/location.ts'
+import pg from 'pg'
+import { repositoryDir } from '../src/modules/projects/repositories/location.ts'
 import { ensureRepository, placeRepository } from './repository.ts'
 import { seed } from './seed.ts'
 import { startService } from './service.ts'
@@ -15,9 +16,19 @@ export const benchFolder = join(tmpdir(), 'stithy-bench')
 /** What decides the seeded rows: with another seed, other data. */
 function seedVersion(): string {
   const hash = createHash('sha256')
-  for (const name of ['seed.ts', 'seed-merge-requests.ts', 'sizes.ts', 'world.ts'])
+  for (const name of ['seed.ts', 'seed-merge-requests.ts', 'sizes.ts', 'world.ts', 'data.ts'])
     hash.update(readFileSync(new URL(name, import.meta.url)))
   return hash.digest('hex').slice(0, 8)
+}
+
+/** The key that the repository of a project must carry. */
+async function repositoryKey(databaseUrl: string, projectId: number): Promise<string> {
+  const client = new pg.Client({ connectionString: databaseUrl })
+  await client.connect()
+  const { rows } = await client
+    .query<{ repository_key: string }>('select repository_key from projects where id = $1', [projectId])
+    .finally(() => client.end())
+  return rows[0]!.repository_key
 }
 
 /** A data folder of this size with the large repository, made the first time and kept. */
@@ -32,7 +43,8 @@ export async function ensureData(size: SizeName, progress: (line: string) => voi
     await using service = await startService(dataDir, 1)
     const began = performance.now()
     await seed(service.databaseUrl, sizes[size], repository)
-    await placeRepository(repository, repositoryDir(join(dataDir, 'repositories'), 'default', repositoryProject))
+    const gitDir = repositoryDir(join(dataDir, 'repositories'), 'default', repositoryProject)
+    await placeRepository(repository, gitDir, await repositoryKey(service.databaseUrl, repositoryProject))
     progress(`seeded in ${Math.round((performance.now() - began) / 1000)} s`)
     writeFileSync(done, '')
   }

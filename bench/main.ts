@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { repositoryDir } from '../src/areas/repositories/location.ts'
+import { repositoryDir } from '../src/modules/projects/repositories/location.ts'
 import { Client } from './client.ts'
 import { cloneTimes } from './clone.ts'
 import { startCommits } from './commits.ts'

@@ -111,11 +111,11 @@ const lastMain = (mark: number): number => {
   return place >= 40 ? mark - 1 - (place - 39) : mark - 1
 }
 
-/** Gives the service the repository at `gitDir`, as if it had been pushed: packs are linked, not copied. */
-export async function placeRepository(source: string, gitDir: string): Promise<void> {
+/** Gives the project with this key the repository at `gitDir`, as if it had been pushed: packs are linked, not copied. */
+export async function placeRepository(source: string, gitDir: string, key: string): Promise<void> {
   if (existsSync(gitDir)) return
   mkdirSync(dirname(gitDir), { recursive: true })
-  await createBareRepository(gitDir, 'main')
+  await createBareRepository(gitDir, { defaultBranch: 'main', key })
   cpSync(join(source, 'packed-refs'), join(gitDir, 'packed-refs'))
   for (const folder of ['objects/pack', 'objects/info']) {
     mkdirSync(join(gitDir, folder), { recursive: true })

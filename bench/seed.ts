@@ -1,6 +1,6 @@
 import pg from 'pg'
-import { lockAccess, refreshGroupAccess, refreshProjectAccess } from '../src/areas/access-index/queries.ts'
 import { openDatabase } from '../src/db/database.ts'
+import { lockAccess, refreshGroupAccess, refreshProjectAccess } from '../src/modules/namespaces/access-index/queries.ts'
 import { seedMergeRequests } from './seed-merge-requests.ts'
 import type { Size } from './sizes.ts'
 import { busyUser, groupId, repositoryProject, tokenOf, topGroups, userId } from './world.ts'

@@ -1,14 +1,10 @@
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type Caller, originOf } from './access/actor.ts'
+import { shareKeyOf } from './access/share-key.ts'
 import type { Ctx } from './api/ctx.ts'
 import { RecordTexts } from './api/record-texts.ts'
 import { siteAt, withCloneUrl } from './api/site.ts'
-import { areas, endpoints, jobs } from './areas/index.ts'
-import { recoverMerges } from './areas/merging/settle.ts'
-import { recoverPushes } from './areas/pushes/recovery.ts'
-import { TokenAuthenticator } from './areas/tokens/authenticate.ts'
-import { apiVersion } from './areas/version/version.ts'
 import { openBlobs } from './blobs/open.ts'
 import { type Config, mailsDir, uploadsDir } from './config.ts'
 import { openDatabase } from './db/database.ts'
@@ -23,8 +19,8 @@ import { docsPage } from './edges/http/docs-page.ts'
 import type { Doors } from './edges/http/doors.ts'
 import { goGetClaim } from './edges/http/go-get-claim.ts'
 import { homeDoor } from './edges/http/home-door.ts'
-import type { HttpLimits } from './edges/http/limits.ts'
-import { ownMetrics } from './edges/http/metrics.ts'
+import { type HttpLimits, httpLimits } from './edges/http/limits.ts'
+import { measurePools, ownMetrics } from './edges/http/metrics.ts'
 import { oauthDoor } from './edges/http/oauth-door.ts'
 import { openApiDoor } from './edges/http/openapi/door.ts'
 import { createHttpServer } from './edges/http/server.ts'
@@ -32,24 +28,37 @@ import { systemDoor } from './edges/http/system.ts'
 import { uploadClaim } from './edges/http/upload-claim.ts'
 import { wildcardDoor } from './edges/http/wildcard-door.ts'
 import { largeFileClaim } from './edges/lfs/door.ts'
+import { reactBy } from './events/reaction.ts'
 import { Git } from './git/git.ts'
 import { type Patience, usualPatience } from './git/patience.ts'
 import { Runner } from './git/runner/client.ts'
 import { startJobs } from './jobs/runner.ts'
+import { observeJobs } from './jobs/standing.ts'
 import { openLog } from './kernel/log.ts'
 import { openSecrets } from './kernel/secrets.ts'
 import { FileMailer } from './mail/file-mailer.ts'
 import type { Mailer } from './mail/mailer.ts'
 import { SmtpMailer } from './mail/smtp-mailer.ts'
+import { TokenAuthenticator } from './modules/accounts/index.ts'
+import { areas, endpoints, jobs } from './modules/index.ts'
+import { apiVersion } from './modules/instance/index.ts'
+import { observeLostAndFound } from './modules/projects/index.ts'
+import { recoverPushes } from './modules/pushes/index.ts'
+import { recoverMerges } from './modules/review/index.ts'
 import type { App as ServedApp, Services } from './processes/app-module.ts'
+import { reactions } from './reactions.ts'
 import type { Settings } from './settings/settings.ts'
 import { SettingsStore } from './settings/store.ts'
 
 /** Parts that tests replace. */
 export type Overrides = Pick<Doors, 'onAnswer'> & {
-  readonly httpLimits?: HttpLimits
+  readonly httpLimits?: Partial<HttpLimits>
   readonly sshLimits?: Partial<SshLimits>
   readonly mailer?: Mailer
+  /** From when a full lane of git processes or pool of connections makes readiness fail. */
+  readonly stuckAfterMs?: number
+  /** Measures the age of cached tokens, in milliseconds. */
+  readonly tokenClock?: () => number
 }
 
 /** The service in one process. */
@@ -58,7 +67,7 @@ export interface App extends ServedApp {
   open(caller: Caller): Promise<Ctx>
 }
 
-/** Where repositories lie; areas/repositories/location.ts draws what is below. */
+/** Where repositories lie; modules/projects/repositories/location.ts draws what is below. */
 export const repositoriesDir = ({ dataDir }: Config): string => join(dataDir, 'repositories')
 
 /** Of who serves requests: background jobs take their time. */
@@ -77,14 +86,18 @@ export async function createApp(config: Config, services: Services, overrides: O
   const { log } = stack.use(openLog(config.logLevel))
 
   const db = stack.use(openDatabase(services.databaseUrl))
+  observeJobs(db)
+  observeLostAndFound(repositoriesDir(config))
   const notifications = stack.use(new Notifications(services.databaseUrl))
   const settings = new SettingsStore(db, notifications, config.plan)
-  const authenticator = new TokenAuthenticator(db, notifications, config)
+  const authenticator = new TokenAuthenticator(db, notifications, config, overrides.tokenClock)
   await notifications.connect()
 
   const runner = stack.use(await Runner.connect(services.runnerSocket))
   let serves = false
   const git = stack.use(new Git(runner, { patience: () => (serves ? patienceOf(settings.latest) : usualPatience) }))
+
+  stack.defer(measurePools({ git: () => runner.loads(), database: async () => db.loads() }))
 
   const blobs = openBlobs(config.blobUrl)
   const { smtpUrl, from } = config.mail
@@ -96,10 +109,15 @@ export async function createApp(config: Config, services: Services, overrides: O
   await mkdir(uploadsDir(config), { recursive: true })
   const secrets = openSecrets(join(config.dataDir, 'secrets.keys'))
 
+  const react = reactBy(reactions)
   const contextOf = (now: Settings, caller: Caller, remoteAddress?: string, gone?: AbortSignal): Ctx => ({
     actor: caller,
     db,
-    transaction: (work) => db.transaction((tx) => work({ ...tx, origin: originOf(caller, remoteAddress) })),
+    transaction: (work) =>
+      db.transaction(
+        (tx) => work({ ...tx, origin: originOf(caller, remoteAddress), react }),
+        shareKeyOf(caller, remoteAddress),
+      ),
     git,
     blobs,
     mailer,
@@ -111,6 +129,7 @@ export async function createApp(config: Config, services: Services, overrides: O
     secrets,
     log,
     remoteAddress,
+    shareKey: shareKeyOf(caller, remoteAddress),
     gone,
   })
   const open = async (caller: Caller, remoteAddress?: string, gone?: AbortSignal): Promise<Ctx> =>
@@ -127,10 +146,13 @@ export async function createApp(config: Config, services: Services, overrides: O
     open,
     ...overrides,
   }
+  const limits: HttpLimits = { ...httpLimits, ...overrides.httpLimits }
   const others = [
     systemDoor(doors, {
       runner,
+      databaseLoads: () => db.loads(),
       dataDir: config.dataDir,
+      stuckAfterMs: overrides.stuckAfterMs,
       metrics: services.metrics ?? ownMetrics,
       metricsFrom: config.metricsFrom,
     }),
@@ -141,9 +163,9 @@ export async function createApp(config: Config, services: Services, overrides: O
     avatarDoor(doors),
     oauthDoor(doors),
     accountPages(doors),
-    wildcardDoor(site.url, [gitClaim(doors), largeFileClaim(doors), uploadClaim(doors), goGetClaim(doors)]),
+    wildcardDoor(site.url, [gitClaim(doors, limits), largeFileClaim(doors), uploadClaim(doors), goGetClaim(doors)]),
   ]
-  const http = createHttpServer(endpoints, doors, others, overrides.httpLimits)
+  const http = createHttpServer(endpoints, doors, others, limits)
   stack.defer(() => http.close())
 
   let ssh: SshServer | undefined
@@ -163,11 +185,12 @@ export async function createApp(config: Config, services: Services, overrides: O
       ssh = new SshServer(ensureHostKey(config.dataDir), { db, log, open }, overrides.sshLimits)
       await ssh.listen({ host, port: config.sshPort })
     },
-    async runJobs() {
+    async runJobs(onBroken) {
       const recovered = await recoverPushes(await open(null), 0)
       if (recovered > 0) log.info({ pushes: recovered }, 'settled pushes that were cut off')
       await recoverMerges(await open(null), 0)
-      const running = await startJobs({ databaseUrl: services.databaseUrl, jobs, open: () => open(null), log })
+      const { databaseUrl } = services
+      const running = await startJobs({ databaseUrl, jobs, open: () => open(null), log, onBroken })
       stopJobs = () => running.stop()
     },
     open: (caller) => open(caller),

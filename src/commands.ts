@@ -1,27 +1,54 @@
 import { readdir } from 'node:fs/promises'
 import { createApp, repositoriesDir } from './app.ts'
-import { checkAvatars } from './areas/avatars/check.ts'
-import { checkLargeFiles } from './areas/large-files/check.ts'
-import { releaseLocks } from './areas/pushes/recovery.ts'
-import { checkRepositories } from './areas/repositories/check.ts'
-import { findAccount } from './areas/tokens/queries.ts'
-import { createToken as insertToken, tokenScopes } from './areas/tokens/service.ts'
-import { checkUploads } from './areas/uploads/check.ts'
-import { bootstrap as makeRoot, type RootCredentials } from './areas/users/bootstrap.ts'
 import type { Config } from './config.ts'
 import { openDatabase } from './db/database.ts'
 import { invalid, notFound } from './kernel/failure.ts'
+import {
+  findAccount,
+  createToken as insertToken,
+  bootstrap as makeRoot,
+  type RootCredentials,
+  tokenScopes,
+} from './modules/accounts/index.ts'
+import { checkAvatars } from './modules/namespaces/index.ts'
+import {
+  adoptInstallation,
+  checkRepositories,
+  checkUploads,
+  pairInstallation,
+  refuseOther,
+  requirePair,
+} from './modules/projects/index.ts'
+import { checkLargeFiles, releaseLocks } from './modules/pushes/index.ts'
 import type { Services, TokenRequest } from './processes/app-module.ts'
 
 /** What the processes load: the application, and what the command line does besides serving. */
 export { migrate } from './db/migrate.ts'
 export { createApp }
 
-/** What a start does once, before anything else of ours touches the data. The credentials of a new administrator. */
+const folderOf = (config: Config) => ({ dataDir: config.dataDir, repositoriesDir: repositoriesDir(config) })
+
+/** Refuses a database of another installation than that of the data folder. To be called before `migrate`, which would change it. */
+export async function requireOwn(config: Config, databaseUrl: string): Promise<void> {
+  await using db = openDatabase(databaseUrl, { readers: 1, writers: 1 })
+  await refuseOther(db, folderOf(config))
+}
+
+/**
+ * What a start does once, before anything else of ours touches the data. Refuses a database and a data folder that do not belong
+ * together. The credentials of a new administrator.
+ */
 export async function bootstrap(config: Config, databaseUrl: string): Promise<RootCredentials | undefined> {
   await using db = openDatabase(databaseUrl, { readers: 1, writers: 1 })
+  await pairInstallation(db, folderOf(config))
   await releaseLocks(db, repositoriesDir(config))
   return await makeRoot(config, databaseUrl)
+}
+
+/** Makes a database and a data folder belong together; the service must not run. Returns the id that both have now. */
+export async function adopt(config: Config, databaseUrl: string): Promise<string> {
+  await using db = openDatabase(databaseUrl, { readers: 1, writers: 1 })
+  return await adoptInstallation(db, folderOf(config))
 }
 
 /** A token for somebody, by name. Returns it; it is not kept in clear anywhere. */
@@ -51,6 +78,8 @@ export async function checkData(
   services: Services,
   progress: (line: string) => void,
 ): Promise<readonly string[]> {
+  await using db = openDatabase(services.databaseUrl, { readers: 1, writers: 1 })
+  await requirePair(db, folderOf(config))
   await using app = await createApp(config, services)
   const ctx = await app.open(null)
   const storages = await readdir(repositoriesDir(config)).catch(() => [])

@@ -1,7 +1,8 @@
 import type { Actor, Caller } from '../src/access/actor.ts'
 import type { Ctx } from '../src/api/ctx.ts'
-import { accountRefusal, actorOf } from '../src/areas/tokens/authenticate.ts'
-import { findAccount } from '../src/areas/tokens/queries.ts'
+import { accountRefusal, actorOf } from '../src/modules/accounts/tokens/authenticate.ts'
+import { findAccount } from '../src/modules/accounts/tokens/queries.ts'
+import type { Located } from '../src/modules/projects/repositories/location.ts'
 import type { Client, World } from './world.ts'
 
 /** Somebody as services see him. Throws when his account may not act. */
@@ -15,6 +16,12 @@ export async function actorFor(world: World, who: Client): Promise<Actor> {
 export async function contextFor(world: World, who: Client | null): Promise<Ctx> {
   const caller: Caller = who && (await actorFor(world, who))
   return world.app.open(caller)
+}
+
+/** Where the repository of a project is, and its key. */
+export async function locate(world: World, id: number): Promise<Located> {
+  const [project] = await world.rows('select id, repository_storage, repository_key from projects where id = $1', [id])
+  return project
 }
 
 /** The same, with a count of the transactions and of the writes outside of them. */

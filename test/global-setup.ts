@@ -12,6 +12,8 @@ declare module 'vitest' {
     /** A database server of our own; `database` is the migrated one that workers clone. */
     postgres: { adminUrl: string; template: string }
     runnerSocket: string
+    /** A folder that goes away after the run. */
+    folder: string
   }
 }
 
@@ -39,6 +41,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
   const runner = await startRunner({ socketPath: runnerSocket })
   project.provide('postgres', { adminUrl: postgres.url, template })
   project.provide('runnerSocket', runnerSocket)
+  project.provide('folder', folder)
   return async () => {
     await runner[Symbol.asyncDispose]()
     await postgres.stop()

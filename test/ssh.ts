@@ -1,6 +1,7 @@
 import { execFile, execFileSync } from 'node:child_process'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
+import { waitMs } from './waiting.ts'
 import type { Client, TestProject, World } from './world.ts'
 
 const run = promisify(execFile)
@@ -60,7 +61,7 @@ export type Outcome = { code: number; out: string; err: string }
 
 /** Runs `ssh` with words of its own and of the command; never rejects. */
 export async function ssh(world: World, key: KeyPair, ...words: string[]): Promise<Outcome> {
-  return outcome(run('ssh', sshWords(world, key, ...words), { timeout: 20_000 }))
+  return outcome(run('ssh', sshWords(world, key, ...words), { timeout: waitMs }))
 }
 
 /** The same with options before the host, or another name than `git`. */
@@ -71,7 +72,7 @@ export async function sshWith(
   who: string,
   ...words: string[]
 ): Promise<Outcome> {
-  return outcome(run('ssh', [...options(world, key), ...before, `${who}@127.0.0.1`, ...words], { timeout: 20_000 }))
+  return outcome(run('ssh', [...options(world, key), ...before, `${who}@127.0.0.1`, ...words], { timeout: waitMs }))
 }
 
 /** Runs git in a folder, by SSH with this key; never rejects. */
@@ -83,7 +84,7 @@ export async function gitSsh(world: World, key: KeyPair, folder: string, ...word
     GIT_TERMINAL_PROMPT: '0',
     GIT_SSH_COMMAND: ['ssh', ...options(world, key)].join(' '),
   }
-  return outcome(run('git', words, { cwd: folder, env, timeout: 60_000, maxBuffer: 64 * 1024 * 1024 }))
+  return outcome(run('git', words, { cwd: folder, env, timeout: waitMs, maxBuffer: 64 * 1024 * 1024 }))
 }
 
 async function outcome(running: Promise<{ stdout: string; stderr: string }>): Promise<Outcome> {

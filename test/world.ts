@@ -7,16 +7,23 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import pg from 'pg'
 import { Agent, type FormData, request } from 'undici'
-import { test as base, inject } from 'vitest'
+import { test as base, expect, inject } from 'vitest'
 import { type Level, levels, type Visibility } from '../src/access/levels.ts'
 import { scopes as allScopes, type Scope } from '../src/access/scopes.ts'
 import { type App, createApp, type Overrides } from '../src/app.ts'
-import { recoverPushes } from '../src/areas/pushes/recovery.ts'
-import { bootstrap } from '../src/areas/users/bootstrap.ts'
+import { bootstrap } from '../src/commands.ts'
 import { type Config, parseConfig } from '../src/config.ts'
 import { openDatabase } from '../src/db/database.ts'
 import type { Database } from '../src/db/db.ts'
 import { columnTypes } from '../src/db/types.ts'
+import { emit } from '../src/events/log.ts'
+import { enqueue } from '../src/jobs/job.ts'
+import { createToken } from '../src/modules/accounts/tokens/service.ts'
+import { addressConfirmed } from '../src/modules/accounts/users/address-confirmed.ts'
+import { plainUser } from '../src/modules/accounts/users/new-user.ts'
+import { digestPassword } from '../src/modules/accounts/users/password.ts'
+import { addUser } from '../src/modules/accounts/users/service.ts'
+import { recoverPushes } from '../src/modules/pushes/pushes/recovery.ts'
 import type { Settings } from '../src/settings/settings.ts'
 import { saveSettings } from '../src/settings/store.ts'
 import { checkAnswer } from './answers.ts'
@@ -101,9 +108,17 @@ const agent = new Agent({ connections: 50, pipelining: 1 })
 export type TestGroup = { id: number; full_path: string; path: string }
 export type TestProject = TestGroup & { name: string; url: string; default_branch: string | null }
 
+export type QueuedJob = { key: string; payload: any; attempts: number; is_delayed: boolean; is_running: boolean }
+
 let count = 0
 /** A name nobody else has: databases outlive tests. */
 export const unique = (word: string): string => `${word}-${process.pid.toString(36)}-${(++count).toString(36)}`
+
+const usualPassword = 'correct horse battery'
+let usualDigest: Promise<string> | undefined
+
+/** Attributes of a user that are stored as they are given. */
+const plainAttributes: ReadonlySet<string> = new Set(['admin', 'private_profile'])
 
 /** The service with a database of its own, and makers of what tests need. */
 export class World {
@@ -170,18 +185,34 @@ export class World {
     })
   }
 
+  /** A user with a token of scope `api` and the usual password. */
   async user(attributes: Record<string, unknown> = {}): Promise<Client> {
     const username = unique('user')
-    const made = await this.root.post('/users', {
-      username,
-      name: `Name of ${username}`,
-      email: `${username}@example.com`,
-      password: 'correct horse battery',
-      skip_confirmation: true,
-      ...attributes,
-    })
+    const account = { username, name: `Name of ${username}`, email: `${username}@example.com`, ...attributes }
+    // The API hashes a password and applies the settings: slow, and the same for each user whom a test needs only to exist.
+    const isPlain = Object.keys(attributes).every((name) => plainAttributes.has(name))
+    if (isPlain && this.#settingsBefore === undefined) return this.#plainUser(account)
+    const made = await this.root.post('/users', { password: usualPassword, skip_confirmation: true, ...account })
     expectStatus(made, 201)
     return this.as(made.json)
+  }
+
+  /** Writes what the API would write, in one transaction. */
+  async #plainUser(account: { username: string; name: string; email: string }): Promise<Client> {
+    usualDigest ??= digestPassword(usualPassword)
+    const passwordDigest = await usualDigest
+    const { username, name, email } = account
+    const actorId = this.root.id
+    return this.db.transaction(async (tx) => {
+      const user_id = await addUser(tx, { ...plainUser, ...account, passwordDigest })
+      await emit(tx, { kind: 'user_created', actorId, payload: { user_id, username, name, email } })
+      await enqueue(tx, addressConfirmed, { userId: user_id })
+      const scopes: readonly Scope[] = ['api']
+      const made = await createToken(tx, { kind: 'personal', userId: user_id, name: 'test', scopes, expiresAt: null })
+      const payload = { token_id: made.id, token_kind: made.kind, name: made.name, user_id, scopes, expires_at: null }
+      await emit(tx, { kind: 'access_token_created', actorId, payload })
+      return new Client(this.origin, { id: user_id, username, token: made.token })
+    })
   }
 
   /** The same person with a token of these scopes. */
@@ -274,6 +305,35 @@ export class World {
     } finally {
       await client.end()
     }
+  }
+
+  /** Takes jobs from now on. Should it stop doing so, the test run fails. */
+  runJobs(): Promise<void> {
+    return this.app.runJobs((error) => {
+      throw error
+    })
+  }
+
+  /** Queued jobs with this key, in which `%` stands for any text, the oldest first. */
+  jobs(key: string): Promise<QueuedJob[]> {
+    return this.rows(
+      `select key, payload, attempts, run_at > created_at as is_delayed, locked_at is not null as is_running
+        from graphile_worker._private_jobs where key like $1 order by id`,
+      [key.replaceAll('_', '\\_')],
+    )
+  }
+
+  /** Takes them out of the queue. */
+  async takeJobs(key: string): Promise<QueuedJob[]> {
+    const taken = await this.jobs(key)
+    await this.rows('delete from graphile_worker._private_jobs where key = any($1)', [taken.map((job) => job.key)])
+    return taken
+  }
+
+  /** Resolves when some statement waits for a lock of another transaction. */
+  async waitsForLock(): Promise<void> {
+    const waiting = `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
+    await expect.poll(() => this.rows(waiting)).not.toEqual([])
   }
 
   /** What a start does with pushes that a crash cut off. */

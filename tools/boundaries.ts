@@ -1,10 +1,13 @@
 import { fileURLToPath } from 'node:url'
 import { readModules } from './boundaries/modules.ts'
-import { violations } from './boundaries/rules.ts'
+import { folderGraph, violations } from './boundaries/rules.ts'
 
-// What may import what (ARCHITECTURE.md): `node tools/boundaries.ts` prints what breaks it.
+// What may import what (ARCHITECTURE.md): `npm run boundaries` prints what breaks it, `npm run boundaries -- --graph` what imports what.
 const root = fileURLToPath(new URL('..', import.meta.url)).replace(/[/\\]$/, '')
 const modules = await readModules(root, 'src')
+if (process.argv.includes('--graph'))
+  for (const [folder, imported] of [...folderGraph(modules)].sort())
+    console.log(`${folder} → ${[...imported].sort().join(', ') || 'nothing'}`)
 const found = violations(modules)
 for (const { rule, file, what, instead } of found) console.log(`${file} ${what}\n  ${rule}: ${instead}`)
 console.log(

@@ -1,17 +1,17 @@
 import { fileURLToPath } from 'node:url'
 import { newArea } from './scaffold/area.ts'
 
-// `npm run new area labels`: a folder that type-checks, with one endpoint and its test, listed in areas/index.ts.
+// `npm run new area planning/labels`: a folder that type-checks, with one endpoint and its test, listed in src/modules/index.ts.
 const [kind, noun] = process.argv.slice(2)
 if (kind !== 'area' || noun === undefined) {
-  console.error('usage: npm run new area <plural-noun>   for example: npm run new area merge-requests')
+  console.error('usage: npm run new area <module>/<plural-noun>   for example: npm run new area review/merge-requests')
   process.exitCode = 2
 } else {
   try {
     const written = await newArea(fileURLToPath(new URL('..', import.meta.url)), noun)
     console.log(`${written.map((file) => `wrote ${file}`).join('\n')}
 
-Next: a table in src/db/migrations/, then \`npm run check\` and \`npx vitest run src/areas/${noun}\`.
+Next: a table in src/db/migrations/, then \`npm run check\` and \`npx vitest run src/modules/${noun}\`.
 CONTRIBUTING.md walks through an endpoint.`)
   } catch (error) {
     console.error(error instanceof Error ? error.message : error)

@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url'
-import { areas } from '../src/areas/index.ts'
-import { apiVersion } from '../src/areas/version/version.ts'
 import { openApiDocument } from '../src/edges/http/openapi/document.ts'
+import { areas } from '../src/modules/index.ts'
+import { apiVersion } from '../src/modules/instance/version/version.ts'
 
 export const openApiFile = fileURLToPath(new URL('../docs/openapi.json', import.meta.url))
 

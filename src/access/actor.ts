@@ -9,7 +9,7 @@ export type Actor = {
   readonly username: string
   readonly name: string
   readonly email: string
-  /** What his commits say instead, if he chose something (areas/users/commit-email.ts). */
+  /** What his commits say instead, if he chose something (modules/accounts/users/commit-email.ts). */
   readonly commitEmail?: string
   readonly admin: boolean
   /** Sees only what memberships give: internal things are hidden. */

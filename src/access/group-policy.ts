@@ -1,6 +1,6 @@
 import type { Policy } from './policy.ts'
 
-/** Abilities on a group. Facts: areas/groups/subject.ts. */
+/** Abilities on a group. Facts: modules/groups/groups/subject.ts. */
 export const groupPolicy = {
   /** Whoever reads a project inside reads the group around it. */
   read_group: { from: 'guest', open: 'anyone', or: ['reads_project_inside'] },

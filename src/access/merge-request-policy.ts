@@ -2,9 +2,9 @@ import type { Policy } from './policy.ts'
 import { projectPolicy } from './project-policy.ts'
 
 /**
- * Abilities on a merge request, by the facts of its target project. Facts: areas/merge-requests/subject.ts. Flag `own`: the caller
+ * Abilities on a merge request, by the facts of its target project. Facts: modules/review/merge-requests/subject.ts. Flag `own`: the caller
  * is its author or an assignee; `locked`: only members go on talking. Of a note: `said` by the caller, who may still talk;
- * `system_note`: written by nobody. Where approvals are asked about (areas/approvals/subject.ts): `author`, the caller wrote it;
+ * `system_note`: written by nobody. Where approvals are asked about (modules/review/approvals/subject.ts): `author`, the caller wrote it;
  * `approver`, he is asked to approve it.
  */
 export const mergeRequestPolicy = {

@@ -1,6 +1,6 @@
 import type { Policy } from './policy.ts'
 
-/** Abilities on a project. Facts: areas/projects/subject.ts. While a project is `importing`, its repository is being made. */
+/** Abilities on a project. Facts: modules/projects/projects/subject.ts. While a project is `importing`, its repository is being made. */
 export const projectPolicy = {
   read_project: { from: 'guest', open: 'anyone' },
   read_code: { from: 'reporter', open: 'anyone', feature: 'repository' },

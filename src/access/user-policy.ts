@@ -1,6 +1,6 @@
 import type { Policy } from './policy.ts'
 
-/** Abilities on an account. Facts: areas/users/subject.ts; `self` is the account's own caller. */
+/** Abilities on an account. Facts: modules/accounts/users/subject.ts; `self` is the account's own caller. */
 export const userPolicy = {
   /** Hidden people are hidden from nobody but those who did not sign in. */
   read_user: { from: 'owner', open: 'anyone', or: ['signed_in'] },

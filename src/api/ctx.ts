@@ -18,7 +18,7 @@ export type Ctx = {
   readonly git: Git
   readonly blobs: BlobStore
   readonly mailer: Mailer
-  /** Folder of the repositories; areas/repositories/location.ts draws what lies below. */
+  /** Folder of the repositories; modules/projects/repositories/location.ts draws what lies below. */
   readonly repositoriesDir: string
   /** As they were when the request, job or session began. */
   readonly settings: Settings
@@ -31,6 +31,8 @@ export type Ctx = {
   readonly log: Logger
   /** The address of the client, for audit and limits; absent in jobs. */
   readonly remoteAddress: string | undefined
+  /** Whose share of git processes and connections the work uses (`shareKeyOf`); '' for the service itself. */
+  readonly shareKey: string
   /** Of whoever only reads: aborted when he leaves before he has his answer, which then nobody need work for. */
   readonly gone?: AbortSignal | undefined
 }

@@ -45,6 +45,16 @@ export function blobStoreSuite(name: string, open: () => Promise<BlobStore>): vo
       expect(listed).toEqual([{ digest: hello, sizeBytes: 5, storedAt: expect.any(Date) }])
     })
 
+    test('destroys a source that it does not read to the end', async () => {
+      const store = await open()
+      const source = Readable.from([Buffer.from('hello'), Buffer.from('hello')])
+      await expect(store.put(source, { digest: hello, sizeBytes: 5 })).rejects.toThrow()
+      expect(source.destroyed).toBe(true)
+      const broken = Readable.from([])
+      broken.destroy(new Error('cannot be opened'))
+      await expect(store.put(broken)).rejects.toThrow('cannot be opened')
+    })
+
     test('forgets what broke half-way', async () => {
       const store = await open()
       const broken = Readable.from(

@@ -26,12 +26,14 @@ export class DiskBlobs implements BlobStore {
 
   async put(source: Readable, expected?: StoredBlob): Promise<StoredBlob> {
     const unfinished = join(this.#folder, 'tmp')
-    await makeFolder(unfinished)
     const temporary = join(unfinished, randomUUID())
     const hash = createHash('sha256')
     let sizeBytes = 0
+    // Its reader gets the error; before there is one, an error that is not listened for ends the process.
+    source.on('error', () => {})
     try {
-      const file = await open(temporary, 'wx', 0o640)
+      await makeFolder(unfinished, 0o700)
+      const file = await open(temporary, 'wx', 0o600)
       try {
         for await (const chunk of source as AsyncIterable<Buffer>) {
           sizeBytes += chunk.length
@@ -48,6 +50,8 @@ export class DiskBlobs implements BlobStore {
       await this.#place(temporary, digest)
       return { digest, sizeBytes }
     } catch (error) {
+      // Also when nothing was read of it: it may hold a file.
+      source.destroy()
       await rm(temporary, { force: true })
       throw error
     }
@@ -57,7 +61,7 @@ export class DiskBlobs implements BlobStore {
   async #place(temporary: string, digest: Digest): Promise<void> {
     const path = this.#path(digest)
     const folder = dirname(path)
-    await makeFolder(folder)
+    await makeFolder(folder, 0o700)
     await rename(temporary, path)
     await syncFolder(folder)
   }
@@ -68,8 +72,13 @@ export class DiskBlobs implements BlobStore {
   ): Promise<{ sizeBytes: number; body: Readable } | undefined> {
     const file = await this.#open(digest)
     if (!file) return undefined
-    const { size } = await file.stat()
-    return { sizeBytes: size, body: file.createReadStream(range ?? {}) }
+    try {
+      const { size } = await file.stat()
+      return { sizeBytes: size, body: file.createReadStream(range ?? {}) }
+    } catch (error) {
+      await file.close()
+      throw error
+    }
   }
 
   async has(digest: Digest): Promise<boolean> {

@@ -1,4 +1,6 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
 import pg from 'pg'
+import { SharedSlots } from '../kernel/shares.ts'
 import { answerMs, connectionOptions } from './connection.ts'
 import type { Database, Tx } from './db.ts'
 import { KeptRows } from './kept-rows.ts'
@@ -18,6 +20,9 @@ export type DatabaseOptions = {
 }
 
 const attempts = 4
+
+/** Transactions that may wait for a connection, of all callers together. */
+const maxWaiting = 1_000
 
 /** Opens the connections on first use. Statements outside a transaction go through the pipelined readers. */
 export function openDatabase(
@@ -48,7 +53,24 @@ export function openDatabase(
     },
   })
 
-  async function once<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
+  const shares = new SharedSlots('the database', { slots: writers, maxWaiting })
+  const withinTransaction = new AsyncLocalStorage<true>()
+
+  /**
+   * Runs `work` when the caller's share of the connections has room. The service's own work has no limit but the pool, nor
+   * has a transaction inside another: it would wait for the slot that its own caller holds.
+   */
+  async function inShare<T>(caller: string, work: () => Promise<T>): Promise<T> {
+    const leave = await shares.enter(withinTransaction.getStore() ? '' : caller)
+    try {
+      return await withinTransaction.run(true, work)
+    } finally {
+      leave()
+    }
+  }
+
+  /** Resolves once the work is committed, with what remains to be done then, which needs no connection. */
+  async function once<T>(work: (tx: Tx) => Promise<T>): Promise<{ result: T; conclude: () => Promise<void> }> {
     const client = await answered(pool.connect())
     let broken = false
     const transaction = new Transaction(lines.get(client)!)
@@ -65,22 +87,24 @@ export function openDatabase(
       client.release(broken)
     }
     kept.outdate()
-    await transaction.conclude()
-    return result
+    return { result, conclude: () => transaction.conclude() }
   }
 
   return {
     ...reading,
     kept,
-    async transaction(work) {
+    async transaction(work, caller = '') {
       for (let attempt = 1; ; attempt++) {
         try {
-          return await once(work)
+          const { result, conclude } = await inShare(caller, () => once(work))
+          await conclude()
+          return result
         } catch (error) {
           if (attempt === attempts || !isRetryable(error)) throw error
         }
       }
     },
+    loads: () => ({ readers: reader.load, writers: shares.load }),
     async [Symbol.asyncDispose]() {
       await Promise.all([reader[Symbol.asyncDispose](), pool.end()])
     },

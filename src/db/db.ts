@@ -1,3 +1,4 @@
+import type { Load } from '../kernel/shares.ts'
 import type { Sql } from './sql.ts'
 
 /** Text with `$1`, `$2`, … and their values. `Sql` is one. */
@@ -48,12 +49,20 @@ export interface Tx extends Db {
   readonly [inTransaction]: true
   /** Of transactions of a `Ctx` (app.ts). */
   readonly origin?: Origin
+  /** What follows from an event that is emitted in it (src/reactions.ts). Of transactions of a `Ctx`. */
+  readonly react?: (tx: Tx, event: object) => Promise<void>
   /** `work` is done once this is committed, before `transaction` resolves; once, however often it is asked for. */
   afterCommit(work: () => Promise<void>): void
 }
 
 /** What the service sees of its database. */
 export interface Database extends Db, AsyncDisposable {
-  /** Runs `work` in a transaction; rolls back when it throws. Deadlocks and serialisation failures are tried again. */
-  transaction<T>(work: (tx: Tx) => Promise<T>): Promise<T>
+  /**
+   * Runs `work` in a transaction; rolls back when it throws. Deadlocks and serialisation failures are tried again. With
+   * the share key of a caller it uses that caller's share of the connections, and fails with `rate_limited` when too many
+   * transactions of the caller wait.
+   */
+  transaction<T>(work: (tx: Tx) => Promise<T>, caller?: string): Promise<T>
+  /** What runs and waits in each pool of connections of this process. */
+  loads(): Readonly<Record<'readers' | 'writers', Load>>
 }

@@ -35,6 +35,11 @@ export class Line {
     return this.#waiting
   }
 
+  /** How long the statement at the head has had no answer, in milliseconds; 0 when there is none. */
+  get silentMs(): number {
+    return this.#waiting === 0 ? 0 : performance.now() - this.#heard
+  }
+
   /** Collects what is asked until the end of this turn, then calls `sent`. Not to be asked twice in one turn. */
   collect(sent: () => void): void {
     this.#stream.cork()

@@ -1,4 +1,5 @@
 import pg from 'pg'
+import type { Load } from '../kernel/shares.ts'
 import { answerMs, connectionOptions } from './connection.ts'
 import type { Statement } from './db.ts'
 import { Line } from './line.ts'
@@ -28,6 +29,17 @@ export class Reader implements AsyncDisposable {
   /** How many turns were sent: what is asked under the same number is not on its way yet. */
   get sent(): number {
     return this.#sent
+  }
+
+  /** Connections, those that have something to do, and statements without an answer. */
+  get load(): Load {
+    let [running, waiting, oldestWaitMs] = [0, 0, 0]
+    for (const line of this.#lines) {
+      if (line.waiting > 0) running++
+      waiting += line.waiting
+      oldestWaitMs = Math.max(oldestWaitMs, line.silentMs)
+    }
+    return { slots: this.#slots.length, running, waiting, oldestWaitMs }
   }
 
   async query(statement: Statement): Promise<pg.QueryResult> {

@@ -28,7 +28,7 @@ describe('the log of events', () => {
       .catch(() => {})
     // Transactions of other tests, be it in other databases of the server, may be older and still under way.
     await expect
-      .poll(async () => (await wordsAfter(world, start, [kept, lost])).map(({ word }) => word), { timeout: 10_000 })
+      .poll(async () => (await wordsAfter(world, start, [kept, lost])).map(({ word }) => word))
       .toEqual([kept])
   })
 
@@ -63,7 +63,7 @@ describe('the log of events', () => {
     expect(await wordsAfter(world, start, mine)).toEqual([])
     slowMayEnd.resolve()
     await slow
-    await expect.poll(async () => (await wordsAfter(world, start, mine)).length, { timeout: 10_000 }).toBe(2)
+    await expect.poll(async () => (await wordsAfter(world, start, mine)).length).toBe(2)
     const seen = await wordsAfter(world, start, mine)
     expect(seen.map(({ word }) => word)).toEqual(mine)
     expect((await wordsAfter(world, seen[0]!.at, mine)).map(({ word }) => word)).toEqual([mine[1]])

@@ -22,7 +22,7 @@ export type FeedAction =
   | 'destroyed'
   | 'expired'
 
-/** One line of activity (areas/event-feed shows them). */
+/** One line of activity (modules/activity/event-feed shows them). */
 export type FeedEntry = {
   action: FeedAction
   /** Whose line it is. Default: the event's actor; without one, nobody is shown anything. */
@@ -64,15 +64,15 @@ export type Event = {
 }
 
 /**
- * Writes an event, what is shown of it and what the audit log keeps, in the transaction of what it tells: without its commit, it
- * never happened.
+ * Writes an event, its lines of activity and its audit row, and does what follows from it (src/reactions.ts), all in the
+ * transaction of the change: if that rolls back, the event never existed.
  */
 export async function emit(tx: Tx, event: NewEvent): Promise<void> {
   const lines = (event.feed ?? []).flatMap((entry) => lineOf(event, entry) ?? [])
-  await tx.run(sql`${lines.length > 0 ? sql`with shown as (${linesOf(lines)})` : empty}
+  const written = tx.run(sql`${lines.length > 0 ? sql`with shown as (${linesOf(lines)})` : empty}
     insert into events (kind, project_id, group_id, actor_id, payload)
     values (${event.kind}, ${event.projectId ?? null}, ${event.groupId ?? null}, ${event.actorId}, ${JSON.stringify(event.payload)}::jsonb)`)
-  await writeAudit(tx, event)
+  await Promise.all([written, writeAudit(tx, event), tx.react?.(tx, event)])
 }
 
 const linesOf = (lines: readonly object[]): Sql => sql`

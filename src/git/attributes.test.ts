@@ -45,10 +45,9 @@ describe('filters of paths are those that git finds', () => {
     }
   })
 
-  test('no pattern takes long', () => {
+  // Backtracking would not end. How many comparisons there are at most is tested in path-pattern.test.ts.
+  test('are found for patterns that would make a backtracking matcher take for ever', () => {
     const attributes = new FilterAttributes(`${'*a'.repeat(2000)}b filter=lfs\n${'**/a/'.repeat(500)}b filter=lfs`)
-    const began = performance.now()
     expect(attributes.filterOf(`${'a'.repeat(4000)}/${'a/'.repeat(1000)}`)).toBeUndefined()
-    expect(performance.now() - began).toBeLessThan(2000)
   })
 })

@@ -22,7 +22,12 @@ export async function copyRefs(target: Repository, source: Repository): Promise<
     ...long,
   })
   pack.end(refs.map(({ oid }) => `${oid}\n`).join(''))
-  const index = await target.start('index-pack', { flags: ['--stdin'], stdin: true, ...long })
+  const index = await target
+    .start('index-pack', { flags: ['--stdin'], stdin: true, nested: true, ...long })
+    .catch((error) => {
+      pack.destroy()
+      throw error
+    })
   index.resume()
   await pipeline(
     pack.failing(({ code, signal, stderr }) =>

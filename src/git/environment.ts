@@ -35,6 +35,9 @@ const settings: Settings = [
   ['protocol.version', '2'],
   ['uploadpack.allowFilter', 'true'],
   ['uploadpack.allowAnySHA1InWant', 'true'],
+  // A filter that reads its rules from a file of the repository matches every path against them; a deep one walks every tree.
+  ['uploadpackfilter.sparse:oid.allow', 'false'],
+  ['uploadpackfilter.tree.maxDepth', '16'],
   ['receive.advertisePushOptions', 'true'],
   // Which branch may move or go is decided before the push, not by git.
   ['receive.denyCurrentBranch', 'ignore'],

@@ -27,7 +27,12 @@ export async function fetchCommit(target: Repository, source: Repository, oid: O
     ...long,
   })
   pack.end(`${oid}\n${known.flat().join('')}`)
-  const index = await target.start('index-pack', { flags: ['--stdin', '--fix-thin'], stdin: true, ...long })
+  const index = await target
+    .start('index-pack', { flags: ['--stdin', '--fix-thin'], stdin: true, nested: true, ...long })
+    .catch((error) => {
+      pack.destroy()
+      throw error
+    })
   index.resume()
   await pipeline(
     pack.failing(({ code, signal, stderr }) =>

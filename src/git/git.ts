@@ -4,7 +4,7 @@ import { dirname, join, resolve } from 'node:path'
 import { LRUCache } from 'lru-cache'
 import { makeFolder, syncFolder, syncTree } from '../kernel/durable.ts'
 import { Failure } from '../kernel/failure.ts'
-import { createBareRepository } from './bare-repository.ts'
+import { createBareRepository, type NewRepository } from './bare-repository.ts'
 import type { Cache, GitContext } from './context.ts'
 import type { KeptGraph } from './dag/commit-graph.ts'
 import { HelperPool } from './helper-pool.ts'
@@ -52,29 +52,35 @@ export class Git implements GitContext {
 
   /**
    * The repository in the directory `gitDir`. Costs nothing: no process, no disk. One that does not exist reads as an
-   * empty one, until `ensureRepository` makes it. A path must not be used again for another repository, unless
-   * `removeRepository` of this very object removed the first.
+   * empty one, until `ensureRepository` makes it. `key` sets apart what is remembered of repositories that are at one
+   * path one after the other; without it, a path must not be used again unless `removeRepository` removed the first.
    */
-  open(gitDir: string): Repository {
+  open(gitDir: string, key = ''): Repository {
     const path = resolve(gitDir)
-    const known = this.#open.get(path)
+    const name = `${path}\0${key}`
+    const known = this.#open.get(name)
     if (known) return known
-    const repo = new Repository(this, path)
-    this.#open.set(path, repo)
+    const repo = new Repository(this, path, { key })
+    this.#open.set(name, repo)
     return repo
+  }
+
+  #forget(path: string): void {
+    this.graphs.delete(path)
+    for (const name of [...this.#open.keys()]) if (name.startsWith(`${path}\0`)) this.#open.delete(name)
   }
 
   /**
    * Makes an empty bare repository unless there is one: no process, about a millisecond. Safe to run twice and at once.
-   * `defaultBranch` must be a valid branch name; it only counts for a new repository. True when it was made.
+   * `defaultBranch` must be a valid branch name; like `key`, it only counts for a new repository. True when it was made.
    */
-  async ensureRepository(gitDir: string, { defaultBranch }: { defaultBranch: string }): Promise<boolean> {
+  async ensureRepository(gitDir: string, made: NewRepository): Promise<boolean> {
     const path = resolve(gitDir)
-    if (branchRef(defaultBranch) === undefined)
+    if (branchRef(made.defaultBranch) === undefined)
       throw new Failure('invalid', 'The default branch is not a valid branch name')
-    if (await this.open(path).exists()) return false
+    if (await this.open(path, made.key).exists()) return false
     await makeFolder(dirname(path))
-    return createBareRepository(path, defaultBranch)
+    return createBareRepository(path, made)
   }
 
   /**
@@ -84,8 +90,7 @@ export class Git implements GitContext {
   async removeRepository(gitDir: string): Promise<void> {
     const path = resolve(gitDir)
     const doomed = temporaryName(path, 'removed')
-    this.#open.delete(path)
-    this.graphs.delete(path)
+    this.#forget(path)
     await rename(path, doomed).catch((error: NodeJS.ErrnoException) => {
       if (error.code !== 'ENOENT') throw error
     })
@@ -105,14 +110,33 @@ export class Git implements GitContext {
     await syncTree(source)
     await rename(source, target)
     await syncFolder(dirname(target))
-    this.#open.delete(source)
-    this.#open.delete(target)
+    this.#forget(source)
+    this.#forget(target)
+  }
+
+  /**
+   * Moves a repository out of its place, to a name that is free in a folder of the same file system, durably. False when
+   * nothing is there.
+   */
+  async moveAway(from: string, to: string): Promise<boolean> {
+    const [source, target] = [resolve(from), resolve(to)]
+    await makeFolder(dirname(target), 0o700)
+    try {
+      await rename(source, target)
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return false
+      throw error
+    }
+    for (const folder of [target, source]) await syncFolder(dirname(folder))
+    this.#forget(source)
+    await this.helpers.close(`${source}\0`)
+    return true
   }
 
   emptyDir(): Promise<string> {
     this.#emptyDir ??= (async () => {
       const folder = await mkdtemp(join(tmpdir(), 'stithy-empty-'))
-      await createBareRepository(join(folder, 'empty.git'), 'main')
+      await createBareRepository(join(folder, 'empty.git'), { defaultBranch: 'main' })
       return join(folder, 'empty.git')
     })()
     return this.#emptyDir

@@ -1,8 +1,8 @@
 import { execFileSync } from 'node:child_process'
 import { readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, test } from 'vitest'
+import { withEnoughTime } from '../../test/waiting.ts'
 import { readBlob } from './blobs.ts'
 import { objectContent, objectInfo } from './cat-file.ts'
 import { readCommit } from './commits.ts'
@@ -60,17 +60,18 @@ test('an object that kills its reader is told of, and those behind it are answer
   expect(await resolve(made.repo, 'main')).toBe(commit)
 })
 
-test('a reader that falls silent is given up on, and replaced', async () => {
-  await using world = await TestGit.start({ patience: () => ({ ...usualPatience, answerMs: 200 }) })
-  const made = await world.repository()
-  const tip = made.commit({ a: 'x' })
-  const helper = await made.repo.objects()
-  await objectInfo(helper, 'HEAD')
-  const first = helper.pid!
-  process.kill(first, 'SIGSTOP')
-  expect(await resolve(made.repo, 'main')).toBe(tip)
-  expect(helper.pid).not.toBe(first)
-})
+test('a reader that falls silent is given up on, and replaced', () =>
+  withEnoughTime([200, 2_000, 20_000], async (answerMs) => {
+    await using world = await TestGit.start({ patience: () => ({ ...usualPatience, answerMs }) })
+    const made = await world.repository()
+    const tip = made.commit({ a: 'x' })
+    const helper = await made.repo.objects()
+    await objectInfo(helper, 'HEAD')
+    const first = helper.pid!
+    process.kill(first, 'SIGSTOP')
+    expect(await resolve(made.repo, 'main')).toBe(tip)
+    expect(helper.pid).not.toBe(first)
+  }))
 
 test('a runner that is killed rejects who waits; the next question finds the next runner', async () => {
   await using world = await TestGit.start()
@@ -96,10 +97,8 @@ test('helpers are bounded in number, end when idle, and are gone after dispose',
     expect(await resolve(made.repo, 'main')).toBeDefined()
     expect(world.git.helpers.size).toBeLessThanOrEqual(3)
   }
-  await sleep(100)
-  expect(gitsBelow(pid).length).toBeLessThanOrEqual(3)
-  await sleep(700)
-  expect(gitsBelow(pid)).toEqual([])
+  await expect.poll(() => gitsBelow(pid).length).toBeLessThanOrEqual(3)
+  await expect.poll(() => gitsBelow(pid)).toEqual([])
   await resolve((await world.repository()).repo, 'HEAD')
   expect(gitsBelow(pid)).toHaveLength(1)
   await world.git[Symbol.asyncDispose]()

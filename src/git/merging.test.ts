@@ -82,7 +82,7 @@ describe('a merge of two commits', () => {
       expect(made.git('fsck', '--strict', '--no-dangling')).toBe('')
     }
     expect(outcomes.size).toBe(2)
-  }, 120_000)
+  })
 
   test('is what one side has when it has all of the other', async () => {
     const made = await world.repository()
@@ -130,7 +130,7 @@ describe('a rebase', () => {
       outcomes.add(expected === 'conflict')
     }
     expect(outcomes.size).toBe(2)
-  }, 120_000)
+  })
 
   test('keeps authors and messages, and names who did it', async () => {
     const made = await world.repository()

@@ -11,7 +11,7 @@ beforeAll(async () => {
 })
 afterAll(() => world[Symbol.asyncDispose]())
 
-const bounds = { maxFound: 100, timeoutMs: 10_000 }
+const bounds = { maxFound: 100, timeoutMs: 100_000 }
 
 /** Two repositories that have nothing in common, and a third one, of which the second is a copy with more. */
 async function three() {

@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net'
 import { Inbox } from './inbox.ts'
-import { type PushedUpdate, parseUpdate } from './pushed-update.ts'
+import { parseUpdate, type RefChange } from './ref-change.ts'
 import type { RefName } from './ref-name.ts'
 
 /** What became of a ref: it moved, or it may not have, and the client is told why. */
@@ -10,10 +10,7 @@ export type MoveOutcome = 'moved' | { readonly failed: string }
  * Moves refs of a push. Refs without an outcome have not moved and are left to git, which moves each by itself: that takes
  * longer and tells which of them fails and why. `isAtomic`: all must move or none.
  */
-export type MoveRefs = (
-  updates: readonly PushedUpdate[],
-  isAtomic: boolean,
-) => Promise<ReadonlyMap<RefName, MoveOutcome>>
+export type MoveRefs = (updates: readonly RefChange[], isAtomic: boolean) => Promise<ReadonlyMap<RefName, MoveOutcome>>
 
 const flush = '0000'
 

@@ -9,7 +9,7 @@ import { type Patience, usualPatience } from './patience.ts'
 import type { Child } from './runner/child.ts'
 import type { RunOptions } from './runner/client.ts'
 
-export type Command = GitArgs & Pick<RunOptions, 'env' | 'lane' | 'timeoutMs'>
+export type Command = GitArgs & Pick<RunOptions, 'env' | 'lane' | 'nested' | 'timeoutMs'>
 
 export type RunCommand = Command & {
   /** Written to stdin, all at once. */
@@ -23,11 +23,14 @@ export type RunCommand = Command & {
 export type Output = { readonly stdout: Buffer; readonly stderr: string; readonly code: number }
 
 type RepositoryOptions = {
+  /** Of the project that it belongs to. */
+  key?: string
   objectDir?: string
   env?: Record<string, string>
   /** The one that this is, for somebody else. */
   same?: Repository
   gone?: AbortSignal
+  caller?: string
 }
 
 let handles = 0
@@ -44,25 +47,36 @@ export class Repository {
   readonly cacheKey: string
   /** When whoever asks has left. */
   readonly gone: AbortSignal | undefined
+  /** Whose share of the git processes is used: an account or client address; '' for the service itself. */
+  readonly caller: string
   readonly #env: Record<string, string> | undefined
   readonly #presence: { isSure: boolean }
+  readonly #key: string
 
-  constructor(git: GitContext, gitDir: string, { objectDir, env, same, gone }: RepositoryOptions = {}) {
+  constructor(git: GitContext, gitDir: string, { key, objectDir, env, same, gone, caller }: RepositoryOptions = {}) {
     this.git = git
     this.gitDir = gitDir
     this.objectDir = same?.objectDir ?? objectDir ?? join(gitDir, 'objects')
     this.cacheKey = same?.cacheKey ?? `${++handles}:`
     this.gone = gone
+    this.caller = caller ?? same?.caller ?? ''
     this.#env = same ? same.#env : env
     this.#presence = same ? same.#presence : { isSure: false }
+    this.#key = (same ? same.#key : key) ?? ''
   }
 
   /**
-   * This repository for somebody who may leave: then the processes that he started end, and whoever reads them gets the
-   * reason of `gone`. Those that live on for all do so.
+   * This repository for a caller who may leave: then the processes that were started for it end, and their readers get the
+   * reason of `gone`. Processes that serve all callers live on.
    */
   until(gone: AbortSignal | undefined): Repository {
     return gone ? new Repository(this.git, this.gitDir, { same: this, gone }) : this
+  }
+
+  /** This repository, with processes from the share of this caller. */
+  for(caller: string): Repository {
+    if (caller === this.caller) return this
+    return new Repository(this.git, this.gitDir, { same: this, caller, ...(this.gone && { gone: this.gone }) })
   }
 
   /** What is asked of a push takes its time, as the push does. */
@@ -80,6 +94,11 @@ export class Repository {
     return this.#presence.isSure
   }
 
+  /** For who finds that the directory is gone: the next question looks again. */
+  lookAgain(): void {
+    this.#presence.isSure = false
+  }
+
   /** The directory to read from: the shared empty repository while this one does not exist. */
   async readDir(): Promise<string> {
     return (await this.exists()) ? this.gitDir : this.git.emptyDir()
@@ -95,6 +114,9 @@ export class Repository {
     if (gitDir !== this.gitDir && writesRepository(subcommand)) throw missing()
     return this.git.runner.start([`--git-dir=${gitDir}`, ...words], {
       owner: this.gitDir,
+      caller: this.caller,
+      // Asked of the objects of a push, whose own process holds a slot until there is an answer.
+      nested: this.#env !== undefined && options.lane === 'transfer',
       timeoutMs: this.#patience().processMs,
       ...options,
       ...(this.gone && { gone: this.gone }),
@@ -144,7 +166,7 @@ export class Repository {
     const gitDir = await this.readDir()
     if (gitDir !== this.gitDir && writesRepository(subcommand)) throw missing()
     const pool = this.git.helpers
-    return pool.take(`${gitDir}\0${this.#env ? this.cacheKey : ''}${name}`, () => {
+    return pool.take(`${gitDir}\0${this.#env ? this.cacheKey : this.#key}${name}`, () => {
       const env = this.#env
       return new Helper({
         start: () =>
@@ -181,6 +203,7 @@ export class QuarantinedRepository extends Repository {
   constructor(repo: Repository, objectDir: string) {
     super(repo.git, repo.gitDir, {
       objectDir,
+      caller: repo.caller,
       env: {
         GIT_OBJECT_DIRECTORY: objectDir,
         GIT_ALTERNATE_OBJECT_DIRECTORIES: quoteAlternate(join(repo.gitDir, 'objects')),

@@ -86,10 +86,9 @@ export class TestRepository {
   ): Oid {
     const at = seconds ?? this.#clock++
     const ref = `refs/heads/${branch}`
-    const tip = this.git('for-each-ref', '--format=%(objectname)', ref)
-    const from = parents ?? (tip === '' ? [] : [tip])
+    const from = parents ?? this.git('for-each-ref', '--format=%(objectname)', ref).split('\n').filter(Boolean)
     const parts: (string | Buffer)[] = [
-      `commit ${ref}\nauthor ${author} ${at} +0100\ncommitter Cid <cid@example.com> ${at} +0000\n${data(message)}`,
+      `commit ${ref}\nmark :1\nauthor ${author} ${at} +0100\ncommitter Cid <cid@example.com> ${at} +0000\n${data(message)}`,
       ...from.map((oid, index) => `${index === 0 ? 'from' : 'merge'} ${oid}\n`),
     ]
     for (const [path, file] of Object.entries(files)) {
@@ -99,12 +98,9 @@ export class TestRepository {
       else if ('oid' in file) parts.push(`M ${file.mode} ${file.oid} `, quoted(path), '\n')
       else parts.push(`M ${file.mode} inline `, quoted(path), '\n', ...dataParts(file.content))
     }
-    gitIn(
-      this.gitDir,
-      ['fast-import', '--quiet', '--force'],
-      Buffer.concat(parts.map((part) => Buffer.from(part as string))),
-    )
-    return this.git('rev-parse', ref) as Oid
+    parts.push('get-mark :1\n')
+    const input = Buffer.concat(parts.map((part) => Buffer.from(part as string)))
+    return gitIn(this.gitDir, ['fast-import', '--quiet', '--force'], input) as Oid
   }
 }
 

@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url'
 import { syncFolders } from '../kernel/durable.ts'
 import { Failure } from '../kernel/failure.ts'
 import { settingsEnv } from './environment.ts'
+import { FetchRequest } from './fetch-request.ts'
 import { converseOnMoves, type MoveRefs } from './ref-moves.ts'
 import type { Repository } from './repository.ts'
 import type { Child } from './runner/child.ts'
@@ -36,14 +37,16 @@ const hooks = fileURLToPath(new URL('./hooks', import.meta.url))
 
 /**
  * Serves a fetch or clone: one `upload-pack` process with constant memory on our side. A repository that does not exist
- * serves as an empty one.
+ * serves as an empty one. A request beyond `fetchLimits` breaks the stream with a `too_large` failure.
  */
 export async function uploadPack(repo: Repository, options: TransferOptions = {}): Promise<Transfer> {
   const child = await repo.git.runner.start(['upload-pack', '--strict', ...modeFlags(options), await repo.readDir()], {
-    owner: repo.gitDir,
-    ...runOptions(options),
+    ...runOptions(repo, options),
     env: protocolEnv(options.protocol),
   })
+  const version2 = protocolEnv(options.protocol)['GIT_PROTOCOL'] === 'version=2'
+  const request = new FetchRequest({ version2 })
+  child.inspecting((chunk) => request.push(chunk))
   return { stream: child, done: watched(child, options.idleMs) }
 }
 
@@ -53,8 +56,7 @@ export async function uploadPack(repo: Repository, options: TransferOptions = {}
  */
 export async function uploadArchive(repo: Repository, { idleMs, ...options }: TransferOptions = {}): Promise<Transfer> {
   const child = await repo.git.runner.start(['upload-archive', await repo.readDir()], {
-    owner: repo.gitDir,
-    ...runOptions(options),
+    ...runOptions(repo, options),
   })
   return { stream: child, done: watched(child, idleMs) }
 }
@@ -90,8 +92,7 @@ export async function receivePack(
       : [['receive.maxInputSize', String(Math.max(1, Math.trunc(maxInputBytes)))] as const]),
   ] as const
   const child = await repo.git.runner.start(['receive-pack', ...modeFlags(options), repo.gitDir], {
-    owner: repo.gitDir,
-    ...runOptions(options),
+    ...runOptions(repo, options),
     extra: true,
     env: { ...protocolEnv(options.protocol), ...settingsEnv(settings) },
   })
@@ -143,8 +144,10 @@ const modeFlags = ({ advertise, statelessRpc }: TransferOptions) => [
   ...(advertise ? ['--http-backend-info-refs'] : []),
 ]
 
-const runOptions = ({ advertise, timeoutMs = 6 * 60 * 60_000 }: TransferOptions) =>
-  ({ lane: 'transfer', stdin: !advertise, timeoutMs }) as const
+const runOptions = (
+  { gitDir, caller, gone }: Repository,
+  { advertise, timeoutMs = 6 * 60 * 60_000 }: TransferOptions,
+) => ({ lane: 'transfer', owner: gitDir, caller, stdin: !advertise, timeoutMs, ...(gone && { gone }) }) as const
 
 /** The header is a list of `key=value` joined by colons, of which only the version means anything to git. */
 const protocolEnv = (header: string | undefined): Record<string, string> => {

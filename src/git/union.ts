@@ -14,6 +14,8 @@ export class RepositoryUnion extends Repository {
           .map(({ gitDir }) => quoteAlternate(join(gitDir, 'objects')))
           .join(':'),
       },
+      // All members were opened for the same caller.
+      caller: members[0]?.caller ?? '',
       ...(gone && { gone }),
     })
   }

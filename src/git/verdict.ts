@@ -3,11 +3,11 @@ import type { Socket } from 'node:net'
 import { join } from 'node:path'
 import { Failure } from '../kernel/failure.ts'
 import { Inbox } from './inbox.ts'
-import { type PushedUpdate, parseUpdate } from './pushed-update.ts'
+import { parseUpdate, type RefChange } from './ref-change.ts'
 import type { QuarantinedRepository, Repository } from './repository.ts'
 
 export type PushRequest = {
-  readonly updates: readonly PushedUpdate[]
+  readonly updates: readonly RefChange[]
   /** As the client gave them with `-o`; any text. */
   readonly pushOptions: readonly string[]
   /** The repository as it would be: reads the objects of the push, too. Only for as long as the verdict is open. */
@@ -68,7 +68,7 @@ type Request = Omit<PushRequest, 'quarantine'> & { objectDir: string; isText: bo
 /** Lines of `<word> <length> <bytes>`, up to `end`. `undefined` when the channel ends before. */
 async function readRequest(channel: Socket): Promise<Request | undefined> {
   const inbox = new Inbox()
-  const updates: PushedUpdate[] = []
+  const updates: RefChange[] = []
   const pushOptions: string[] = []
   let objectDir: string | undefined
   let isText = true

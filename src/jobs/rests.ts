@@ -7,14 +7,20 @@ const mostMs = 5 * 60_000
 /** How long what is due again and again is left alone after it was done. Known to this process only: another begins anew. */
 export class Rests {
   readonly #until = new LRUCache<string, number>({ max: 10_000 })
+  readonly #clock: () => number
+
+  /** `clock` tells milliseconds since some moment. */
+  constructor(clock: () => number = () => performance.now()) {
+    this.#clock = clock
+  }
 
   /** Milliseconds that are left; 0 when it may be done. */
   left(key: string): number {
-    return Math.max(0, (this.#until.get(key) ?? 0) - performance.now())
+    return Math.max(0, (this.#until.get(key) ?? 0) - this.#clock())
   }
 
   /** Begins the rest of what has just been done, and took so long. */
   begin(key: string, tookMs: number): void {
-    this.#until.set(key, performance.now() + Math.min(times * tookMs, mostMs))
+    this.#until.set(key, this.#clock() + Math.min(times * tookMs, mostMs))
   }
 }

@@ -1,11 +1,18 @@
-import { setTimeout as delay } from 'node:timers/promises'
 import { pino } from 'pino'
 import { Type } from 'typebox'
-import { afterAll, expect } from 'vitest'
+import { afterAll, describe, expect } from 'vitest'
 import { contextFor } from '../../test/contexts.ts'
+import { TcpProxy } from '../../test/tcp-proxy.ts'
 import { test, World } from '../../test/world.ts'
+import { DatabaseLost } from '../db/lost.ts'
 import { enqueue, job } from './job.ts'
-import { startJobs } from './runner.ts'
+import { Rests } from './rests.ts'
+import { type JobRunner, startJobs } from './runner.ts'
+
+/** For runners that must not break. */
+const fail = (error: Error) => {
+  throw error
+}
 
 let own: Promise<World> | undefined
 afterAll(async () => (await own)?.[Symbol.asyncDispose]())
@@ -37,16 +44,23 @@ test('jobs that a killed runner held, and those behind them in their queue, run 
     jobs: [counted],
     open: async () => ctx,
     log: pino({ level: 'silent' }),
+    onBroken: fail,
   })
   await both
   await runner.stop()
   expect(ran.sort()).toEqual([1, 2])
 })
 
-test('a job that rests takes a tenth of the time, and what comes too soon waits for its turn', async () => {
+test('a job that rests runs again only after its rest, and waits until then', async () => {
   own ??= World.start()
   const world = await own
-  const began: number[] = []
+  let now = 0
+  let looks = 0
+  const rests = new Rests(() => {
+    looks++
+    return now
+  })
+  let runs = 0
   const { promise: both, resolve } = Promise.withResolvers<void>()
   const slow = job({
     name: 'slow',
@@ -55,8 +69,7 @@ test('a job that rests takes a tenth of the time, and what comes too soon waits 
     rests: true,
     attempts: 3,
     async run({ n }, ctx) {
-      if (began.push(performance.now()) === 2) return resolve()
-      await delay(100)
+      if (++runs === 2) return resolve()
       await ctx.transaction((tx) => enqueue(tx, slow, { n }))
     },
   })
@@ -67,8 +80,114 @@ test('a job that rests takes a tenth of the time, and what comes too soon waits 
     jobs: [slow],
     open: async () => ctx,
     log: pino({ level: 'silent' }),
+    onBroken: fail,
+    rests,
   })
+  // One look before the first run, one at its end, and one for each time that the second run comes too soon.
+  await expect.poll(() => looks).toBeGreaterThan(3)
+  expect(runs).toBe(1)
+  now = 5 * 60_000
   await both
   await runner.stop()
-  expect(began[1]! - began[0]!).toBeGreaterThanOrEqual(950)
+})
+
+describe('a rest', () => {
+  test('is nine times as long as the work took, and five minutes at most', () => {
+    let now = 1_000
+    const rests = new Rests(() => now)
+    expect(rests.left('a')).toBe(0)
+    rests.begin('a', 100)
+    rests.begin('b', 3_600_000)
+    expect([rests.left('a'), rests.left('b'), rests.left('c')]).toEqual([900, 300_000, 0])
+    now += 899
+    expect(rests.left('a')).toBe(1)
+    now += 1
+    expect(rests.left('a')).toBe(0)
+  })
+})
+
+describe('a database that is late', () => {
+  const counted = (onRun: () => void) =>
+    job({ name: 'counted_once', input: Type.Object({}), attempts: 25, run: async () => onRun() })
+
+  /** A database of its own behind a proxy, and a start of a runner through it. */
+  async function behindProxy() {
+    const world = await World.start()
+    const ctx = await contextFor(world, null)
+    const url = new URL(world.databaseUrl)
+    const proxy = await TcpProxy.start(`${url.searchParams.get('host')}/.s.PGSQL.5432`)
+    url.searchParams.delete('host')
+    url.host = `127.0.0.1:${proxy.port}`
+    return { world, ctx, proxy, databaseUrl: url.toString() }
+  }
+
+  /** How often a start fails before the database answers. */
+  const lateFor = { failures: 2 }
+  const times = { start: 3000, connect: 500, probe: 100, untaken: 3000 }
+
+  /** Starts runners until one takes jobs, as the jobs process does. */
+  async function startAtLast(options: Parameters<typeof startJobs>[0], lost: () => void): Promise<JobRunner> {
+    for (;;) {
+      try {
+        return await startJobs(options)
+      } catch (error) {
+        expect(error).toBeInstanceOf(DatabaseLost)
+        lost()
+      }
+    }
+  }
+
+  test.for([1, 2, 3, 4, 5, 6, 7, 8])(
+    'jobs run although connection %d of the runner is held at its start',
+    async (ordinal) => {
+      const { world, ctx, proxy, databaseUrl } = await behindProxy()
+      await using _world = world
+      await using _proxy = proxy
+      const { promise: ran, resolve } = Promise.withResolvers<void>()
+      const work = counted(resolve)
+      proxy.hold((n) => n === ordinal)
+      const log = pino({ level: 'silent' })
+      const options = { databaseUrl, jobs: [work], open: async () => ctx, log, onBroken: fail, times }
+      const runner = await startAtLast(options, () => {})
+      await ctx.transaction((tx) => enqueue(tx, work, {}))
+      await ran
+      await runner.stop()
+    },
+  )
+
+  test('jobs run when it comes at last', async () => {
+    const { world, ctx, proxy, databaseUrl } = await behindProxy()
+    await using _world = world
+    await using _proxy = proxy
+    const { promise: ran, resolve } = Promise.withResolvers<void>()
+    const work = counted(resolve)
+    await ctx.transaction((tx) => enqueue(tx, work, {}))
+    proxy.hold(() => true)
+    const log = pino({ level: 'silent' })
+    let failures = 0
+    const options = { databaseUrl, jobs: [work], open: async () => ctx, log, onBroken: fail, times }
+    const runner = await startAtLast(options, () => {
+      if (++failures === lateFor.failures) proxy.release()
+    })
+    await ran
+    await runner.stop()
+    expect(failures).toBeGreaterThanOrEqual(lateFor.failures)
+  }, 120_000)
+
+  test('a runner that takes no jobs any more says so', async () => {
+    const { world, ctx, proxy, databaseUrl } = await behindProxy()
+    await using _world = world
+    await using _proxy = proxy
+    const { promise: broken, resolve } = Promise.withResolvers<Error>()
+    const log = pino({ level: 'silent' })
+    const runner = await startJobs({
+      ...{ databaseUrl, jobs: [], open: async () => ctx, log, onBroken: resolve },
+      times: { ...times, untaken: 500 },
+    })
+    // The rest of the service still has its database, so the probe is queued and not taken.
+    proxy.freeze()
+    expect((await broken).message).toBe('No job was taken for 0.5 s, though some wait')
+    proxy.release()
+    await runner.stop()
+  })
 })

@@ -1,12 +1,30 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import { Logger, parseCronItems, type Runner, run } from 'graphile-worker'
 import pg from 'pg'
 import type { Logger as Pino } from 'pino'
+import { Type } from 'typebox'
 import { Value } from 'typebox/value'
 import type { Ctx } from '../api/ctx.ts'
 import { connectionOptions } from '../db/connection.ts'
-import { answered } from '../db/lost.ts'
-import { enqueue, type Job } from './job.ts'
+import { answered, DatabaseLost } from '../db/lost.ts'
+import { Failure } from '../kernel/failure.ts'
+import { enqueue, type Job, type JobDeclaration } from './job.ts'
 import { Rests } from './rests.ts'
+import { jobsAtOnce, saveTaken } from './standing.ts'
+
+/** All in ms. */
+export type RunnerTimes = {
+  /** Until the first job must be taken. */
+  readonly start: number
+  /** For a connection. */
+  readonly connect: number
+  /** How often a job is queued only to see that jobs are taken. */
+  readonly probe: number
+  /** For how long none may be taken while there is room and at least one waits. */
+  readonly untaken: number
+}
+
+const usualTimes: RunnerTimes = { start: 30_000, connect: 10_000, probe: 15_000, untaken: 60_000 }
 
 export type JobRunnerOptions = {
   databaseUrl: string
@@ -15,60 +33,228 @@ export type JobRunnerOptions = {
   open: () => Promise<Ctx>
   log: Pino
   concurrency?: number
+  rests?: Rests
+  /** Jobs are no longer taken, and this process cannot change that. Called at most once. */
+  onBroken: (error: Error) => void
+  times?: RunnerTimes
 }
 
-/** Runs queued jobs until it is stopped; those under way are then finished or handed back. */
-export async function startJobs({ databaseUrl, jobs, open, log, concurrency = 4 }: JobRunnerOptions): Promise<Runner> {
-  const pool = new pg.Pool({ ...connectionOptions(databaseUrl, 'jobs'), max: concurrency + 2, statement_timeout: 0 })
+export type JobRunner = {
+  /** Jobs under way are finished or handed back, and connections closed. */
+  stop(): Promise<void>
+}
+
+/** Does nothing: that it is taken shows that jobs are. */
+const probe: JobDeclaration = {
+  name: 'probe_of_the_runner',
+  input: Type.Object({}),
+  key: () => 'probe_of_the_runner',
+  attempts: 25,
+}
+
+/**
+ * Runs queued jobs until it is stopped. Resolves when a job was taken: a runner whose first connections fail may remember that
+ * for ever, and take none. Rejects with `DatabaseLost` when none was taken in time; that runner takes no more, and another may
+ * be started in this process.
+ */
+export async function startJobs(options: JobRunnerOptions): Promise<JobRunner> {
+  const {
+    databaseUrl,
+    jobs,
+    open,
+    log,
+    concurrency = jobsAtOnce,
+    onBroken,
+    times = usualTimes,
+    rests = new Rests(),
+  } = options
+  const pool = new pg.Pool({
+    ...connectionOptions(databaseUrl, 'jobs'),
+    max: concurrency + 2,
+    statement_timeout: 0,
+    connectionTimeoutMillis: times.connect,
+  })
   const broke = (error: Error) => log.warn({ err: error }, 'a connection of the job runner broke')
   pool.on('error', broke)
   pool.on('connect', (client) => client.on('error', broke))
-  await answered(releaseJobs(pool))
-  const rests = new Rests()
-  const runner = await run({
-    pgPool: pool,
-    concurrency,
-    noHandleSignals: true,
-    pollInterval: 1000,
-    logger: new Logger(
-      () => (level, message) => log[level === 'warning' ? 'warn' : level === 'error' ? 'error' : 'debug'](message),
-    ),
-    taskList: Object.fromEntries(
-      jobs.map((job) => [
-        job.name,
-        async (payload: unknown) => {
-          if (!Value.Check(job.input, payload))
-            throw new Error(`${job.name}: not its input: ${JSON.stringify(payload)}`)
-          const ctx = await open()
-          const key = job.rests ? job.key?.(payload) : undefined
-          const restMs = key === undefined ? 0 : rests.left(key)
-          if (restMs > 0) return void (await ctx.transaction((tx) => enqueue(tx, job, payload, restMs)))
-          const began = performance.now()
-          await job.run(payload, ctx)
-          const tookMs = performance.now() - began
-          if (key !== undefined) rests.begin(key, tookMs)
-          log.info({ job: job.name, input: payload, duration_ms: Math.round(tookMs) }, 'job done')
+  const watch = new Watch({ concurrency, times, open, log })
+  const start = async (): Promise<Runner> => {
+    await answered(releaseJobs(pool))
+    await watch.queueProbe()
+    return answered(
+      run({
+        pgPool: pool,
+        concurrency,
+        noHandleSignals: true,
+        pollInterval: 1000,
+        logger: new Logger(
+          () => (level, message) => log[level === 'warning' ? 'warn' : level === 'error' ? 'error' : 'debug'](message),
+        ),
+        taskList: {
+          [probe.name]: () => watch.taking(async () => {}),
+          ...Object.fromEntries(
+            jobs.map((job) => [
+              job.name,
+              (payload: unknown) => watch.taking(() => runJob(job, payload, { open, log, rests })),
+            ]),
+          ),
         },
-      ]),
-    ),
-    parsedCronItems: parseCronItems(
-      jobs.flatMap((job) =>
-        job.every
-          ? [
-              {
-                task: job.name,
-                match: job.every.cron,
-                payload: job.every.input as Record<string, unknown>,
-                options: { maxAttempts: job.attempts },
-              },
-            ]
-          : [],
-      ),
-    ),
-  })
-  runner.promise.finally(() => pool.end()).catch(() => {})
-  return runner
+        parsedCronItems: cronItems(jobs),
+      }),
+    )
+  }
+  const starting = start()
+  try {
+    const runner = await within(times.start, starting)
+    // Its end is for `watch` and `stop`; without this, one before that would be an unhandled rejection.
+    runner.promise.catch(() => {})
+    await within(times.start, Promise.race([watch.firstTaken, runner.promise.then(() => Promise.reject(ended()))]))
+    watch.begin(runner, onBroken)
+    const closed = runner.promise.finally(() => pool.end()).catch(() => {})
+    return {
+      async stop() {
+        watch.end()
+        await runner.stop()
+        await closed
+      },
+    }
+  } catch (error) {
+    watch.end()
+    const stopped = starting.then((runner) => runner.stop()).catch(() => {})
+    await Promise.race([stopped, delay(giveUpMs, undefined, { ref: false })])
+    // Without a pool it takes no jobs, whatever becomes of it.
+    pool.end().catch(() => {})
+    throw error
+  }
 }
+
+/** How long a runner that failed to start may take to stop. */
+const giveUpMs = 2000
+
+const ended = () => new Failure('unavailable', 'The job runner has ended by itself')
+
+/** What it resolves with; `DatabaseLost` when that takes longer. */
+function within<T>(ms: number, work: Promise<T>): Promise<T> {
+  const { promise, reject } = Promise.withResolvers<never>()
+  const late = () => reject(new DatabaseLost(new Failure('unavailable', `No job was taken within ${ms / 1000} s`)))
+  const timer = setTimeout(late, ms)
+  return Promise.race([work, promise]).finally(() => clearTimeout(timer))
+}
+
+/** How often it is written down that jobs are taken, at most. */
+const saveEveryMs = 5000
+
+/** Sees whether jobs are taken. */
+class Watch {
+  readonly #parts: Pick<JobRunnerOptions, 'open' | 'log'> & { concurrency: number; times: RunnerTimes }
+  readonly #first = Promise.withResolvers<void>()
+  #running = 0
+  /** Since when a job has been waiting while there was room; undefined when none is known to. */
+  #waitingSince: number | undefined
+  #savedAt = Number.NEGATIVE_INFINITY
+  #timer: NodeJS.Timeout | undefined
+  #isOver = false
+
+  constructor(parts: Pick<JobRunnerOptions, 'open' | 'log'> & { concurrency: number; times: RunnerTimes }) {
+    this.#parts = parts
+  }
+
+  /** Resolves when the first job was taken. */
+  get firstTaken(): Promise<void> {
+    return this.#first.promise
+  }
+
+  async taking<T>(work: () => Promise<T>): Promise<T> {
+    this.#running++
+    this.#waitingSince = undefined
+    this.#first.resolve()
+    this.#save()
+    try {
+      return await work()
+    } finally {
+      this.#running--
+      // While all were busy, none could be taken.
+      this.#waitingSince = undefined
+    }
+  }
+
+  async queueProbe(): Promise<void> {
+    const ctx = await this.#parts.open()
+    await ctx.transaction((tx) => enqueue(tx, probe, {}))
+  }
+
+  begin(runner: Runner, onBroken: (error: Error) => void): void {
+    const broken = (error: Error) => {
+      if (this.#isOver) return
+      this.end()
+      onBroken(error)
+    }
+    runner.promise.then(() => broken(ended()), broken)
+    const { times } = this.#parts
+    this.#timer = setInterval(() => void this.#look(broken), times.probe).unref()
+  }
+
+  end(): void {
+    this.#isOver = true
+    clearInterval(this.#timer)
+  }
+
+  async #look(broken: (error: Error) => void): Promise<void> {
+    const { concurrency, times } = this.#parts
+    try {
+      const now = performance.now()
+      await this.queueProbe()
+      if (this.#running >= concurrency) this.#waitingSince = undefined
+      else this.#waitingSince ??= now
+    } catch {
+      // Without a database nothing can be taken: that is no fault of the runner.
+      this.#waitingSince = undefined
+    }
+    if (this.#waitingSince !== undefined && performance.now() - this.#waitingSince > times.untaken)
+      broken(new Failure('unavailable', `No job was taken for ${times.untaken / 1000} s, though some wait`))
+  }
+
+  #save(): void {
+    const now = performance.now()
+    if (now - this.#savedAt < saveEveryMs) return
+    this.#savedAt = now
+    this.#parts
+      .open()
+      .then(({ db }) => saveTaken(db))
+      .catch((err) => this.#parts.log.warn({ err }, 'cannot write down that jobs are taken'))
+  }
+}
+
+type RunParts = Pick<JobRunnerOptions, 'open' | 'log'> & { rests: Rests }
+
+async function runJob(job: Job<any>, payload: unknown, { open, log, rests }: RunParts): Promise<void> {
+  if (!Value.Check(job.input, payload)) throw new Error(`${job.name}: not its input: ${JSON.stringify(payload)}`)
+  const ctx = await open()
+  const key = job.rests ? job.key?.(payload) : undefined
+  const restMs = key === undefined ? 0 : rests.left(key)
+  if (restMs > 0) return void (await ctx.transaction((tx) => enqueue(tx, job, payload, restMs)))
+  const began = performance.now()
+  await job.run(payload, ctx)
+  const tookMs = performance.now() - began
+  if (key !== undefined) rests.begin(key, tookMs)
+  log.info({ job: job.name, input: payload, duration_ms: Math.round(tookMs) }, 'job done')
+}
+
+const cronItems = (jobs: readonly Job<any>[]) =>
+  parseCronItems(
+    jobs.flatMap((job) =>
+      job.every
+        ? [
+            {
+              task: job.name,
+              match: job.every.cron,
+              payload: job.every.input as Record<string, unknown>,
+              options: { maxAttempts: job.attempts },
+            },
+          ]
+        : [],
+    ),
+  )
 
 /**
  * Gives back the jobs of runners that were killed: there is one runner at a time, so whatever is held now is held by none.

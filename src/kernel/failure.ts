@@ -39,18 +39,21 @@ export class Failure extends Error {
   readonly code: string | undefined
   /** The message is one of a list of complaints about the whole: `["…"]`. */
   readonly listed: boolean
+  /** When the caller may try again, where that is known. */
+  readonly retryAfterSeconds: number | undefined
 
   /** `message` is safe to show to the caller. */
   constructor(
     kind: FailureKind,
     message: string,
-    options: ErrorOptions & { fields?: FieldComplaints; code?: string; listed?: true } = {},
+    options: ErrorOptions & { fields?: FieldComplaints; code?: string; listed?: true; retryAfterSeconds?: number } = {},
   ) {
     super(message, options)
     this.kind = kind
     this.fields = options.fields
     this.code = options.code
     this.listed = options.listed === true
+    this.retryAfterSeconds = options.retryAfterSeconds
   }
 }
 

@@ -16,7 +16,7 @@ test('without a mail server a password reset link is in a private file and not i
   const ann = await world.user()
   const edited = await world.root.put(`/users/${ann.id}`, { reset_password: true })
   expect(edited.status, edited.text).toBe(200)
-  await world.app.runJobs()
+  await world.runJobs()
   const folder = join(world.config.dataDir, 'mails')
   const written = async () => readdir(folder).catch(() => [] as string[])
   await expect.poll(async () => (await written()).filter((name) => name.endsWith('.txt'))).not.toEqual([])

@@ -11,8 +11,8 @@ export type Services = Readonly<{
 export interface App extends AsyncDisposable {
   /** Resolves when requests are taken. Rejects when the address is taken. */
   listen(): Promise<void>
-  /** Resolves when jobs are taken. */
-  runJobs(): Promise<void>
+  /** Resolves when jobs are taken. `onBroken` is called, at most once, when they no longer are: only a new process helps. */
+  runJobs(onBroken: (error: Error) => void): Promise<void>
   /**
    * Takes nothing new, lets what runs finish for at most `graceMs`, hands back the rest. Must itself close connections
    * that become idle meanwhile (`server.close()` closes only those that are), or a browser makes us wait for all of it.
@@ -33,10 +33,14 @@ export type TokenRequest = {
 /** What `src/commands.ts` exports and the processes use. A `Failure` that it throws is shown to the person as one sentence. */
 export type AppModule = {
   createApp(config: Config, services: Services): Promise<App>
+  /** Refuses a database of another installation than that of the data folder. Comes before `migrate`, and changes nothing. */
+  requireOwn(config: Config, databaseUrl: string): Promise<void>
   /** Brings the schema up to date, under a lock in the database; `progress` is told of steps that take long. */
   migrate(databaseUrl: string, progress: (line: string) => void): Promise<void>
   /** Creates the first administrator from `config.root`, both parts of which are set; undefined when there is one. */
   bootstrap(config: Config, databaseUrl: string): Promise<Credentials | undefined>
+  /** Makes database and data folder belong together. The caller holds the lock of the data folder. Returns their id. */
+  adopt(config: Config, databaseUrl: string): Promise<string>
   /** Returns the token, which is not kept in clear anywhere. */
   createToken(databaseUrl: string, request: TokenRequest): Promise<string>
   /** Compares database, repositories and blobs; one sentence for each thing that is wrong. */

@@ -30,6 +30,7 @@ const report = (message: Report): Promise<void> =>
 async function obey(order: Order, module: AppModule): Promise<void> {
   switch (order.kind) {
     case 'prepare': {
+      await module.requireOwn(order.config, order.databaseUrl)
       await module.migrate(order.databaseUrl, (line) => void report({ kind: 'progress', line }))
       const credentials = await module.bootstrap(order.config, order.databaseUrl)
       return report({ kind: 'prepared', credentials })
@@ -57,7 +58,7 @@ async function open({ config, services }: Extract<Order, { kind: 'start' }>, mod
   for (let isWaiting = false; ; isWaiting = true) {
     try {
       app = await module.createApp(config, parts)
-      return await (role === 'worker' ? app.listen() : app.runJobs())
+      return await (role === 'worker' ? app.listen() : app.runJobs((error) => void fail(error)))
     } catch (error) {
       if (!(error instanceof DatabaseLost)) throw error
       await app?.[Symbol.asyncDispose]()

@@ -6,7 +6,7 @@ import { explain } from './explain.ts'
 import type { Parts } from './parts.ts'
 import { serve } from './serve.ts'
 import { listenForStop, type Terminal } from './terminal.ts'
-import { withDatabase, withServices } from './with-services.ts'
+import { withDatabase, withDatabaseAlone, withServices } from './with-services.ts'
 
 const help = `Stithy, a source-hosting service
 
@@ -15,6 +15,8 @@ const help = `Stithy, a source-hosting service
   stithy token create --user NAME --scopes api,read_api [--name TEXT] [--expires-at YYYY-MM-DD]
                                print a new access token of that user
   stithy check                 compare database, repositories and blobs
+  stithy adopt                 make a restored database and the data folder belong together, when a start
+                               has refused the two; the service must not run
 
   --help, --version
 
@@ -62,6 +64,9 @@ async function dispatch(words: readonly string[], { config, parts, terminal }: C
       case 'token create':
         await createToken(values, config(), parts, terminal)
         break
+      case 'adopt':
+        await adopt(config(), parts, terminal)
+        break
       case 'check':
         return check(config(), parts, terminal)
       case '':
@@ -102,8 +107,20 @@ function refuseOptions(values: Values, command: string): void {
 
 async function migrate(config: Config, parts: Parts, terminal: Terminal): Promise<void> {
   const app = await loadAppModule(parts.appModule)
-  await withDatabase(config, terminal, (url) => app.migrate(url, terminal.out))
+  await withDatabase(config, terminal, async (url) => {
+    await app.requireOwn(config, url)
+    await app.migrate(url, terminal.out)
+  })
   terminal.out('The database is up to date.')
+}
+
+async function adopt(config: Config, parts: Parts, terminal: Terminal): Promise<void> {
+  const app = await loadAppModule(parts.appModule)
+  const id = await withDatabaseAlone(config, terminal, async (url) => {
+    await app.migrate(url, terminal.out)
+    return app.adopt(config, url)
+  })
+  terminal.out(`The database and the data folder belong together now, as installation ${id}.`)
 }
 
 async function createToken(values: Values, config: Config, parts: Parts, terminal: Terminal): Promise<void> {

@@ -42,7 +42,7 @@ test('of many that find the lock of a dead process, exactly one takes it', async
     await Promise.all(tries.map(({ child }) => once(child, 'close')))
   }
   expect(readdirSync(folder)).toEqual(['lock'])
-}, 20_000)
+})
 
 test.for([
   { why: 'of a process number that somebody else has now', content: `${process.pid} another-boot 123\n` },

@@ -3,10 +3,12 @@ import { enableCompileCache } from 'node:module'
 import { type Config, parseConfig } from '../config.ts'
 import { compileCacheDir } from './data-dir.ts'
 import type { Parts } from './parts.ts'
+import { makeFilesPrivate } from './private-files.ts'
 
 /** The first lines of every command. Ends the process, with the exit code of the command. */
 export async function main(parts: Parts): Promise<never> {
   process.title = 'stithy'
+  makeFilesPrivate()
   const config = readConfig()
   const dataDir = config instanceof Error ? undefined : config.dataDir
   // `stithy --help` makes no folders.

@@ -5,6 +5,7 @@ import { type Config, uploadsDir } from '../config.ts'
 import { credentialsFile } from './credentials.ts'
 import { lockDataDir } from './data-dir.ts'
 import type { Parts } from './parts.ts'
+import { closeToOthers } from './private-files.ts'
 import { requireDatabase, requireFreeAddress, requireGit, requireNode } from './requirements.ts'
 import { Service } from './service.ts'
 import type { StopRequest, Terminal } from './terminal.ts'
@@ -16,6 +17,8 @@ const graceMs = 10_000
 export async function serve(config: Config, parts: Parts, terminal: Terminal, stop: StopRequest): Promise<void> {
   requireNode()
   using _lock = await lockDataDir(config.dataDir)
+  const closed = closeToOthers(config)
+  if (closed > 0) terminal.out(`Made ${closed} files and folders private that other users could reach.`)
   // What was half received when a process died: nobody is there yet who could be receiving.
   await rm(uploadsDir(config), { recursive: true, force: true })
   await Promise.all([

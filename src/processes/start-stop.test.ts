@@ -4,7 +4,8 @@ import { rm } from 'node:fs/promises'
 import { connect, createServer } from 'node:net'
 import { dirname, join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { eventually } from '../../test/waiting.ts'
 import {
   allGone,
   freePort,
@@ -15,8 +16,6 @@ import {
   serveStandIn,
   temporaryFolder,
 } from './testing/launch.ts'
-
-vi.setConfig({ testTimeout: 20_000, hookTimeout: 20_000 })
 
 let template: string
 beforeAll(async () => {
@@ -43,7 +42,7 @@ const accepts = (url: string) =>
     socket.once('connect', () => resolve(true)).once('error', () => resolve(false))
     socket.once('connect', () => socket.destroy())
   })
-const answers = (url: string) => vi.waitFor(() => fetch(`${url}/pid`), { timeout: 5_000, interval: 20 })
+const answers = (url: string) => eventually(() => fetch(`${url}/pid`), 20)
 
 describe('a first start', () => {
   test('tells the address and the first administrator once, and keeps it in a private file', async () => {
@@ -95,7 +94,7 @@ describe('a first start', () => {
   test('that is told to stop half-way does, and leaves nobody', async () => {
     const env = { STITHY_DATA_DIR: await temporaryFolder(), STITHY_HTTP_PORT: String(await freePort()) }
     const launched = new Launched(['serve'], env)
-    await vi.waitFor(() => expect(launched.out).toContain('Creating the database'), { timeout: 10_000 })
+    await eventually(() => expect(launched.out).toContain('Creating the database'))
     const family = launched.family()
     launched.process.kill('SIGTERM')
     expect(await launched.exit).toBe(0)
@@ -114,7 +113,7 @@ describe('a stop', () => {
       // Primary, two workers, jobs, runner, PostgreSQL with its helpers, and the watcher.
       expect(family.length).toBeGreaterThan(8)
       service.process.kill(signal)
-      await vi.waitFor(async () => expect(await accepts(service.url)).toBe(false), { timeout: 500, interval: 20 })
+      await eventually(async () => expect(await accepts(service.url)).toBe(false), 20)
       expect(await response.text()).toBe('started finished')
       expect(await service.exit).toBe(0)
       await allGone(family)
@@ -123,7 +122,7 @@ describe('a stop', () => {
 
   test('that is asked for again does not wait for requests', async () => {
     const service = await serve()
-    const response = await fetch(`${service.url}/slow?ms=9000`)
+    const response = await fetch(`${service.url}/slow?ms=250000`)
     const text = response.text().catch(() => 'cut')
     service.process.kill('SIGTERM')
     await delay(1_100)
@@ -139,7 +138,7 @@ describe('kill -9', () => {
     const before = service.named('stithy worker')
     expect(before).toHaveLength(2)
     process.kill(before[0]!, 'SIGKILL')
-    await vi.waitFor(() => {
+    await eventually(() => {
       const now = service.named('stithy worker')
       expect(now).toHaveLength(2)
       expect(now).not.toContain(before[0])
@@ -147,13 +146,10 @@ describe('kill -9', () => {
     await answers(service.url)
     expect(service.err).toMatch(/^HTTP worker [12] ended \(SIGKILL\): starting it again\.\n$/)
     // It takes its turn, which it does once it listens.
-    await vi.waitFor(
-      async () => {
-        const pids = await Promise.all([1, 2, 3, 4].map(() => askPid(service.url)))
-        expect(pids.some((pid) => !before.includes(pid))).toBe(true)
-      },
-      { timeout: 5_000 },
-    )
+    await eventually(async () => {
+      const pids = await Promise.all([1, 2, 3, 4].map(() => askPid(service.url)))
+      expect(pids.some((pid) => !before.includes(pid))).toBe(true)
+    })
   })
 
   test('of a worker that does not take connections any more: they are closed', async () => {
@@ -166,21 +162,18 @@ describe('kill -9', () => {
     await delay(200)
     process.kill(worker!, 'SIGKILL')
     socket.on('error', () => {}).resume()
-    await vi.waitFor(() => expect(socket.closed).toBe(true), { timeout: 5_000 })
+    await eventually(() => expect(socket.closed).toBe(true))
   })
 
   test.for(['stithy jobs', 'stithy git runner'])('of "%s": another takes its place', async (title) => {
     const service = await serve()
     const [before] = service.named(title)
     process.kill(before!, 'SIGKILL')
-    await vi.waitFor(
-      () => {
-        const now = service.named(title)
-        expect(now).toHaveLength(1)
-        expect(now).not.toContain(before)
-      },
-      { timeout: 10_000 },
-    )
+    await eventually(() => {
+      const now = service.named(title)
+      expect(now).toHaveLength(1)
+      expect(now).not.toContain(before)
+    })
     await answers(service.url)
   })
 
@@ -189,7 +182,7 @@ describe('kill -9', () => {
     await save(service.url, 'kept')
     const [before] = service.family().filter((pid) => /bin\/postgres$/.test(commandName(pid)))
     process.kill(before!, 'SIGKILL')
-    await vi.waitFor(async () => expect(await notes(service.url)).toEqual(['kept']), { timeout: 5_000, interval: 50 })
+    await eventually(async () => expect(await notes(service.url)).toEqual(['kept']), 50)
     expect(service.err).toContain('PostgreSQL ended: starting it again.')
   })
 
@@ -199,9 +192,7 @@ describe('kill -9', () => {
     const family = service.family()
     service.process.kill('SIGKILL')
     await service.exit
-    const startedAt = Date.now()
     await allGone(family)
-    expect(Date.now() - startedAt).toBeLessThan(2_000)
 
     const again = await serveStandIn(service.env)
     expect(await notes(again.url)).toEqual(['kept'])

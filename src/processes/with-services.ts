@@ -12,6 +12,21 @@ import type { Terminal } from './terminal.ts'
 /** How long a service that has just been started may take until its database answers, in ms. */
 const startingWithinMs = 15_000
 
+/** For a command that must be alone: fails with DataDirInUse while the service runs. */
+export async function withDatabaseAlone<T>(
+  { database, dataDir }: Config,
+  terminal: Terminal,
+  use: (databaseUrl: string) => Promise<T>,
+): Promise<T> {
+  using _lock = await lockDataDir(dataDir)
+  if (database.kind === 'external') {
+    await requireDatabase(database.url)
+    return await use(database.url)
+  }
+  await using embedded = await startEmbedded({ dataDir, log: terminal.err })
+  return await use(embedded.url)
+}
+
 /** For a command: uses the database of the running service, or else starts PostgreSQL for as long as `use` takes. */
 export async function withDatabase<T>(
   config: Config,
@@ -26,9 +41,7 @@ export async function withDatabase<T>(
   const deadline = Date.now() + startingWithinMs
   while (true) {
     try {
-      using _lock = await lockDataDir(dataDir)
-      await using embedded = await startEmbedded({ dataDir, log: terminal.err })
-      return await use(embedded.url)
+      return await withDatabaseAlone(config, terminal, use)
     } catch (error) {
       if (!(error instanceof DataDirInUse)) throw error
       const url = await findEmbedded(dataDir)

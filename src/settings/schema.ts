@@ -31,7 +31,7 @@ export type About = {
 /** Of numbers. `above` is the number that is too small by itself. */
 type Bounds = { readonly minimum?: number; readonly exclusiveMinimum?: number; readonly maximum?: number }
 
-/** A text that is in the database only as `Secrets` seals it. `areas/application-settings` opens it. */
+/** A text that is in the database only as `Secrets` seals it. `modules/administration/application-settings` opens it. */
 export type Sealed = Brand<string, 'sealed setting'>
 
 /** A declared setting: a schema of its values that says the rest, too. */

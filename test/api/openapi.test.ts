@@ -17,10 +17,10 @@ import {
   WholeOr,
 } from '../../src/api/params/types.ts'
 import { nullable } from '../../src/api/schema.ts'
-import { areas, endpoints } from '../../src/areas/index.ts'
-import { instance } from '../../src/areas/instance/subject.ts'
 import { statusOf } from '../../src/edges/http/mount.ts'
 import { openApiDocument, operationIdOf } from '../../src/edges/http/openapi/document.ts'
+import { areas, endpoints } from '../../src/modules/index.ts'
+import { instance } from '../../src/modules/instance/instance/subject.ts'
 import { test } from '../world.ts'
 
 const whole = openApiDocument(areas, { plan: 'ultimate', version: '1' }) as any

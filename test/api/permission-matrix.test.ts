@@ -6,13 +6,13 @@ import { type Level, levels, type Visibility, visibilities } from '../../src/acc
 import { allows, type Facts, needsAccount, type Rule } from '../../src/access/policy.ts'
 import { projectPolicy } from '../../src/access/project-policy.ts'
 import type { Endpoint } from '../../src/api/endpoint.ts'
-import { storedProject } from '../../src/areas/commits/testing.ts'
-import type { GroupRow } from '../../src/areas/groups/queries.ts'
-import { groupFacts } from '../../src/areas/groups/subject.ts'
-import { endpoints } from '../../src/areas/index.ts'
-import { openMergeRequest } from '../../src/areas/merge-requests/testing.ts'
-import type { ProjectRow } from '../../src/areas/projects/queries.ts'
-import { projectFacts } from '../../src/areas/projects/subject.ts'
+import type { GroupRow } from '../../src/modules/groups/groups/queries.ts'
+import { groupFacts } from '../../src/modules/groups/groups/subject.ts'
+import { endpoints } from '../../src/modules/index.ts'
+import type { ProjectRow } from '../../src/modules/projects/projects/queries.ts'
+import { projectFacts } from '../../src/modules/projects/projects/subject.ts'
+import { storedProject } from '../../src/modules/repository/commits/testing.ts'
+import { openMergeRequest } from '../../src/modules/review/merge-requests/testing.ts'
 import { type Client, World } from '../world.ts'
 import { gitRows, groupRows, otherRows, projectRows, type Row, type Who } from './permissions.ts'
 
@@ -158,7 +158,7 @@ type Place = {
   readonly noteId: number
 }
 
-describe('the service answers so', { timeout: 60_000 }, () => {
+describe('the service answers so', () => {
   let world: World
   let people: Record<CallerKind, Client>
   let victim: Client

@@ -20,8 +20,10 @@ describe('rate limits', () => {
     expect(limited).toMatchObject({
       status: 429,
       text: 'Retry later\n',
-      headers: { 'content-type': 'text/plain', 'retry-after': '100000' },
+      headers: { 'content-type': 'text/plain' },
     })
+    expect(Number(limited.headers['retry-after'])).toBeGreaterThan(0)
+    expect(Number(limited.headers['retry-after'])).toBeLessThanOrEqual(100_000)
     expect(Object.keys(limited.headers).filter((name) => name.startsWith('ratelimit'))).toEqual([])
     expect((await ann.post('/projects', { name: 'x' })).status).toBe(429)
     expect((await bob.get('/version')).status).toBe(200)

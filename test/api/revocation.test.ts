@@ -61,18 +61,17 @@ const named = { name: 'x', scopes: ['api'] }
 const signedIn = async (world: World, { username }: Client) =>
   (await world.anonymous.post('//oauth/token', { grant_type: 'password', username, password })).json
 
-test.for(ends)('%s ends in every process within a second', async ([, make], { world }) => {
+test.for(ends)('%s ends in every process, by the notification alone', async ([, make], { world }) => {
   const port = await freePort()
   const config = { ...world.config, http: { ...world.config.http, port }, sshPort: 0 }
   const services = { databaseUrl: world.databaseUrl, runnerSocket: inject('runnerSocket') }
-  await using other: App = await createApp(config, services)
+  // Its clock stands still, so that it would know the token for ever.
+  await using other: App = await createApp(config, services, { tokenClock: () => 1 })
   await other.listen()
   const ann = await world.user()
   const { token, end } = await make(world, ann)
   const there = new Client(`http://127.0.0.1:${port}`, { id: 0, username: '', token })
   expect((await there.get('/user')).status).toBe(200)
   await end()
-  const endedAt = performance.now()
-  await expect.poll(async () => (await there.get('/user')).status, { interval: 20, timeout: 2000 }).toBe(401)
-  expect(performance.now() - endedAt).toBeLessThan(1000)
+  await expect.poll(async () => (await there.get('/user')).status, { interval: 20 }).toBe(401)
 })

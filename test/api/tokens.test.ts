@@ -87,7 +87,7 @@ describe('D1-AUTH-TOKEN', () => {
     expect(await ann.delete('/personal_access_tokens/self')).toMatchObject({ status: 204, text: '' })
     const revoked = invalid('Token was revoked. You have to re-authorize from the user.')
     // The process hears of it as all others do.
-    await expect.poll(async () => (await ann.get('/user')).status, { interval: 5, timeout: 1000 }).toBe(401)
+    await expect.poll(async () => (await ann.get('/user')).status, { interval: 5 }).toBe(401)
     expect(await ann.get('/user')).toMatchObject(revoked)
     expect(await ann.get('/projects')).toMatchObject(revoked)
   })
@@ -110,24 +110,24 @@ describe('D1-AUTH-TOKEN', () => {
       tx.run({ text: 'update users set state = $1 where id = $2', values: [state, ann.id] } as never),
     )
     // Set behind the service's back, so known tokens live on for as long as they are kept.
-    await expect.poll(async () => (await ann.get('/user')).status, { timeout: 2000 }).toBe(403)
+    await expect.poll(async () => (await ann.get('/user')).status).toBe(403)
     for (const path of ['/user', '/projects'])
       expect(await ann.get(path)).toMatchObject({ status: 403, json: { message } })
   })
 })
 
-test('D1-AUTH-TOKEN a revocation is known to every process within a second', async ({ world }) => {
+test('D1-AUTH-TOKEN a revocation reaches every process, by the notification alone', async ({ world }) => {
   const port = await freePort()
   const config = { ...world.config, http: { ...world.config.http, port }, sshPort: 0 }
-  await using other = await createApp(config, { databaseUrl: world.databaseUrl, runnerSocket: inject('runnerSocket') })
+  const services = { databaseUrl: world.databaseUrl, runnerSocket: inject('runnerSocket') }
+  // Its clock stands still, so that it would know the token for ever.
+  await using other = await createApp(config, services, { tokenClock: () => 1 })
   await other.listen()
   const ann = await world.user()
   const there = new Client(`http://127.0.0.1:${port}`, { id: ann.id, username: ann.username, token: ann.token! })
   expect(await there.get('/user')).toMatchObject({ status: 200 })
   expect(await ann.delete('/personal_access_tokens/self')).toMatchObject({ status: 204 })
-  const revokedAt = performance.now()
-  await expect.poll(async () => (await there.get('/user')).status, { interval: 20, timeout: 2000 }).toBe(401)
-  expect(performance.now() - revokedAt).toBeLessThan(1000)
+  await expect.poll(async () => (await there.get('/user')).status, { interval: 20 }).toBe(401)
 })
 
 describe('D1-AUTH-SCOPES', () => {

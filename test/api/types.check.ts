@@ -7,8 +7,8 @@ import { kept } from '../../src/api/kept.ts'
 import { fetchPage } from '../../src/api/page.ts'
 import { Flag, Optional, Params, Text, Whole } from '../../src/api/params/types.ts'
 import { cacheableEntity } from '../../src/api/record-view.ts'
-import { Message } from '../../src/areas/instance/entity.ts'
-import { project } from '../../src/areas/projects/subject.ts'
+import { Message } from '../../src/modules/instance/instance/entity.ts'
+import { project } from '../../src/modules/projects/projects/subject.ts'
 
 const one = { method: 'GET', path: '/a', summary: 's', subject: project } as const
 

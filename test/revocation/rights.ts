@@ -1,5 +1,5 @@
 import { levels } from '../../src/access/levels.ts'
-import type { StoredProject } from '../../src/areas/commits/testing.ts'
+import type { StoredProject } from '../../src/modules/repository/commits/testing.ts'
 import type { Client, TestGroup, World } from '../world.ts'
 import type { Stage } from './stage.ts'
 

@@ -1,6 +1,6 @@
-import { type StoredProject, storedProject } from '../../src/areas/commits/testing.ts'
-import { forkOf } from '../../src/areas/merge-requests/testing.ts'
 import type { Oid } from '../../src/git/oid.ts'
+import { type StoredProject, storedProject } from '../../src/modules/repository/commits/testing.ts'
+import { forkOf } from '../../src/modules/review/merge-requests/testing.ts'
 import { type KeyPair, withKey } from '../ssh.ts'
 import { type Client, type TestGroup, unique, type World } from '../world.ts'
 import type { Right } from './rights.ts'

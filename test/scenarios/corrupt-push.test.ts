@@ -5,7 +5,7 @@ import { connect } from 'node:net'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { describe, expect } from 'vitest'
-import { storedProject } from '../../src/areas/commits/testing.ts'
+import { storedProject } from '../../src/modules/repository/commits/testing.ts'
 import { git, type TestProject, temporaryFolder, test, type World } from '../world.ts'
 
 const line = (text: string) => `${(text.length + 4).toString(16).padStart(4, '0')}${text}`
@@ -48,9 +48,9 @@ test('a client that leaves in the middle of a push leaves nothing behind', async
       `content-type: application/x-git-receive-pack-request\r\ncontent-length: ${body.length}\r\n\r\n`,
   )
   socket.write(body.subarray(0, body.length >> 1))
-  await expect.poll(() => readdir(objects), { timeout: 5_000 }).toHaveLength(3)
+  await expect.poll(() => readdir(objects)).toHaveLength(3)
   socket.destroy()
-  await expect.poll(() => readdir(objects), { timeout: 5_000 }).toEqual(['info', 'pack'])
+  await expect.poll(() => readdir(objects)).toEqual(['info', 'pack'])
 })
 
 describe('a body that says it is gzip', () => {

@@ -2,27 +2,14 @@ import { randomBytes } from 'node:crypto'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import { fileURLToPath } from 'node:url'
-import { expect, test, vi } from 'vitest'
-import { freePort, Launched, temporaryFolder } from '../../src/processes/testing/launch.ts'
-import { Client, git } from '../world.ts'
-
-const bin = fileURLToPath(new URL('../../bin/stithy.js', import.meta.url))
-
-vi.setConfig({ testTimeout: 120_000 })
+import { expect, test } from 'vitest'
+import { Launched, temporaryFolder } from '../../src/processes/testing/launch.ts'
+import { bin, freshEnv, serve } from '../service.ts'
+import { eventually } from '../waiting.ts'
+import { git } from '../world.ts'
 
 test('forks get their repositories, whole, though the processes that bring them are killed', async () => {
-  const env = {
-    STITHY_DATA_DIR: await temporaryFolder(),
-    STITHY_HTTP_PORT: String(await freePort()),
-    STITHY_ROOT_TOKEN: 'root-token-for-tests',
-    STITHY_LOG_LEVEL: 'fatal',
-    STITHY_PROCESSES: '1',
-  }
-  const launched = new Launched(['serve'], env, { file: bin })
-  await launched.ready()
-  const origin = `http://127.0.0.1:${env.STITHY_HTTP_PORT}`
-  const root = new Client(origin, { id: 1, username: 'root', token: env.STITHY_ROOT_TOKEN })
+  const { launched, origin, root, env } = await serve({ ...(await freshEnv()), STITHY_PROCESSES: '1' })
   const source = (await root.post('/projects', { path: 'source' })).json
   const work = await temporaryFolder()
   await git(work, 'init', '-q', '-b', 'main')
@@ -39,21 +26,21 @@ test('forks get their repositories, whole, though the processes that bring them 
     forks.push(made.json.id)
     await delay(150)
     process.kill(launched.named(title)[0]!, 'SIGKILL')
-    await vi.waitFor(() => expect(launched.named(title)).toHaveLength(1), { timeout: 20_000 })
+    await eventually(() => expect(launched.named(title)).toHaveLength(1))
   }
   for (const id of forks)
-    await vi.waitFor(
+    await eventually(
       async () =>
         expect((await root.get(`/projects/${id}`)).json).toMatchObject({
           import_status: 'finished',
           default_branch: 'main',
         }),
-      { timeout: 60_000, interval: 200 },
+      200,
     )
   expect((await root.get(`/projects/${source.id}`)).json.forks_count).toBe(forks.length)
-  await vi.waitFor(
+  await eventually(
     async () => expect((await root.get(`/projects/${forks[0]}/languages`)).json).toEqual({ Ruby: 100 }),
-    { timeout: 30_000, interval: 200 },
+    200,
   )
 
   launched.process.kill('SIGTERM')

@@ -6,11 +6,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { FormData } from 'undici'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
-import { bringRepository } from '../../src/areas/forks/testing.ts'
-import { importFromUrl } from '../../src/areas/imports/jobs.ts'
-import { housekeep } from '../../src/areas/repositories/housekeeping.ts'
-import { openRepository } from '../../src/areas/repositories/open.ts'
 import { fsck } from '../../src/git/maintenance.ts'
+import { bringRepository } from '../../src/modules/lifecycle/forks/testing.ts'
+import { importFromUrl } from '../../src/modules/lifecycle/imports/jobs.ts'
+import { housekeep } from '../../src/modules/projects/repositories/housekeeping.ts'
+import { openRepository } from '../../src/modules/projects/repositories/open.ts'
 import { contextFor } from '../contexts.ts'
 import { type Answer, git, type TestProject, unique, World } from '../world.ts'
 
@@ -107,6 +107,7 @@ describe.skipIf(!disk)(`a full disk${disk ? '' : ' (skipped: nothing can be moun
 
   beforeAll(async () => {
     work = await mkdtemp(join(tmpdir(), 'stithy-work-'))
+    mkdirSync(join(disk!.path, 'data'), { mode: 0o700 })
     world = await World.start({ STITHY_DATA_DIR: join(disk!.path, 'data') })
     project = await world.project()
     await git(work, 'init', '-q', '-b', 'main')
@@ -121,6 +122,8 @@ describe.skipIf(!disk)(`a full disk${disk ? '' : ' (skipped: nothing can be moun
     await rm(work, { recursive: true, force: true })
   })
 
+  const located = async () =>
+    (await world.rows('select id, repository_storage, repository_key from projects where id = $1', [project.id]))[0]
   const at = (path: string) => `/projects/${project.id}${path}`
   const push = (...refs: string[]): Promise<Outcome> =>
     git(work, 'push', '-q', world.remote(project, world.root), ...refs).then(
@@ -262,12 +265,7 @@ describe.skipIf(!disk)(`a full disk${disk ? '' : ' (skipped: nothing can be moun
       prepare: () => add(),
       write: async () => {
         const ctx = await contextFor(world, null)
-        return housekeep(
-          ctx,
-          project.id,
-          openRepository(ctx, { id: project.id, repository_storage: 'default' }),
-          'gc',
-        ).then(
+        return housekeep(ctx, project.id, openRepository(ctx, await located()), 'gc').then(
           () => 'ok',
           (error: Error) => error.message,
         )
@@ -322,7 +320,7 @@ describe.skipIf(!disk)(`a full disk${disk ? '' : ' (skipped: nothing can be moun
         if (again !== 'ok') wrong[`${name}: again`] = again
       }
     }
-    const repo = openRepository(await contextFor(world, null), { id: project.id, repository_storage: 'default' })
+    const repo = openRepository(await contextFor(world, null), await located())
     expect([wrong, await fsck(repo)]).toEqual([{}, []])
   })
 })

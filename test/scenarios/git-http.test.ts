@@ -2,8 +2,8 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect } from 'vitest'
 import { repositoriesDir } from '../../src/app.ts'
-import { repositoryDir } from '../../src/areas/repositories/location.ts'
 import { bootstrap } from '../../src/commands.ts'
+import { repositoryDir } from '../../src/modules/projects/repositories/location.ts'
 import { git, gitTold, temporaryFolder, test } from '../world.ts'
 
 /** A clone with one commit on `main`. */

@@ -3,7 +3,8 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { request } from 'undici'
 import { describe, expect } from 'vitest'
-import { type StoredProject, storedProject } from '../../src/areas/commits/testing.ts'
+import { type StoredProject, storedProject } from '../../src/modules/repository/commits/testing.ts'
+import { withEnoughTime } from '../waiting.ts'
 import { test, type World } from '../world.ts'
 
 /** Processes of git on this repository, or that look for its `needle` in many. */
@@ -14,14 +15,6 @@ const processesOn = ({ id, repository }: StoredProject): number[] =>
     .filter(([, stat, program]) => program === 'git' && !stat!.startsWith('Z'))
     .filter((words) => words.includes(`--git-dir=${repository.gitDir}`) || words.includes(`-eneedle${id}`))
     .map(([pid]) => Number(pid))
-
-async function until(what: () => boolean): Promise<boolean> {
-  for (let times = 0; times < 200; times++) {
-    if (what()) return true
-    await sleep(20)
-  }
-  return false
-}
 
 /**
  * A project whose long-lived processes are at work, and in which every other one waits for ever: git looks for further
@@ -72,23 +65,25 @@ describe('a client that leaves', () => {
     test(`${what}: git works no longer for nobody`, async ({ world }) => {
       const { project, one, two, started } = await stuckProject(world)
       const { leave } = asking(world, pathOf({ id: project.id, one, two }))
-      expect(await until(() => started().length > 0)).toBe(true)
+      await expect.poll(() => started().length).toBeGreaterThan(0)
       await leave()
-      expect(await until(() => started().length === 0)).toBe(true)
+      await expect.poll(started).toEqual([])
     })
 
-  test('goes on being worked for while somebody else waits for the same', async ({ world }) => {
-    const { project, two, started } = await stuckProject(world)
-    const path = `/projects/${project.id}/repository/files/a/blame?ref=${two}`
-    const first = asking(world, path)
-    expect(await until(() => started().length > 0)).toBe(true)
-    const second = asking(world, path)
-    await sleep(200)
-    expect(started()).toHaveLength(1)
-    await first.leave()
-    await sleep(200)
-    expect(started()).toHaveLength(1)
-    await second.leave()
-    expect(await until(() => started().length === 0)).toBe(true)
-  })
+  test('leaves the work to others who wait for the same', ({ world }) =>
+    withEnoughTime([200, 2_000, 20_000], async (arrivesMs) => {
+      const { project, two, started } = await stuckProject(world)
+      const path = `/projects/${project.id}/repository/files/a/blame?ref=${two}`
+      const first = asking(world, path)
+      await expect.poll(() => started().length).toBeGreaterThan(0)
+      const second = asking(world, path)
+      await sleep(arrivesMs)
+      expect(started()).toHaveLength(1)
+      await first.leave()
+      await sleep(200)
+      const working = started()
+      await second.leave()
+      await expect.poll(started).toEqual([])
+      expect(working).toHaveLength(1)
+    }))
 })

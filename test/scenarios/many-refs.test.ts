@@ -2,7 +2,7 @@ import { rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect } from 'vitest'
 import { repositoriesDir } from '../../src/app.ts'
-import { repositoryDir } from '../../src/areas/repositories/location.ts'
+import { repositoryDir } from '../../src/modules/projects/repositories/location.ts'
 import { git, type TestProject, temporaryFolder, test, type World } from '../world.ts'
 
 /** More than the server moves in one transaction. */

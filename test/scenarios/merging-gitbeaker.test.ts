@@ -6,7 +6,7 @@ import { git, temporaryFolder, World } from '../world.ts'
 
 test('@gitbeaker/rest merges and rebases what git pushes, and what git merges is seen', async () => {
   await using world = await World.start()
-  await world.app.runJobs()
+  await world.runJobs()
   await using folder = await temporaryFolder()
   const work = folder.path
   const project = await world.project()
@@ -36,8 +36,7 @@ test('@gitbeaker/rest merges and rebases what git pushes, and what git merges is
     ),
   )
   const show = ({ iid }: { iid: number }) => mergeRequests.show(project.id, iid, { includeRebaseInProgress: true })
-  const becomes = (which: { iid: number }, record: object) =>
-    expect.poll(() => show(which), { timeout: 20_000 }).toMatchObject(record)
+  const becomes = (which: { iid: number }, record: object) => expect.poll(() => show(which)).toMatchObject(record)
 
   await becomes(one!, { merge_status: 'can_be_merged' })
   await git(work, 'checkout', '-q', 'one')
@@ -46,7 +45,7 @@ test('@gitbeaker/rest merges and rebases what git pushes, and what git merges is
   await becomes(one!, { sha, changes_count: '2' })
   expect(await mergeRequests.accept(project.id, one!.iid, { sha })).toMatchObject({ state: 'merged' })
   const names = async () => (await new Branches(options).all(project.id)).map(({ name }) => name)
-  await expect.poll(names, { timeout: 20_000 }).toEqual(['main', 'three', 'two'])
+  await expect.poll(names).toEqual(['main', 'three', 'two'])
 
   expect(await mergeRequests.rebase(project.id, two!.iid)).toMatchObject({ rebase_in_progress: true })
   await becomes(two!, { rebase_in_progress: false, merge_error: null })
@@ -64,4 +63,4 @@ test('@gitbeaker/rest merges and rebases what git pushes, and what git merges is
   await becomes(three!, { state: 'merged', sha: head, merge_commit_sha: null })
   await git(work, 'fetch', '-q', remote, `refs/merge-requests/${three!.iid}/head`)
   expect(await git(work, 'rev-parse', 'FETCH_HEAD')).toBe(head)
-}, 60_000)
+})

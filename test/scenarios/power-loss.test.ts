@@ -17,10 +17,10 @@ vi.setConfig({ testTimeout: 180_000 })
 
 /** What a client may rely on once a request is acknowledged. Everything else can be made again, or is being made. */
 function matters(path: string): boolean {
-  if (/^(?:secrets\.keys|root-credentials|ssh\/host_ed25519)$/.test(path)) return true
+  if (/^(?:secrets\.keys|root-credentials|installation|ssh\/host_ed25519)$/.test(path)) return true
   if (/^(?:blobs|uploads)\/sha256\//.test(path)) return true
   if (!path.startsWith('repositories/') || /\/tmp_|\.(?:lock|import|new|removed)(?:\/|$)/.test(path)) return false
-  return /\.git(?:\/(?:HEAD|config|packed-refs|refs(?:\/.*)?|objects(?:\/[0-9a-f]{2}\/.*|\/pack\/.*\.(?:pack|idx))?))?$/.test(
+  return /\.git(?:\/(?:HEAD|config|stithy-project|packed-refs|refs(?:\/.*)?|objects(?:\/[0-9a-f]{2}\/.*|\/pack\/.*\.(?:pack|idx))?))?$/.test(
     path,
   )
 }

@@ -3,16 +3,15 @@ import { once } from 'node:events'
 import { stat } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
-import { setTimeout as delay } from 'node:timers/promises'
-import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { describe, expect, test } from 'vitest'
 import { freePort, Launched, temporaryFolder } from '../../src/processes/testing/launch.ts'
+import { bin, freshEnv } from '../service.ts'
 import { hasSsh, sshWords, withKey } from '../ssh.ts'
+import { eventually, waitMs } from '../waiting.ts'
 import { World } from '../world.ts'
 
 const run = promisify(execFile)
-const bin = fileURLToPath(new URL('../../bin/stithy.js', import.meta.url))
 
 const hostKeys = async (port: string, times: number): Promise<Set<string>> => {
   const keys = new Set<string>()
@@ -24,11 +23,9 @@ const hostKeys = async (port: string, times: number): Promise<Set<string>> => {
 describe.skipIf(!hasSsh)('SSH of the whole service (needs OpenSSH)', () => {
   test('all workers, now and later, show one host key', async () => {
     const env = {
-      STITHY_DATA_DIR: await temporaryFolder(),
-      STITHY_HTTP_PORT: String(await freePort()),
+      ...(await freshEnv()),
       STITHY_SSH_PORT: String(await freePort()),
       STITHY_PROCESSES: '3',
-      STITHY_ROOT_TOKEN: 'root-token-for-tests',
     }
     const first = new Launched(['serve'], env, { file: bin })
     await first.ready()
@@ -43,7 +40,7 @@ describe.skipIf(!hasSsh)('SSH of the whole service (needs OpenSSH)', () => {
     const second = new Launched(['serve'], env, { file: bin })
     await second.ready()
     expect(await hostKeys(env.STITHY_SSH_PORT, 2)).toEqual(keys)
-  }, 60_000)
+  })
 
   test('a port that is taken is named with its setting', async () => {
     const port = await freePort()
@@ -70,9 +67,8 @@ describe.skipIf(!hasSsh)('SSH of the whole service (needs OpenSSH)', () => {
     const pushing = spawn('ssh', sshWords(world, key, `git-receive-pack '${project.full_path}.git'`))
     const ended = once(pushing, 'close')
     await once(pushing.stdout, 'data')
-    const stopped = world.app.stop(5_000)
-    await delay(200)
-    await expect(run('ssh', sshWords(world, key), { timeout: 5_000 })).rejects.toThrow(/refused/)
+    const stopped = world.app.stop(waitMs)
+    await eventually(() => expect(run('ssh', sshWords(world, key))).rejects.toThrow(/refused/))
     pushing.stdin.end('0000')
     expect((await ended)[0]).toBe(0)
     await stopped

@@ -7,7 +7,7 @@ import {
   TodoLists,
 } from '@gitbeaker/rest'
 import { expect } from 'vitest'
-import { openMergeRequest } from '../../src/areas/merge-requests/testing.ts'
+import { openMergeRequest } from '../../src/modules/review/merge-requests/testing.ts'
 import { test } from '../world.ts'
 
 test('@gitbeaker/rest talks about a merge request', async ({ world }) => {

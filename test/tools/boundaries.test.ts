@@ -14,28 +14,38 @@ const planted: readonly [rule: string, path: string, source: string][] = [
   ['settings-imports-what-is-below', 'src/settings/a.ts', `import '../api/ctx.ts'`],
   ['events-imports-what-is-below', 'src/events/a.ts', `type Ctx = import('../api/ctx.ts').Ctx`],
   ['api-imports-what-is-below', 'src/api/a.ts', `const { job } = await import('../jobs/job.ts')`],
-  ['jobs-imports-what-is-below', 'src/jobs/a.ts', `import { user } from '../areas/users/subject.ts'`],
-  ['areas-imports-what-is-below', 'src/areas/labels/a.ts', `import { mount } from '../../edges/http/mount.ts'`],
+  ['jobs-imports-what-is-below', 'src/jobs/a.ts', `import { user } from '../modules/accounts/users/subject.ts'`],
+  [
+    'modules-imports-what-is-below',
+    'src/modules/planning/labels/a.ts',
+    `import { mount } from '../../../edges/http/mount.ts'`,
+  ],
   ['edges-imports-what-is-below', 'src/edges/http/a.ts', `import { createApp } from '../../app.ts'`],
-  ['floor-instance', 'src/areas/instance/a.ts', `import { x } from '../users/queries.ts'`],
-  ['floor-access-index', 'src/areas/access-index/a.ts', `import { x } from '../namespaces/queries.ts'`],
-  ['floor-namespaces', 'src/areas/namespaces/a.ts', `import { x } from '../users/queries.ts'`],
-  ['floor-avatars', 'src/areas/avatars/a.ts', `import { x } from '../users/queries.ts'`],
-  ['floor-mails', 'src/areas/mails/a.ts', `import { x } from '../users/queries.ts'`],
-  ['floor-users-and-tokens', 'src/areas/users/a.ts', `import { x } from '../projects/queries.ts'`],
-  ['floor-repositories', 'src/areas/repositories/a.ts', `import { x } from '../projects/queries.ts'`],
-  ['floor-projects', 'src/areas/projects/a.ts', `import { x } from '../groups/queries.ts'`],
-  ['floor-groups', 'src/areas/groups/a.ts', `import { x } from '../members/queries.ts'`],
-  ['floor-members', 'src/areas/members/a.ts', `import { x } from '../labels/queries.ts'`],
-  ['areas-open-few-doors', 'src/areas/labels/a.ts', `import { x } from '../projects/routes.ts'`],
-  ['nothing-imports-the-list-of-areas', 'src/edges/http/a.ts', `import { endpoints } from '../../areas/index.ts'`],
+  ['modules-import-earlier-modules', 'src/modules/planning/labels/a.ts', `import { x } from '../../review/index.ts'`],
+  ['every-module-has-its-place', 'src/modules/plans/labels/a.ts', `export const a = 1`],
+  [
+    'modules-are-imported-by-their-face',
+    'src/modules/review/notes/a.ts',
+    `import { x } from '../../planning/labels/queries.ts'`,
+  ],
+  [
+    'modules-are-imported-by-their-face',
+    'src/edges/http/a.ts',
+    `import { x } from '../../modules/planning/labels/queries.ts'`,
+  ],
+  ['a-face-is-for-others', 'src/modules/planning/labels/a.ts', `import { x } from '../index.ts'`],
+  ['nothing-imports-the-list-of-modules', 'src/edges/http/a.ts', `import { endpoints } from '../../modules/index.ts'`],
   ['edges-do-not-know-each-other', 'src/edges/http/a.ts', `import { x } from '../registry/a.ts'`],
-  ['only-git-and-processes-start-processes', 'src/areas/labels/a.ts', `import { spawn } from 'node:child_process'`],
+  [
+    'only-git-and-processes-start-processes',
+    'src/modules/planning/labels/a.ts',
+    `import { spawn } from 'node:child_process'`,
+  ],
   ['only-http-edges-know-fastify', 'src/api/a.ts', `import type { FastifyRequest } from 'fastify'`],
-  ['only-config-reads-the-environment', 'src/areas/labels/a.ts', `const home = process.env.HOME`],
-  ['only-config-reads-the-environment', 'src/areas/labels/a.ts', `const { env } = process`],
-  ['sql-is-written-in-queries', 'src/areas/labels/service.ts', `import { sql } from '../../db/sql.ts'`],
-  ['tests-are-not-shipped', 'src/areas/labels/a.ts', `import { World } from '../../../test/world.ts'`],
+  ['only-config-reads-the-environment', 'src/modules/planning/labels/a.ts', `const home = process.env.HOME`],
+  ['only-config-reads-the-environment', 'src/modules/planning/labels/a.ts', `const { env } = process`],
+  ['sql-is-written-in-queries', 'src/modules/planning/labels/service.ts', `import { sql } from '../../../db/sql.ts'`],
+  ['tests-are-not-shipped', 'src/modules/planning/labels/a.ts', `import { World } from '../../../../test/world.ts'`],
 ]
 
 describe('boundaries', () => {
@@ -47,22 +57,37 @@ describe('boundaries', () => {
     expect([...new Set(planted.map(([rule]) => rule))].sort()).toEqual(boundaries.map(({ name }) => name).sort())
   })
 
-  test('a circle of imports is caught, types included', () => {
+  test('a cycle of files is caught, types included', () => {
     const found = violations([
-      moduleOf('src/areas/a/x.ts', `import { y } from '../b/y.ts'`),
-      moduleOf('src/areas/b/y.ts', `import type { Z } from '../c/z.ts'`),
-      moduleOf('src/areas/c/z.ts', `import { x } from '../a/x.ts'`),
+      moduleOf('src/git/x.ts', `import { y } from './y.ts'`),
+      moduleOf('src/git/y.ts', `import type { Z } from './z.ts'`),
+      moduleOf('src/git/z.ts', `import { x } from './x.ts'`),
     ])
     expect(found).toMatchObject([
-      { rule: 'no-cycles', what: 'src/areas/a/x.ts → src/areas/b/y.ts → src/areas/c/z.ts → src/areas/a/x.ts' },
+      { rule: 'no-cycles-of-files', what: 'src/git/x.ts → src/git/y.ts → src/git/z.ts → src/git/x.ts' },
+    ])
+  })
+
+  test('a cycle of folders is caught when no file is in it', () => {
+    const found = violations([
+      moduleOf('src/modules/planning/labels/a.ts', `import { b } from '../milestones/b.ts'`),
+      moduleOf('src/modules/planning/milestones/c.ts', `import { d } from '../labels/d.ts'`),
+      moduleOf('src/modules/planning/milestones/b.ts', ``),
+      moduleOf('src/modules/planning/labels/d.ts', ``),
+    ])
+    expect(found).toMatchObject([
+      {
+        rule: 'no-cycles-of-folders',
+        what: 'src/modules/planning/labels → src/modules/planning/milestones → src/modules/planning/labels',
+      },
     ])
   })
 
   test.for([
     [
       'what is allowed',
-      'src/areas/labels/queries.ts',
-      `import { sql } from '../../db/sql.ts'\nimport { project } from '../projects/subject.ts'`,
+      'src/modules/planning/labels/queries.ts',
+      `import { sql } from '../../../db/sql.ts'\nimport { project } from '../../projects/index.ts'`,
     ],
     [
       'a comment',

@@ -24,15 +24,15 @@ async function copy(): Promise<string> {
 describe('npm run new area', () => {
   test('writes an area that is listed, keeps the boundaries and passes the linter', async () => {
     const folder = await copy()
-    const written = await newArea(folder, 'test-widgets')
-    expect(written).toContain('src/areas/test-widgets/routes.ts')
-    expect(await readFile(join(folder, 'src/areas/index.ts'), 'utf8')).toMatch(
+    const written = await newArea(folder, 'planning/test-widgets')
+    expect(written).toContain('src/modules/planning/test-widgets/routes.ts')
+    expect(await readFile(join(folder, 'src/modules/index.ts'), 'utf8')).toMatch(
       / {2}'test-widgets': testWidgetsRoutes,\n {2}'time-tracking':/,
     )
     const there = { cwd: folder, encoding: 'utf8' as const }
     const listed = await run(
       process.execPath,
-      ['-e', `import('./src/areas/index.ts').then((m) => console.log(m.areas['test-widgets'][0].path))`],
+      ['-e', `import('./src/modules/index.ts').then((m) => console.log(m.areas['test-widgets'][0].path))`],
       there,
     )
     expect(listed.stdout.trim()).toBe('/projects/:id/test_widgets')
@@ -43,8 +43,8 @@ describe('npm run new area', () => {
         'node_modules/@biomejs/biome/bin/biome',
         'check',
         '--vcs-enabled=false',
-        'src/areas/test-widgets',
-        'src/areas/index.ts',
+        'src/modules/planning/test-widgets',
+        'src/modules/index.ts',
       ],
       there,
     )
@@ -52,7 +52,7 @@ describe('npm run new area', () => {
 
   test('what it writes type-checks', async () => {
     const folder = await copy()
-    await newArea(folder, 'test-widgets')
+    await newArea(folder, 'planning/test-widgets')
     await cp(join(root, 'test'), join(folder, 'test'), { recursive: true })
     const { stdout } = await run(
       process.execPath,
@@ -62,17 +62,21 @@ describe('npm run new area', () => {
     expect(
       stdout
         .split('\n')
-        .filter((line) => line.startsWith('src/areas/test-widgets/') || line.startsWith('src/areas/index.ts')),
+        .filter(
+          (line) => line.startsWith('src/modules/planning/test-widgets/') || line.startsWith('src/modules/index.ts'),
+        ),
     ).toEqual([])
-  }, 120_000)
+  })
 
   test.for([
-    ['Labels', 'is no kebab-case'],
-    ['label', 'is no plural'],
+    ['planning/Labels', 'is not kebab-case'],
+    ['planning/label', 'is not a plural'],
+    ['labels', 'names no module'],
+    ['plans/labels', 'names an unknown module'],
     ['../labels', 'leaves the folder'],
-    ['projects', 'is there already'],
+    ['projects/projects', 'exists'],
   ])('refuses %s, which %s', async ([noun]) => {
-    await expect(newArea(root, noun!)).rejects.toThrow(/an area is a plural noun|is there already/)
+    await expect(newArea(root, noun!)).rejects.toThrow(/name a module and a plural noun|there is no module|exists/)
   })
 
   test('names follow the noun', () => {
@@ -86,9 +90,9 @@ describe('npm run new area', () => {
   })
 
   test('an area lands in its alphabetical place, the last one too', () => {
-    const text = `import type { X } from '../x.ts'\nimport { aRoutes } from './a/routes.ts'\n\nexport const areas: X = {\n  a: aRoutes,\n}\n`
-    expect(withArea(text, 'labels', 'labelsRoutes')).toBe(
-      `import type { X } from '../x.ts'\nimport { aRoutes } from './a/routes.ts'\nimport { labelsRoutes } from './labels/routes.ts'\n\nexport const areas: X = {\n  a: aRoutes,\n  labels: labelsRoutes,\n}\n`,
+    const text = `import type { X } from '../x.ts'\nimport { aRoutes } from './ci/a/routes.ts'\n\nexport const areas: X = {\n  a: aRoutes,\n}\n`
+    expect(withArea(text, 'planning/labels', 'labelsRoutes')).toBe(
+      `import type { X } from '../x.ts'\nimport { aRoutes } from './ci/a/routes.ts'\nimport { labelsRoutes } from './planning/labels/routes.ts'\n\nexport const areas: X = {\n  a: aRoutes,\n  labels: labelsRoutes,\n}\n`,
     )
   })
 })

@@ -10,6 +10,8 @@ export type Boundary = {
   readonly except?: RegExp
   /** What one of its imports breaks it. */
   readonly refuses?: (imported: string, from: string) => boolean
+  /** Whether the file breaks it by where it lies. */
+  readonly refusesFile?: (path: string) => boolean
   /** Code that breaks it. */
   readonly forbids?: RegExp
 }
@@ -28,8 +30,8 @@ const layers: readonly (readonly [folder: string, mayImport: string])[] = [
   ['mail', 'kernel'],
   ['api', 'kernel|git|blobs|mail|db|access|settings'],
   ['jobs', 'kernel|git|blobs|mail|db|access|settings|events|api'],
-  ['areas', 'kernel|git|blobs|mail|db|access|settings|events|api|jobs'],
-  ['edges', 'kernel|git|blobs|mail|db|access|settings|events|api|jobs|areas'],
+  ['modules', 'kernel|git|blobs|mail|db|access|settings|events|api|jobs'],
+  ['edges', 'kernel|git|blobs|mail|db|access|settings|events|api|jobs|modules'],
 ]
 
 const layer = ([folder, mayImport]: readonly [string, string]): Boundary => {
@@ -42,54 +44,81 @@ const layer = ([folder, mayImport]: readonly [string, string]): Boundary => {
   }
 }
 
-/** Areas everything stands on, in order; `users` and `tokens` are one step. */
-const floor = [
+/** Modules in order (docs/adr/0018): each may import those before it. */
+export const moduleOrder = [
   'instance',
-  'access-index',
-  'avatars',
   'namespaces',
-  'mails',
-  'users|tokens',
-  'repositories',
+  'accounts',
   'projects',
   'groups',
-  'members',
-]
+  'pushes',
+  'administration',
+  'ci',
+  'repository',
+  'planning',
+  'lifecycle',
+  'transport',
+  'review',
+  'activity',
+] as const
 
-const floorStep = (step: string, index: number): Boundary => {
-  const allowed = new RegExp(`^src/areas/(${floor.slice(0, index + 1).join('|')})/`)
-  return {
-    name: `floor-${step.replace('|', '-and-')}`,
-    instead: `the areas ${floor.join(', ').replace('|', ' and ')} import those before them only; what follows from a change is an event`,
-    of: new RegExp(`^src/areas/(${step})/`),
-    refuses: (imported) => imported.startsWith('src/areas/') && !allowed.test(imported),
-  }
+/** The module and the rest of the path of a file below `src/modules/<module>/`. */
+function placeOf(path: string): { module: string; rest: string } | undefined {
+  const [, module, rest] = /^src\/modules\/([^/]+)\/(.+)$/.exec(path) ?? []
+  return module === undefined || rest === undefined ? undefined : { module, rest }
 }
+
+const positionOf = (module: string): number => (moduleOrder as readonly string[]).indexOf(module)
 
 /** Tests and their helpers may import anything. */
 export const isTest = (path: string): boolean => /\.test\.ts$|\.check\.ts$|\/testing\.ts$/.test(path)
 
 export const boundaries: readonly Boundary[] = [
   ...layers.map(layer),
-  ...floor.map(floorStep),
   {
-    name: 'areas-open-few-doors',
-    instead: 'import its subject, entity, queries or service, or emit an event',
-    of: /^src\/areas\/[^/]+\//,
+    name: 'modules-import-earlier-modules',
+    instead: `the order is ${moduleOrder.join(', ')}; what follows in a later module is a row of src/reactions.ts`,
+    of: /^src\/modules\/[^/]+\//,
     refuses: (imported, from) => {
-      const other = /^src\/areas\/([^/]+)\/(.*)$/.exec(imported)
-      return other !== null && !from.startsWith(`src/areas/${other[1]}/`) && /(^|-)routes\.ts$/.test(other[2]!)
+      const [own, other] = [placeOf(from)!, placeOf(imported)]
+      return other !== undefined && other.module !== own.module && positionOf(other.module) >= positionOf(own.module)
     },
   },
   {
-    name: 'nothing-imports-the-list-of-areas',
-    instead: 'only app.ts knows all areas',
+    name: 'every-module-has-its-place',
+    instead: 'add the module to moduleOrder in tools/boundaries/rules.ts, and a README.md to its folder',
+    of: /^src\/modules\/[^/]+\//,
+    refusesFile: (path) => positionOf(placeOf(path)!.module) < 0,
+  },
+  {
+    name: 'modules-are-imported-by-their-face',
+    instead: 'import src/modules/<module>/index.ts, and export from there what others may use',
+    of: /^src\//,
+    // The list of all endpoints and jobs.
+    except: /^src\/modules\/index\.ts$/,
+    refuses: (imported, from) => {
+      const other = placeOf(imported)
+      return other !== undefined && other.module !== placeOf(from)?.module && other.rest !== 'index.ts'
+    },
+  },
+  {
+    name: 'a-face-is-for-others',
+    instead: 'import the file itself: a module does not import its own face',
+    of: /^src\/modules\/[^/]+\//,
+    refuses: (imported, from) => {
+      const [own, other] = [placeOf(from)!, placeOf(imported)]
+      return other?.module === own.module && other.rest === 'index.ts'
+    },
+  },
+  {
+    name: 'nothing-imports-the-list-of-modules',
+    instead: 'only app.ts knows all modules',
     of: /^src\/(?!app\.ts|main\.ts)/,
-    refuses: named(/^src\/areas\/index\.ts$/),
+    refuses: named(/^src\/modules\/index\.ts$/),
   },
   {
     name: 'edges-do-not-know-each-other',
-    instead: 'what doors share lies in edges/http or in an area',
+    instead: 'what transports share lies in edges/http or in a module',
     of: /^src\/edges\//,
     refuses: (imported, from) => {
       const other = /^src\/edges\/([^/]+)\//.exec(imported)?.[1]
@@ -105,9 +134,9 @@ export const boundaries: readonly Boundary[] = [
   },
   {
     name: 'only-http-edges-know-fastify',
-    instead: 'declare an endpoint, or write a door under src/edges/',
+    instead: 'declare an endpoint, or add a route under src/edges/',
     of: /^src\//,
-    except: /^src\/edges\/(http|git-http|lfs|registry)\//,
+    except: /^src\/edges\/(http|git-http|lfs)\//,
     refuses: named(/^(@?fastify$|fastify\/|@fastify\/)/),
   },
   {
@@ -147,7 +176,8 @@ export function violations(modules: readonly Module[]): Violation[] {
   const broken = shipped.flatMap((module) =>
     boundaries
       .filter(({ of, except }) => (of?.test(module.path) ?? true) && !except?.test(module.path))
-      .flatMap(({ name, instead, refuses, forbids }) => [
+      .flatMap(({ name, instead, refuses, refusesFile, forbids }) => [
+        ...(refusesFile?.(module.path) ? [{ rule: name, file: module.path, what: 'lies there', instead }] : []),
         ...module.imports
           .filter((imported) => refuses?.(imported, module.path))
           .map((imported) => ({ rule: name, file: module.path, what: `imports ${imported}`, instead })),
@@ -156,25 +186,76 @@ export function violations(modules: readonly Module[]): Violation[] {
           : []),
       ]),
   )
-  return [...broken, ...cycles(shipped)]
+  return [...broken, ...fileCycles(shipped), ...folderCycles(shipped)]
 }
 
-/** Each circle of imports once, from the first file (by name) in it. */
-function cycles(modules: readonly Module[]): Violation[] {
-  const imports = new Map(modules.map(({ path, imports }) => [path, imports]))
-  const done = new Set<string>()
-  const found: Violation[] = []
-  const visit = (path: string, trail: readonly string[]): void => {
-    const at = trail.indexOf(path)
-    if (at >= 0) {
-      const circle = [...trail.slice(at), path].join(' → ')
-      found.push({ rule: 'no-cycles', file: path, what: circle, instead: 'move what both need into a file of its own' })
-      return
+/** Each cycle of files once, from the first file (by name) in it. */
+const fileCycles = (modules: readonly Module[]): Violation[] =>
+  cyclesOf(new Map(modules.map(({ path, imports }) => [path, new Set(imports)]))).map((cycle) => ({
+    rule: 'no-cycles-of-files',
+    file: cycle[0]!,
+    what: cycle.join(' → '),
+    instead: 'move what both need into a file of its own',
+  }))
+
+/**
+ * Nouns that are one subject until the kernel of discussion (notes, todos, subscriptions and time of whatever can be discussed)
+ * is taken out of them: a cycle among these is let pass.
+ */
+const oneSubject: readonly string[] = [
+  'approvals',
+  'merge-requests',
+  'merging',
+  'notes',
+  'subscriptions',
+  'time-tracking',
+  'todos',
+].map((noun) => `src/modules/review/${noun}`)
+
+/** The folder of a file: of modules that of its noun, else that below src. */
+function folderOf(path: string): string | undefined {
+  const noun = /^src\/modules\/[^/]+\/[^/]+(?=\/)/.exec(path)?.[0]
+  if (noun !== undefined) return oneSubject.includes(noun) ? 'src/modules/review/(merge requests)' : noun
+  return path.startsWith('src/modules/') ? undefined : /^src\/[^/]+(?=\/)/.exec(path)?.[0]
+}
+
+/** Each cycle of folders once: one that is cut into files until no file is in it is a cycle all the same. */
+function folderCycles(modules: readonly Module[]): Violation[] {
+  return cyclesOf(folderGraph(modules)).map((cycle) => ({
+    rule: 'no-cycles-of-folders',
+    file: cycle[0]!,
+    what: cycle.join(' → '),
+    instead: 'move what both need into the lower folder, or make what follows a reaction',
+  }))
+}
+
+/** Folder → the folders it imports. A face stands for its module. */
+export function folderGraph(modules: readonly Module[]): Map<string, Set<string>> {
+  const graph = new Map<string, Set<string>>()
+  for (const { path, imports } of modules) {
+    const from = folderOf(path)
+    if (from === undefined) continue
+    const to = graph.get(from) ?? new Set<string>()
+    graph.set(from, to)
+    for (const imported of imports) {
+      const folder = folderOf(imported)
+      if (folder !== undefined && folder !== from) to.add(folder)
     }
-    if (done.has(path)) return
-    for (const next of imports.get(path) ?? []) visit(next, [...trail, path])
-    done.add(path)
   }
-  for (const { path } of modules) visit(path, [])
+  return graph
+}
+
+/** Cycles of a graph, each once and from the node at which it was met first, which stands at its end again. */
+function cyclesOf(graph: ReadonlyMap<string, ReadonlySet<string>>): string[][] {
+  const done = new Set<string>()
+  const found: string[][] = []
+  const visit = (node: string, trail: readonly string[]): void => {
+    const at = trail.indexOf(node)
+    if (at >= 0) return void found.push([...trail.slice(at), node])
+    if (done.has(node)) return
+    for (const next of graph.get(node) ?? []) visit(next, [...trail, node])
+    done.add(node)
+  }
+  for (const node of graph.keys()) visit(node, [])
   return found
 }

@@ -1,24 +1,28 @@
 import { access, mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { moduleOrder } from '../boundaries/rules.ts'
 import { areaFiles, namesOf } from './templates.ts'
 
 /**
- * Writes a new area below `root` and lists it in areas/index.ts. Returns the files written. Refuses a noun that is no
- * plural in kebab-case, and one that is taken.
+ * Writes the folder of a new noun into a module, `planning/labels`, and lists it in src/modules/index.ts. Returns the files
+ * written. Refuses an unknown module, a noun that is no plural in kebab-case, and one that exists.
  */
-export async function newArea(root: string, noun: string): Promise<string[]> {
-  if (!/^[a-z][a-z0-9]*(-[a-z0-9]+)*s$/.test(noun))
-    throw new Error(`an area is a plural noun in kebab-case, like merge-requests, not ${noun}`)
-  const folder = join(root, 'src/areas', noun)
-  if (await exists(folder)) throw new Error(`src/areas/${noun} is there already`)
+export async function newArea(root: string, place: string): Promise<string[]> {
+  const [, module, noun] = /^([a-z-]+)\/([a-z][a-z0-9]*(?:-[a-z0-9]+)*s)$/.exec(place) ?? []
+  if (module === undefined || noun === undefined)
+    throw new Error(`name a module and a plural noun in kebab-case, like review/merge-requests, not ${place}`)
+  if (!(moduleOrder as readonly string[]).includes(module))
+    throw new Error(`there is no module ${module}; the modules are ${moduleOrder.join(', ')}`)
+  const folder = join(root, 'src/modules', place)
+  if (await exists(folder)) throw new Error(`src/modules/${place} exists`)
   const names = namesOf(noun)
-  const index = join(root, 'src/areas/index.ts')
-  const listed = withArea(await readFile(index, 'utf8'), noun, `${names.camel}Routes`)
+  const index = join(root, 'src/modules/index.ts')
+  const listed = withArea(await readFile(index, 'utf8'), place, `${names.camel}Routes`)
   await mkdir(folder)
-  const files = areaFiles(names)
+  const files = areaFiles(names, module)
   for (const [name, text] of Object.entries(files)) await writeFile(join(folder, name), text)
   await writeFile(index, listed)
-  return [...Object.keys(files).map((name) => `src/areas/${noun}/${name}`), 'src/areas/index.ts']
+  return [...Object.keys(files).map((name) => `src/modules/${place}/${name}`), 'src/modules/index.ts']
 }
 
 const exists = (path: string): Promise<boolean> =>
@@ -27,14 +31,15 @@ const exists = (path: string): Promise<boolean> =>
     () => false,
   )
 
-/** The text of areas/index.ts with one more import and one more row, each in its alphabetical place. */
-export function withArea(text: string, noun: string, routes: string): string {
-  const statement = `import { ${routes} } from './${noun}/routes.ts'`
+/** The text of src/modules/index.ts with one more import and one more row, each in its alphabetical place. */
+export function withArea(text: string, place: string, routes: string): string {
+  const noun = place.split('/').at(-1)!
+  const statement = `import { ${routes} } from './${place}/routes.ts'`
   const row = /^[a-z]+$/.test(noun) ? `  ${noun}: ${routes},` : `  '${noun}': ${routes},`
   const lines = text.split('\n')
   const start = lines.findIndex((line) => line.startsWith('export const areas'))
   const end = lines.indexOf('}', start)
-  if (start < 0 || end < 0) throw new Error('areas/index.ts has no list called areas')
+  if (start < 0 || end < 0) throw new Error('src/modules/index.ts has no list called areas')
   const keyOf = (line: string): string => line.trim().replace(/^'/, '')
   insertSorted(lines, start + 1, end, row, keyOf)
   const last = lines.findLastIndex((line) => line.startsWith('import '))

@@ -25,16 +25,16 @@ const sorted = (names: string[]): string => {
 }
 
 /** The files of an area that lists what belongs to a project: the most common kind, and the easiest to cut down. */
-export const areaFiles = (names: Names): Record<string, string> => ({
+export const areaFiles = (names: Names, module: string): Record<string, string> => ({
   'entity.ts': entity(names),
   'queries.ts': queries(names),
-  'routes.ts': routes(names),
+  'routes.ts': routes(names, module),
   [`${names.noun}.test.ts`]: test(names),
 })
 
 const entity = ({ record }: Names) => `import { Type } from 'typebox'
-import { entity } from '../../api/entity.ts'
-import { timestamp } from '../../api/schema.ts'
+import { entity } from '../../../api/entity.ts'
+import { timestamp } from '../../../api/schema.ts'
 import type { ${record}Row } from './queries.ts'
 
 export const ${record} = entity({
@@ -48,9 +48,9 @@ export const ${record} = entity({
 })
 `
 
-const queries = ({ snake, record, camel }: Names) => `import type { List } from '../../api/page.ts'
-import { raw, sql } from '../../db/sql.ts'
-import type { Timestamp } from '../../db/types.ts'
+const queries = ({ snake, record, camel }: Names) => `import type { List } from '../../../api/page.ts'
+import { raw, sql } from '../../../db/sql.ts'
+import type { Timestamp } from '../../../db/types.ts'
 
 export type ${record}Row = { id: number; name: string; created_at: Timestamp }
 
@@ -65,9 +65,9 @@ export const ${camel}Of = (projectId: number): List => ({
 })
 `
 
-const routes = ({ snake, record, camel }: Names) => `import { endpoint } from '../../api/endpoint.ts'
-import { fetchPage } from '../../api/page.ts'
-import { project } from '../projects/subject.ts'
+const routes = ({ snake, record, camel }: Names, module: string) => `import { endpoint } from '../../../api/endpoint.ts'
+import { fetchPage } from '../../../api/page.ts'
+import { project } from '${module === 'projects' ? '../projects/subject.ts' : '../../projects/index.ts'}'
 import { ${record} } from './entity.ts'
 import { ${sorted([`${camel}Of`, `type ${record}Row`])} } from './queries.ts'
 
@@ -86,7 +86,7 @@ export const ${camel}Routes = [
 `
 
 const test = ({ snake }: Names) => `import { describe, expect } from 'vitest'
-import { test, unique } from '../../../test/world.ts'
+import { test, unique } from '../../../../test/world.ts'
 
 describe('GET /projects/:id/${snake}', () => {
   test('is 404 for who may not see the project', async ({ world }) => {

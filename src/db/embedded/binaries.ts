@@ -16,7 +16,7 @@ import { tmpdir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
 import { Failure } from '../../kernel/failure.ts'
 import type { Layout } from './layout.ts'
-import type { Owner } from './owner.ts'
+import { giveTo, type Owner } from './owner.ts'
 
 /** Absolute paths of the programs, and the environment they run in (their working folder is a child of `home`). */
 export type Binaries = Readonly<{ postgres: string; initdb: string; major: number; env: Record<string, string> }>
@@ -30,6 +30,8 @@ export function prepareBinaries(layout: Layout, owner: Owner): Binaries {
   const native =
     owner.drop && !canRun(owner, join(found.native, 'bin/postgres')) ? copied(found, layout, owner) : found.native
   makeLinks(native, process.platform === 'linux' ? layout.lib : join(native, 'lib'))
+  // Private to whoever makes it, which is us.
+  if (existsSync(layout.lib)) giveTo(owner, layout.lib)
   return {
     postgres: join(native, 'bin/postgres'),
     initdb: join(native, 'bin/initdb'),
@@ -66,7 +68,11 @@ function copied(found: { native: string; version: string }, layout: Layout, owne
     const folder = join(parent, `postgresql-${found.version}`)
     const ours = () => lstatSync(folder, { throwIfNoEntry: false })
     try {
-      mkdirSync(parent, { recursive: true })
+      if (!existsSync(parent)) {
+        mkdirSync(parent, { recursive: true })
+        // Whatever our umask: `owner` must be able to walk through.
+        chmodSync(parent, 0o755)
+      }
       if (ours() === undefined) {
         // A fresh name, which nobody can have put a link at.
         const unfinished = mkdtempSync(`${folder}-`)

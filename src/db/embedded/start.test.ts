@@ -15,7 +15,8 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { setTimeout as delay } from 'node:timers/promises'
 import pg from 'pg'
-import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { eventually } from '../../../test/waiting.ts'
 import { layoutOf } from './layout.ts'
 import { findEmbedded, startEmbedded } from './start.ts'
 
@@ -159,7 +160,7 @@ describe('startEmbedded', () => {
     const { child, url, pid } = await startElsewhere(folder)
     await query(url, 'create table kept as select 7 as n')
     child.kill('SIGKILL')
-    await vi.waitFor(() => expect(isAlive(pid)).toBe(false), { timeout: 2_000, interval: 10 })
+    await eventually(() => expect(isAlive(pid)).toBe(false), 10)
 
     await using again = await start(folder)
     expect(await query(again.url, 'select n from kept')).toEqual([{ n: 7 }])
@@ -200,9 +201,9 @@ describe('startEmbedded', () => {
     const watchers = () => childrenOf(child.pid!).filter((each) => each !== pid)
     const [first] = watchers()
     process.kill(first!, 'SIGKILL')
-    await vi.waitFor(() => expect(watchers().filter((each) => each !== first && isAlive(each))).toHaveLength(1))
+    await eventually(() => expect(watchers().filter((each) => each !== first && isAlive(each))).toHaveLength(1))
     child.kill('SIGKILL')
-    await vi.waitFor(() => expect(isAlive(pid)).toBe(false), { timeout: 2_000, interval: 10 })
+    await eventually(() => expect(isAlive(pid)).toBe(false), 10)
   })
 
   test('kill -9 of PostgreSQL itself is told, and the next start recovers', async () => {
@@ -286,7 +287,7 @@ describe('startEmbedded', () => {
     // The kernel tells PostgreSQL that we are root, who may come in.
     expect(await query(url, 'select 1 as one')).toEqual([{ one: 1 }])
     child.kill('SIGKILL')
-    await vi.waitFor(() => expect(isAlive(pid)).toBe(false), { timeout: 2_000, interval: 10 })
+    await eventually(() => expect(isAlive(pid)).toBe(false), 10)
 
     await using asRoot = await start(folder)
     expect(statSync(`/proc/${asRoot.pid}`).uid).toBe(daemon)

@@ -3,19 +3,19 @@ import type { Duplex, Writable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { createGunzip } from 'node:zlib'
 import type { Ctx } from '../../api/ctx.ts'
-import { gitAccess } from '../../areas/git-transport/access.ts'
-import type { Service } from '../../areas/git-transport/address.ts'
-import { receivePush } from '../../areas/git-transport/receive.ts'
-import { createFromPush, type Plan } from '../../areas/project-creation/service.ts'
-import type { ProjectSubject } from '../../areas/projects/subject.ts'
-import { openForWriting, openRepository } from '../../areas/repositories/open.ts'
 import type { Repository } from '../../git/repository.ts'
 import { receivePack, uploadPack } from '../../git/transfer.ts'
 import { Failure } from '../../kernel/failure.ts'
+import { createFromPush, type Plan } from '../../modules/lifecycle/index.ts'
+import { openForWriting, openRepository, type ProjectSubject } from '../../modules/projects/index.ts'
+import { gitAccess, receivePush, type Service } from '../../modules/transport/index.ts'
 import { type Exchange, type Headers, sendEmpty, sendText } from '../http/answer.ts'
 import { authenticateGit, type Denial, denialAnswer } from '../http/authenticate-git.ts'
+import { atPaceOfClient, type BodyPace } from '../http/body/pace.ts'
 import type { Doors } from '../http/doors.ts'
 import { answerFor, failureOf, logFault } from '../http/failures.ts'
+import { ClientGone, clientGone, goneSignal } from '../http/gone.ts'
+import type { HttpLimits } from '../http/limits.ts'
 import { refusedByLimits } from '../http/rate-limit.ts'
 import { logAnswer } from '../http/request-log.ts'
 import type { Claim } from '../http/wildcard-door.ts'
@@ -30,13 +30,19 @@ const plain: Headers = { 'content-type': 'text/plain; charset=utf-8' }
 
 /** Git over smart HTTP: parse, authenticate, ask the policy, stream. */
 export const gitClaim =
-  (doors: Doors): Claim =>
+  (doors: Doors, limits: HttpLimits): Claim =>
   (method, url) => {
     const asked = method === 'PUT' ? undefined : parseGitUrl(url)
-    return asked && ((exchange, remoteAddress) => serve(exchange, asked, remoteAddress, doors))
+    return asked && ((exchange, remoteAddress) => serve(exchange, asked, remoteAddress, doors, limits))
   }
 
-async function serve(exchange: Exchange, asked: GitRequest, remoteAddress: string, doors: Doors): Promise<void> {
+async function serve(
+  exchange: Exchange,
+  asked: GitRequest,
+  remoteAddress: string,
+  doors: Doors,
+  { fetchPace, pushPace }: HttpLimits,
+): Promise<void> {
   const { req } = exchange
   let ctx: Ctx | undefined
   try {
@@ -47,7 +53,9 @@ async function serve(exchange: Exchange, asked: GitRequest, remoteAddress: strin
       return sendText(exchange, 405, 'Method Not Allowed\n', { ...plain, allow: 'POST' })
     const service = asked.service as Service
     const shown = await authenticateGit(req.headers.authorization, doors, remoteAddress)
-    ctx = await doors.open('denied' in shown ? null : shown.caller, remoteAddress)
+    // What only reads ends when the client leaves; a push that has begun goes on to its end.
+    const gone = service === 'git-upload-pack' || asked.kind === 'refs' ? goneSignal(exchange) : undefined
+    ctx = await doors.open('denied' in shown ? null : shown.caller, remoteAddress, gone)
     if (await refusedByLimits(exchange, ctx, ctx.actor, remoteAddress, 'web')) return
     if ('denied' in shown) return refuseCredentials(exchange, shown, doors.siteUrl)
     const access = await gitAccess(ctx, asked.path, service, 'http')
@@ -55,14 +63,14 @@ async function serve(exchange: Exchange, asked: GitRequest, remoteAddress: strin
     if ('refused' in access)
       return sendText(exchange, access.refused === 'missing' ? 404 : 403, `${access.message}\n`, plain)
     if (asked.kind === 'refs') await advertise(exchange, await advertised(ctx, access, service), service)
-    else if ('plan' in access) await push(exchange, ctx, await createFromPush(ctx, access.plan), true)
-    else if (service === 'git-upload-pack') await fetch(exchange, ctx, access.project)
-    else await push(exchange, ctx, access.project)
+    else if ('plan' in access) await push(exchange, ctx, await createFromPush(ctx, access.plan), pushPace, true)
+    else if (service === 'git-upload-pack') await fetch(exchange, ctx, access.project, fetchPace)
+    else await push(exchange, ctx, access.project, pushPace)
   } catch (error) {
     failed(exchange, error, doors)
   } finally {
-    // Bytes of a refused push that nobody reads would keep the connection open.
-    if (!req.complete) req.resume()
+    // Bytes that are not read would stand in the way of the next request on the connection.
+    if (!req.readableEnded) req.resume()
     logAnswer(doors.log, exchange, ctx?.actor ?? null)
   }
 }
@@ -82,8 +90,13 @@ async function advertised(
   access: { project: ProjectSubject } | { plan: Plan },
   service: Service,
 ): Promise<Repository> {
-  if ('plan' in access) return ctx.git.open(await ctx.git.emptyDir())
-  return service === 'git-upload-pack' ? openRepository(ctx, access.project) : openForWriting(ctx, access.project)
+  if ('plan' in access)
+    return ctx.git
+      .open(await ctx.git.emptyDir())
+      .until(ctx.gone)
+      .for(ctx.shareKey)
+  if (service === 'git-upload-pack') return openRepository(ctx, access.project)
+  return (await openForWriting(ctx, access.project)).until(ctx.gone)
 }
 
 /** The list of refs (or, with protocol v2, of what we can), with the line that names the service before it. */
@@ -99,20 +112,21 @@ async function advertise(exchange: Exchange, repo: Repository, service: Service)
           onVerdict: async () => ({ ok: false }),
         })
   const { res } = exchange
+  const gone = goneSignal(exchange)
+  gone.throwIfAborted()
   res.writeHead(200, head(exchange, `application/x-${service}-advertisement`))
   const line = `# service=${service}\n`
   res.write(`${(line.length + 4).toString(16).padStart(4, '0')}${line}0000`)
-  await pipeline(stream, res)
+  await pipeline(stream, res, { signal: gone })
   await done
 }
 
-async function fetch(exchange: Exchange, ctx: Ctx, project: ProjectSubject): Promise<void> {
+async function fetch(exchange: Exchange, ctx: Ctx, project: ProjectSubject, pace: BodyPace): Promise<void> {
   const { stream, done } = await uploadPack(openRepository(ctx, project), {
     statelessRpc: true,
     protocol: header(exchange, 'git-protocol'),
   })
-  exchange.res.once('close', () => stream.destroy())
-  await converse(exchange, stream, head(exchange, 'application/x-git-upload-pack-result'))
+  await converse(exchange, stream, head(exchange, 'application/x-git-upload-pack-result'), pace)
   await done
   exchange.res.end()
 }
@@ -121,7 +135,13 @@ async function fetch(exchange: Exchange, ctx: Ctx, project: ProjectSubject): Pro
  * The answer ends only when what follows from the push is committed. When the client leaves, git hears that there is
  * nothing more, and comes to its own end: one that is killed leaves its quarantine behind.
  */
-async function push(exchange: Exchange, ctx: Ctx, project: ProjectSubject, created = false): Promise<void> {
+async function push(
+  exchange: Exchange,
+  ctx: Ctx,
+  project: ProjectSubject,
+  pace: BodyPace,
+  created = false,
+): Promise<void> {
   const { stream, done, settled } = await receivePush(ctx, project, {
     door: 'http',
     statelessRpc: true,
@@ -129,7 +149,7 @@ async function push(exchange: Exchange, ctx: Ctx, project: ProjectSubject, creat
     created,
   })
   try {
-    await converse(exchange, stream, head(exchange, 'application/x-git-receive-pack-result'))
+    await converse(exchange, stream, head(exchange, 'application/x-git-receive-pack-result'), pace)
     await done
   } finally {
     await done.catch(() => {})
@@ -142,12 +162,18 @@ async function push(exchange: Exchange, ctx: Ctx, project: ProjectSubject, creat
  * Passes on what both say, each only as fast as the other takes it. The answer is not begun before git says something,
  * and left open. Rejects when the client's words make no sense, whatever git made of them; not when he leaves.
  */
-async function converse({ req, res }: Exchange, stream: Duplex, headers: Headers): Promise<void> {
+async function converse(exchange: Exchange, stream: Duplex, headers: Headers, pace: BodyPace): Promise<void> {
+  const { req, res } = exchange
+  const gone = goneSignal(exchange)
   for (const [name, value] of Object.entries(headers)) res.setHeader(name, value)
   let broken: unknown
   const send = async () => {
     try {
-      for await (const chunk of bodyOf(req)) if (!stream.write(chunk)) await drained(stream)
+      for await (const chunk of atPaceOfClient(bodyOf(req), pace)) {
+        // Git has said all it has to say, and reads no more.
+        if (stream.destroyed || stream.readableEnded) break
+        if (!stream.write(chunk)) await drained(stream, gone)
+      }
     } catch (error) {
       const { code = '' } = error as NodeJS.ErrnoException
       if (code.startsWith('Z_')) broken = new Failure('invalid', 'The body is not what its Content-Encoding says: gzip')
@@ -157,7 +183,7 @@ async function converse({ req, res }: Exchange, stream: Duplex, headers: Headers
     }
   }
   const answer = async () => {
-    for await (const chunk of stream) if (!broken && !res.destroyed && !res.write(chunk)) await drained(res)
+    for await (const chunk of stream) if (!broken && !gone.aborted && !res.write(chunk)) await drained(res, gone)
   }
   await Promise.all([send(), answer()])
   if (broken) throw broken
@@ -173,15 +199,17 @@ function bodyOf(req: IncomingMessage): AsyncIterable<Buffer> {
   return gunzip
 }
 
-/** When it takes more, or nothing any more. */
-const drained = (stream: Writable): Promise<void> =>
+/** Resolves when the stream takes more, or nothing any more because it was closed or the client has gone. */
+const drained = (stream: Writable, gone: AbortSignal): Promise<void> =>
   new Promise((resolve) => {
     const go = () => {
       stream.off('drain', go).off('close', go)
+      gone.removeEventListener('abort', go)
       resolve()
     }
-    if (stream.destroyed) resolve()
-    else stream.on('drain', go).on('close', go)
+    if (stream.destroyed || gone.aborted) return resolve()
+    stream.on('drain', go).on('close', go)
+    gone.addEventListener('abort', go)
   })
 
 const header = ({ req }: Exchange, name: string): string | undefined => {
@@ -199,9 +227,20 @@ const head = (exchange: Exchange, contentType: string): Headers => ({
 
 function failed(exchange: Exchange, error: unknown, { log }: Doors): void {
   const { req, res } = exchange
-  const { status } = answerFor(error)
+  if (error instanceof ClientGone) {
+    res.statusCode = clientGone
+    return
+  }
+  const { status, headers } = answerFor(error)
   if (!res.destroyed)
     logFault(log, error, { request_id: exchange.requestId, path: req.url!.split('?', 1)[0] }, 'git request failed')
+  // What is left of the body is not worth reading.
+  const close: Headers = req.complete ? {} : { connection: 'close' }
   if (res.headersSent) res.destroy()
-  else sendText(exchange, status, `${failureOf(error)?.message ?? 'Internal Server Error'}\n`, plain)
+  else
+    sendText(exchange, status, `${failureOf(error)?.message ?? 'Internal Server Error'}\n`, {
+      ...plain,
+      ...headers,
+      ...close,
+    })
 }

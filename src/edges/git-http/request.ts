@@ -1,4 +1,4 @@
-import { repositoryPath, type Service } from '../../areas/git-transport/address.ts'
+import { repositoryPath, type Service } from '../../modules/transport/index.ts'
 
 /** What a URL asks of git over HTTP. */
 export type GitRequest =

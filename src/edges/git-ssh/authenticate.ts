@@ -1,9 +1,8 @@
 import type { Logger } from 'pino'
 import ssh2 from 'ssh2'
-import { isThrottled, noteFailure, throttleKeys } from '../../areas/sign-in-throttle/service.ts'
-import { sha256Of } from '../../areas/ssh-keys/public-key.ts'
-import { isKnownKey } from '../../areas/ssh-keys/queries.ts'
 import type { Db } from '../../db/db.ts'
+import { isKnownKey, sha256Of } from '../../modules/accounts/index.ts'
+import { isThrottled, noteFailure, throttleKeys } from '../../modules/instance/index.ts'
 import type { SshLimits } from './limits.ts'
 
 /** Whoever it is, the key tells; so all come by one name. */

@@ -3,6 +3,7 @@ import type { Socket } from 'node:net'
 import type { ServerChannel } from 'ssh2'
 import type { Exit } from '../../git/runner/protocol.ts'
 import type { Transfer } from '../../git/transfer.ts'
+import { Failure } from '../../kernel/failure.ts'
 import { gatherWrites } from './gather.ts'
 
 /** One command of a client: where its bytes go, until it is gone. */
@@ -52,7 +53,8 @@ export async function relay(call: Call, { stream, done }: Transfer): Promise<Exi
   try {
     // Its end comes before the process's: destroying it then would make a signal of the exit.
     for await (const chunk of stream.iterator({ destroyOnReturn: false })) await send(call, chunk as Buffer)
-  } catch {
+  } catch (error) {
+    if (error instanceof Failure) say(call, error.message)
     end()
   } finally {
     gone.removeEventListener('abort', end)

@@ -1,4 +1,4 @@
-import { repositoryPath, type Service } from '../../areas/git-transport/address.ts'
+import { repositoryPath, type Service } from '../../modules/transport/index.ts'
 
 /** What a client asks us to run. */
 export type Command =

@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net'
 import type { Connection, ServerChannel, Session } from 'ssh2'
-import { findKeyHolder, keyRefusal } from '../../areas/ssh-keys/authenticate.ts'
 import { Failure } from '../../kernel/failure.ts'
+import { findKeyHolder, keyRefusal } from '../../modules/accounts/index.ts'
 import { type Call, say } from './call.ts'
 import { parseCommand } from './command.ts'
 import type { SshDoors } from './doors.ts'

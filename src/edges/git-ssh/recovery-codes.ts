@@ -1,7 +1,7 @@
 import { on } from 'node:events'
 import type { Ctx } from '../../api/ctx.ts'
-import { termsComplaint } from '../../areas/terms/service.ts'
-import { isTwoFactorEnabled, recoverCodes } from '../../areas/two-factor/service.ts'
+import { isTwoFactorEnabled, recoverCodes } from '../../modules/accounts/index.ts'
+import { termsComplaint } from '../../modules/instance/index.ts'
 import { type Call, say, send } from './call.ts'
 
 const question =

@@ -1,14 +1,11 @@
 import type { Ctx } from '../../api/ctx.ts'
-import { type Access, gitAccess, protocolRefusal } from '../../areas/git-transport/access.ts'
-import { receivePush } from '../../areas/git-transport/receive.ts'
-import { lfsAccess } from '../../areas/large-files/access.ts'
-import { largeFileCredentials } from '../../areas/large-files/credentials.ts'
-import { createFromPush, type Plan } from '../../areas/project-creation/service.ts'
-import type { ProjectSubject } from '../../areas/projects/subject.ts'
-import { openRepository } from '../../areas/repositories/open.ts'
-import type { KeyHolder } from '../../areas/ssh-keys/authenticate.ts'
 import type { Exit } from '../../git/runner/protocol.ts'
 import { receivePack, uploadArchive, uploadPack } from '../../git/transfer.ts'
+import type { KeyHolder } from '../../modules/accounts/index.ts'
+import { createFromPush, type Plan } from '../../modules/lifecycle/index.ts'
+import { openRepository, type ProjectSubject } from '../../modules/projects/index.ts'
+import { largeFileCredentials, lfsAccess } from '../../modules/pushes/index.ts'
+import { type Access, gitAccess, protocolRefusal, receivePush } from '../../modules/transport/index.ts'
 import { type Call, relay, say, send } from './call.ts'
 import type { Command } from './command.ts'
 import { recoveryCodes } from './recovery-codes.ts'
@@ -71,7 +68,7 @@ async function transfer(
   if ('plan' in access) return pushToNothing(call, access.plan, ctx, options)
   const { project } = access as { project: ProjectSubject }
   if (service === 'git-receive-pack') return push(call, project, ctx, options)
-  const repo = openRepository(ctx, project)
+  const repo = openRepository(ctx, project).until(call.gone)
   const started = service === 'git-upload-pack' ? uploadPack(repo, options) : uploadArchive(repo, options)
   return statusOf(await relay(call, await started))
 }
@@ -104,7 +101,10 @@ async function push(
  * push. One who only looks, as with `--dry-run`, makes nothing.
  */
 async function pushToNothing(call: Call, plan: Plan, ctx: Ctx, options: Options): Promise<number> {
-  const nothing = ctx.git.open(await ctx.git.emptyDir())
+  const nothing = ctx.git
+    .open(await ctx.git.emptyDir())
+    .until(call.gone)
+    .for(ctx.shareKey)
   const { stream, done } = await receivePack(nothing, {
     ...options,
     advertise: true,

@@ -1,9 +1,10 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Ctx } from '../../api/ctx.ts'
-import { askForPassword, choosePassword, confirmByLink, isLink } from '../../areas/users/links.ts'
 import { Failure } from '../../kernel/failure.ts'
 import { escaped } from '../../kernel/html.ts'
+import { askForPassword, choosePassword, confirmByLink, isLink } from '../../modules/accounts/index.ts'
 import { type Exchange, sendText } from './answer.ts'
+import { atPace, usualPace } from './body/pace.ts'
 import { readBytes } from './body/read-bytes.ts'
 import type { Doors } from './doors.ts'
 import { beginExchange } from './exchange.ts'
@@ -146,9 +147,10 @@ export const accountPages =
         method: 'POST',
         url,
         handler: (request, reply) =>
-          serve(request, reply, async (ctx) =>
-            take(new URLSearchParams((await readBytes(request.raw, longestBody)).toString('utf8')), ctx),
-          ),
+          serve(request, reply, async (ctx) => {
+            const bytes = await atPace(request.raw, usualPace, () => readBytes(request.raw, longestBody))
+            return take(new URLSearchParams(bytes.toString('utf8')), ctx)
+          }),
       })
     }
   }

@@ -1,8 +1,9 @@
 import { hash } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { Readable } from 'node:stream'
+import type { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { listBytes, type RecordText } from '../../api/record-texts.ts'
+import { goneSignal } from './gone.ts'
 
 export type Headers = Record<string, string | number>
 
@@ -124,7 +125,11 @@ export function sendEmpty(exchange: Exchange, status: number, headers: Headers =
   exchange.res.end()
 }
 
-/** Sends bytes; a stream is read only as fast as the caller takes it. Rejects when either side breaks. */
+/**
+ * Sends bytes; a stream is read only as fast as the client takes it. Rejects when either side breaks, with `ClientGone`
+ * when the client closed the connection, be it before the call. However it ends, the stream is destroyed, and with it the
+ * process or file behind it.
+ */
 export async function sendBody(
   exchange: Exchange,
   status: number,
@@ -132,16 +137,24 @@ export async function sendBody(
   headers: Headers,
 ): Promise<void> {
   const { req, res } = exchange
-  res.writeHead(
-    status,
-    allHeaders(exchange, Buffer.isBuffer(body) ? { ...headers, 'content-length': body.length } : headers),
-  )
-  if (req.method === 'HEAD') {
-    if (body instanceof Readable) body.destroy()
-    res.end()
-  } else if (Buffer.isBuffer(body)) {
-    finish(res, body)
-  } else {
-    await pipeline(body, res)
+  if (Buffer.isBuffer(body)) {
+    res.writeHead(status, allHeaders(exchange, { ...headers, 'content-length': body.length }))
+    if (req.method === 'HEAD') res.end()
+    else finish(res, body)
+    return
+  }
+  const gone = goneSignal(exchange)
+  // A stream may fail between its making and the first read. Its reader gets the error; without one it ends the process.
+  body.on('error', () => {})
+  try {
+    gone.throwIfAborted()
+    res.writeHead(status, allHeaders(exchange, headers))
+    if (req.method === 'HEAD') res.end()
+    else await pipeline(body, res, { signal: gone })
+  } catch (error) {
+    gone.throwIfAborted()
+    throw error
+  } finally {
+    body.destroy()
   }
 }

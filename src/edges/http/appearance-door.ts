@@ -1,6 +1,6 @@
-import { findPicture, type PictureName, pictures } from '../../areas/appearance/queries.ts'
-import { contentTypeOf } from '../../areas/avatars/image.ts'
 import { notFound } from '../../kernel/failure.ts'
+import { findPicture, type PictureName, pictures } from '../../modules/administration/index.ts'
+import { contentTypeOf } from '../../modules/namespaces/index.ts'
 import { sendBody } from './answer.ts'
 import type { Doors } from './doors.ts'
 import { beginExchange } from './exchange.ts'

@@ -1,7 +1,6 @@
 import type { Caller } from '../../access/actor.ts'
-import { authenticateDeployToken } from '../../areas/deploy-tokens/authenticate.ts'
-import { type SignInRefusal, signIn } from '../../areas/sign-in/service.ts'
-import { gitRefusals } from '../../areas/tokens/authenticate.ts'
+import { gitRefusals, type SignInRefusal, signIn } from '../../modules/accounts/index.ts'
+import { authenticateDeployToken } from '../../modules/groups/index.ts'
 import { basicCredentials } from './basic.ts'
 import type { Doors } from './doors.ts'
 

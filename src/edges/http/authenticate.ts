@@ -2,10 +2,15 @@ import type { Actor, Caller } from '../../access/actor.ts'
 import { reaches, type Scope } from '../../access/scopes.ts'
 import { ParameterError } from '../../api/params/parameter-error.ts'
 import type { RawParams } from '../../api/params/raw.ts'
-import { accountRefusal, actorOf, type Refusal, type TokenAuthenticator } from '../../areas/tokens/authenticate.ts'
-import { findAccount } from '../../areas/tokens/queries.ts'
 import type { Db } from '../../db/db.ts'
 import { forbidden, notFound, unauthenticated } from '../../kernel/failure.ts'
+import {
+  accountRefusal,
+  actorOf,
+  findAccount,
+  type Refusal,
+  type TokenAuthenticator,
+} from '../../modules/accounts/index.ts'
 import { WireFailure } from './failures.ts'
 
 type Headers = Readonly<Record<string, string | string[] | undefined>>

@@ -1,9 +1,9 @@
 import type { Logger } from 'pino'
 import type { Caller } from '../../access/actor.ts'
 import type { Ctx } from '../../api/ctx.ts'
-import type { TokenAuthenticator } from '../../areas/tokens/authenticate.ts'
 import type { Db } from '../../db/db.ts'
 import type { Plan } from '../../kernel/plan.ts'
+import type { TokenAuthenticator } from '../../modules/accounts/index.ts'
 import type { SettingsReader } from '../../settings/store.ts'
 
 /** What the HTTP edge needs of the application. */

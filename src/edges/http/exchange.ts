@@ -36,17 +36,3 @@ export function beginExchange(req: IncomingMessage, res: ServerResponse, siteUrl
     headers: corsHeaders(req.headers.origin, siteUrl),
   }
 }
-
-/** The client left before it had its answer. */
-export class ClientGone extends Error {
-  override name = 'ClientGone'
-}
-
-/** Aborted, with a `ClientGone`, when the connection ends before the answer is out. */
-export function goneSignal(res: ServerResponse): AbortSignal {
-  const gone = new AbortController()
-  res.once('close', () => {
-    if (!res.writableFinished) gone.abort(new ClientGone('the client has left'))
-  })
-  return gone.signal
-}

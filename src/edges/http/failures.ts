@@ -65,7 +65,7 @@ export function answerFor(error: unknown): WireAnswer {
   if (error instanceof ParameterError) return { status: 400, body: { error: error.message } }
   const failure = failureOf(error)
   if (!failure) return internal
-  const { kind, message, fields, code, listed } = failure
+  const { kind, message, fields, code, listed, retryAfterSeconds } = failure
   const { status, key, prefixed, list, nested } = wire[kind]
   if (fields) return { status, body: { message: fields } }
   const text = prefixed ? `${status} ${message}` : message
@@ -75,6 +75,7 @@ export function answerFor(error: unknown): WireAnswer {
       [key]: list || listed ? [text] : nested ? { error: text } : text,
       ...(code !== undefined && { error_code: code }),
     },
+    ...(retryAfterSeconds !== undefined && { headers: { 'retry-after': String(retryAfterSeconds) } }),
   }
 }
 

@@ -1,4 +1,5 @@
-import { Counter, collectDefaultMetrics, Histogram, register } from 'prom-client'
+import { Counter, collectDefaultMetrics, Gauge, Histogram, register } from 'prom-client'
+import type { Load } from '../../kernel/shares.ts'
 
 const answers = new Counter({
   name: 'stithy_http_requests_total',
@@ -36,6 +37,56 @@ export function observeAnswer(method: string, status: number, seconds: number): 
   count()
   time(seconds)
 }
+
+type Loads = Readonly<Record<string, Load>>
+type Pools = { git(): Promise<Loads>; database(): Promise<Loads> }
+
+/** Those of each application in this process: one, but for tests. */
+const measured: Pools[] = []
+
+/** From now on the metrics show what runs and waits in these pools, until the result is called. */
+export function measurePools(pools: Pools): () => void {
+  measured.push(pools)
+  return () => void measured.splice(measured.indexOf(pools), 1)
+}
+
+/**
+ * Three gauges for the pools of one kind. `aggregator` says what the figures of several processes make together: git
+ * processes belong to all of them, connections to each.
+ */
+function gaugesOf(kind: keyof Pools, prefix: string, label: string, noun: string, aggregator: 'max' | 'sum'): void {
+  const gauge = (
+    name: string,
+    help: string,
+    figure: (load: Load) => number,
+    combined: 'max' | 'sum' = aggregator,
+  ): Gauge =>
+    new Gauge({
+      name: `${prefix}_${name}`,
+      help: `${help}, by ${label}`,
+      labelNames: [label],
+      aggregator: combined,
+      async collect() {
+        const loads = await measured
+          .at(-1)
+          ?.[kind]()
+          .catch(() => undefined)
+        if (!loads) return this.reset()
+        for (const [each, load] of Object.entries(loads)) this.labels(each).set(figure(load))
+      },
+    })
+  gauge('running', `${noun} that run`, ({ running }) => running)
+  gauge('waiting', `${noun} that wait`, ({ waiting }) => waiting)
+  gauge(
+    'oldest_wait_seconds',
+    `How long the oldest of the ${noun} that wait has waited`,
+    ({ oldestWaitMs }) => oldestWaitMs / 1000,
+    'max',
+  )
+}
+
+gaugesOf('git', 'stithy_git_lane', 'lane', 'git processes', 'max')
+gaugesOf('database', 'stithy_database_pool', 'pool', 'uses of connections', 'sum')
 
 /** The figures of this process, for Prometheus. */
 export const ownMetrics = (): Promise<string> => register.metrics()

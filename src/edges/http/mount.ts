@@ -3,6 +3,7 @@ import { type TObject, Type } from 'typebox'
 import type { Caller } from '../../access/actor.ts'
 import { allows, needsAccount } from '../../access/policy.ts'
 import type { Scope } from '../../access/scopes.ts'
+import { shareKeyOf } from '../../access/share-key.ts'
 import type { Ctx } from '../../api/ctx.ts'
 import { type Endpoint, type RawBody, unchanged, Variant } from '../../api/endpoint.ts'
 import { type Entity, presentAll } from '../../api/entity.ts'
@@ -12,20 +13,23 @@ import { compileParams, type ParamsReader } from '../../api/params/compile.ts'
 import type { RawParams } from '../../api/params/raw.ts'
 import { OneOf, Optional, Whole } from '../../api/params/types.ts'
 import { RecordText } from '../../api/record-texts.ts'
-import { requireTerms } from '../../areas/terms/service.ts'
 import { Failure, notFound, unauthenticated } from '../../kernel/failure.ts'
 import { isOffered } from '../../kernel/plan.ts'
+import { requireTerms } from '../../modules/instance/index.ts'
+import type { Settings } from '../../settings/settings.ts'
 import { admit, type Visitor } from './admit.ts'
 import { bytesOf, type Exchange, type Headers, sendBody, sendEmpty, sendJson, sendRecords } from './answer.ts'
 import { requireScope, shownToken, sudoTarget } from './authenticate.ts'
-import { usualLimits } from './body/limits.ts'
+import { LargeBodies } from './body/large-bodies.ts'
+import { anonymousLimits, type BodyLimits, usualLimits } from './body/limits.ts'
 import { mergeRaw } from './body/merge.ts'
 import { readBody } from './body/read-body.ts'
 import type { ParsedBody } from './body/source.ts'
 import { parseQuery } from './body/urlencoded.ts'
 import type { Doors } from './doors.ts'
-import { beginExchange, ClientGone, goneSignal } from './exchange.ts'
+import { beginExchange } from './exchange.ts'
 import { answerFor, logFault } from './failures.ts'
+import { ClientGone, clientGone, goneSignal } from './gone.ts'
 import { pageHeaders } from './page-headers.ts'
 import { logAnswer } from './request-log.ts'
 
@@ -80,9 +84,10 @@ function pageOf(params: {
 
 /** Serves the endpoints of the plan, HEAD included where there is GET. */
 export function mount(app: FastifyInstance, endpoints: readonly Endpoint[], doors: Doors): void {
+  const bodies = new LargeBodies()
   for (const e of endpoints) {
     if (!isOffered(e.tier, doors.plan)) continue
-    const serve = server(e, doors)
+    const serve = server(e, doors, bodies)
     app.route({
       method: e.method === 'GET' ? ['GET', 'HEAD'] : e.method,
       url: apiPrefix + e.path,
@@ -94,8 +99,14 @@ export function mount(app: FastifyInstance, endpoints: readonly Endpoint[], door
   }
 }
 
-/** As nginx has it. */
-const clientGone = 499
+/** How much of the body of a known caller an endpoint reads. */
+const limitsFor = ({ bodyLimit, fileLimit }: Endpoint, settings: Settings): BodyLimits => ({
+  ...usualLimits,
+  ...(bodyLimit !== undefined && { bytes: bodyLimit }),
+  ...(fileLimit && { fileBytes: () => fileLimit(settings) }),
+})
+
+const isTooMuch = (error: unknown): boolean => error instanceof Failure && error.kind === 'too_large'
 
 type Served = { caller: Caller }
 
@@ -116,7 +127,7 @@ function pathParamsOf(e: Endpoint): (given: RawParams) => RawParams {
   }
 }
 
-function server(e: Endpoint, doors: Doors) {
+function server(e: Endpoint, doors: Doors, bodies: LargeBodies) {
   const scopes = scopesFor(e)
   const rule = e.subject.policy[e.allow]!
   const visible = e.subject.policy[e.subject.visible]!
@@ -131,6 +142,7 @@ function server(e: Endpoint, doors: Doors) {
     const exchange = beginExchange(request.raw, reply.raw, doors.siteUrl)
     const served: Served = { caller: null }
     let body: ParsedBody | undefined
+    let leaveBodies = () => {}
     try {
       const query = queryOf(request.raw.url!)
       const queryParams = parseQuery(query)
@@ -142,20 +154,22 @@ function server(e: Endpoint, doors: Doors) {
       if (caller === undefined) return
       served.caller = caller
       if (hasBody(request)) {
+        if (served.caller)
+          leaveBodies = await bodies.enter(
+            request.raw.headers,
+            shareKeyOf(served.caller, request.ip),
+            goneSignal(exchange),
+          )
         body = await readBody({
           method: e.method,
           headers: request.raw.headers,
           body: request.raw,
-          limits: {
-            ...usualLimits,
-            // Nobody known is read no more from than usual.
-            ...(e.bodyLimit !== undefined && {
-              bytes: served.caller ? e.bodyLimit : Math.min(e.bodyLimit, usualLimits.bytes),
-            }),
-            ...(e.fileLimit && { fileBytes: () => e.fileLimit!(settings) }),
-            ...(served.caller ? {} : { files: 0 }),
-          },
+          limits: served.caller ? limitsFor(e, settings) : anonymousLimits,
           tmpDir: doors.uploadsDir,
+        }).catch((error: unknown) => {
+          // What a caller without an account cannot do is not worth reading more, whatever the rest says.
+          if (served.caller === null && needsAccount(rule) && isTooMuch(error)) throw unauthenticated()
+          throw error
         })
         const tokenInBody = token === undefined ? shownToken({}, body.params) : undefined
         if (tokenInBody !== undefined) {
@@ -171,7 +185,8 @@ function server(e: Endpoint, doors: Doors) {
       read ??= compileParams(allParams(e), { plan: doors.plan })
       const params = read(raw, e.method)
       if (served.caller === null && needsAccount(rule)) throw unauthenticated()
-      const gone = e.method === 'GET' ? goneSignal(reply.raw) : undefined
+      const gone = e.method === 'GET' ? goneSignal(exchange) : undefined
+      gone?.throwIfAborted()
       const ctx = await doors.open(served.caller, request.ip, gone)
       if (settings.enforce_terms && !e.beforeTerms) await requireTerms(ctx)
       const subject = await e.subject.load(params, ctx)
@@ -199,6 +214,7 @@ function server(e: Endpoint, doors: Doors) {
     } catch (error) {
       fail(exchange, error, doors)
     } finally {
+      leaveBodies()
       await body?.cleanup()
       logAnswer(doors.log, exchange, served.caller)
     }
@@ -257,7 +273,6 @@ async function answer(
 /** Answers a failure; what is no failure of the caller's is logged once, here. */
 export function fail(exchange: Exchange, error: unknown, { log }: Pick<Doors, 'log'>): void {
   if (error instanceof ClientGone) {
-    // Nobody reads it; the log does.
     exchange.res.statusCode = clientGone
     return
   }

@@ -1,10 +1,16 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { RawParams } from '../../api/params/raw.ts'
-import { findOauthToken } from '../../areas/oauth/queries.ts'
-import { grantByPassword, grantByRefresh, type Refused, revoke, type TokenAnswer } from '../../areas/oauth/service.ts'
+import {
+  findOauthToken,
+  grantByPassword,
+  grantByRefresh,
+  type Refused,
+  revoke,
+  type TokenAnswer,
+} from '../../modules/accounts/index.ts'
 import { type Exchange, sendJson } from './answer.ts'
 import { callerOf, shownToken } from './authenticate.ts'
-import { usualLimits } from './body/limits.ts'
+import { anonymousLimits } from './body/limits.ts'
 import { readBody } from './body/read-body.ts'
 import { parseQuery } from './body/urlencoded.ts'
 import type { Doors } from './doors.ts'
@@ -171,7 +177,7 @@ const mostBytes = 64 * 1024
 async function paramsOf({ raw }: FastifyRequest, { uploadsDir }: Doors): Promise<RawParams> {
   const query = parseQuery(raw.url!.split('?', 2)[1] ?? '')
   if (raw.method !== 'POST') return query
-  const limits = { ...usualLimits, bytes: mostBytes, files: 0 }
+  const limits = { ...anonymousLimits, bytes: mostBytes }
   const body = await readBody({ method: 'POST', headers: raw.headers, body: raw, limits, tmpDir: uploadsDir })
   try {
     return { ...query, ...body.params }

@@ -1,6 +1,6 @@
 import type { Scope } from '../../access/scopes.ts'
 import type { Ctx } from '../../api/ctx.ts'
-import { requireTerms } from '../../areas/terms/service.ts'
+import { requireTerms } from '../../modules/instance/index.ts'
 import { admit } from './admit.ts'
 import type { Exchange } from './answer.ts'
 import { requireScope, shownToken } from './authenticate.ts'

@@ -1,4 +1,5 @@
 import type { Caller } from '../../access/actor.ts'
+import { networkOf } from '../../access/share-key.ts'
 import type { Db } from '../../db/db.ts'
 import { admitsAddress, countHit } from '../../settings/queries.ts'
 import type { Settings } from '../../settings/settings.ts'
@@ -30,7 +31,7 @@ async function exceedsRateLimit(
         seconds: settings[`throttle_authenticated_${door}_period_in_seconds`],
       }
     : settings.throttle_unauthenticated_enabled && {
-        key: `address:${remoteAddress ?? 'unknown'}`,
+        key: `address:${remoteAddress === undefined ? 'unknown' : networkOf(remoteAddress)}`,
         requests: settings.throttle_unauthenticated_requests_per_period,
         seconds: settings.throttle_unauthenticated_period_in_seconds,
       }
@@ -57,7 +58,7 @@ export async function exceedsPathLimit(
   const spelled = decoded(path)
   if (!settings.protected_paths.some((start) => spelled === start || spelled.startsWith(`${start}/`))) return undefined
   return exceeds(db, {
-    key: `protected:${remoteAddress}`,
+    key: `protected:${networkOf(remoteAddress)}`,
     requests: settings.throttle_protected_paths_requests_per_period,
     seconds: settings.throttle_protected_paths_period_in_seconds,
   })

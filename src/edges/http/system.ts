@@ -2,11 +2,22 @@ import { access, constants } from 'node:fs/promises'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { reach } from '../../db/reach.ts'
 import type { Runner } from '../../git/runner/client.ts'
+import { checkJobs } from '../../jobs/standing.ts'
+import type { Load } from '../../kernel/shares.ts'
 import type { Doors } from './doors.ts'
 import { type MetricsDoor, metricsRoute } from './metrics-door.ts'
 import type { Door } from './server.ts'
 
-export type SystemParts = MetricsDoor & { runner: Runner; dataDir: string }
+export type SystemParts = MetricsDoor & {
+  readonly runner: Runner
+  readonly databaseLoads: () => Readonly<Record<string, Load>>
+  readonly dataDir: string
+  /** From when a full lane or pool counts as stuck; `stuckAfterMs` unless tests say otherwise. */
+  readonly stuckAfterMs?: number | undefined
+}
+
+/** A lane of git processes, or pool of connections, whose slots are all held and whose oldest request waits longer is stuck. */
+const stuckAfterMs = 30_000
 
 type Check = { status: 'ok' } | { status: 'failed'; message: string }
 
@@ -22,10 +33,32 @@ const check = async (work: () => Promise<unknown>): Promise<Check> => {
   }
 }
 
+/** Fails with the names of those that are stuck. */
+function requireFlow(what: string, loads: Readonly<Record<string, Load>>, limitMs: number): void {
+  const stuck = Object.entries(loads).filter(
+    ([, { slots, running, waiting, oldestWaitMs }]) => waiting > 0 && running >= slots && oldestWaitMs > limitMs,
+  )
+  if (stuck.length === 0) return
+  const sentences = stuck.map(
+    ([name, { slots, waiting, oldestWaitMs }]) =>
+      `the ${what} ${name} is stuck: ${slots} of ${slots} slots held, ${waiting} waiting, the oldest for ${Math.round(oldestWaitMs / 1000)} s`,
+  )
+  throw new Error(sentences.join('; '))
+}
+
 /** Health and readiness, which need no account and say nothing about what is stored; and figures. */
 export const systemDoor =
-  (doors: Doors, { runner, dataDir, ...metrics }: SystemParts): Door =>
+  (doors: Doors, parts: SystemParts): Door =>
   (app) => {
+    const { runner, databaseLoads, dataDir, stuckAfterMs: limitMs = stuckAfterMs } = parts
+    /** What must work for the service to be ready, by name: `database` is answered as `database_check`. */
+    const checks: Readonly<Record<string, () => Promise<unknown>>> = {
+      database: () => reach(doors.db),
+      database_pool: async () => requireFlow('pool of database', databaseLoads(), limitMs),
+      disk: () => access(dataDir, constants.R_OK | constants.W_OK),
+      git_runner: () => runner.ping(),
+      git_lane: async () => requireFlow('lane', await runner.loads(), limitMs),
+    }
     const text = (_request: FastifyRequest, reply: FastifyReply) => reply.type('text/plain').send('Stithy OK')
     app.route({ method: ['GET', 'HEAD'], url: '/-/health', handler: text })
     app.route({
@@ -37,19 +70,16 @@ export const systemDoor =
       method: ['GET', 'HEAD'],
       url: '/-/readiness',
       async handler(_request, reply) {
-        const [database, disk, git] = await Promise.all([
-          check(() => reach(doors.db)),
-          check(() => access(dataDir, constants.R_OK | constants.W_OK)),
-          check(() => runner.ping()),
+        const results = await Promise.all([
+          ...Object.entries(checks).map(async ([name, work]) => [`${name}_check`, await check(work)] as const),
+          checkJobs(doors.db).then((result) => ['jobs_check', result] as const),
         ])
-        const ready = [database, disk, git].every(({ status }) => status === 'ok')
+        const ready = results.every(([, { status }]) => status === 'ok')
         return reply.code(ready ? 200 : 503).send({
           status: ready ? 'ok' : 'failed',
-          database_check: [database],
-          disk_check: [disk],
-          git_runner_check: [git],
+          ...Object.fromEntries(results.map(([name, result]) => [name, [result]])),
         })
       },
     })
-    metricsRoute(app, doors, metrics)
+    metricsRoute(app, doors, parts)
   }

@@ -1,8 +1,7 @@
 import type { Caller } from '../../access/actor.ts'
-import { authenticateForDeployToken } from '../../areas/deploy-tokens/authenticate.ts'
-import { type Grant, readCredential } from '../../areas/large-files/credentials.ts'
-import { findDeployKey } from '../../areas/ssh-keys/authenticate.ts'
-import { authenticateDerived } from '../../areas/tokens/authenticate.ts'
+import { authenticateDerived, findDeployKey } from '../../modules/accounts/index.ts'
+import { authenticateForDeployToken } from '../../modules/groups/index.ts'
+import { type Grant, readCredential } from '../../modules/pushes/index.ts'
 import { authenticateGit, type Denial } from '../http/authenticate-git.ts'
 import type { Doors } from '../http/doors.ts'
 

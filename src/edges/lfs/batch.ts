@@ -1,9 +1,6 @@
-import { type Asked, answerBatch } from '../../areas/large-files/batch.ts'
-import type { Operation } from '../../areas/large-files/credentials.ts'
-import { sizesOf } from '../../areas/large-files/service.ts'
-import type { Storage } from '../../areas/large-files/storage.ts'
 import { parseDigest } from '../../blobs/blob-store.ts'
 import { conflict, Failure } from '../../kernel/failure.ts'
+import { type Asked, answerBatch, type Operation, type Storage, sizesOf } from '../../modules/pushes/index.ts'
 import { refuse, sendLfs, type Visit } from './answer.ts'
 import { checkRef, unprocessable } from './body.ts'
 

@@ -1,12 +1,10 @@
 import type { Ctx } from '../../api/ctx.ts'
-import { lfsAccess } from '../../areas/large-files/access.ts'
-import type { Storage } from '../../areas/large-files/storage.ts'
-import { sizeComplaint } from '../../areas/pushes/size-limit-rule.ts'
-import { Failure } from '../../kernel/failure.ts'
+import { lfsAccess, type Storage, sizeComplaint } from '../../modules/pushes/index.ts'
 import type { Exchange } from '../http/answer.ts'
 import { denialAnswer } from '../http/authenticate-git.ts'
 import type { Doors } from '../http/doors.ts'
 import { answerFor, failureOf, logFault } from '../http/failures.ts'
+import { ClientGone, clientGone } from '../http/gone.ts'
 import { refusedByLimits } from '../http/rate-limit.ts'
 import { logAnswer } from '../http/request-log.ts'
 import type { Claim } from '../http/wildcard-door.ts'
@@ -108,9 +106,13 @@ function failed(exchange: Exchange, error: unknown, { log, siteUrl }: Doors): vo
   // Whoever went away in the middle needs no answer, and is no fault of ours. The request alone does not tell: who stops
   // reading it breaks it, too.
   if (res.destroyed) return
-  const { status } = answerFor(error)
+  if (error instanceof ClientGone) {
+    res.statusCode = clientGone
+    return
+  }
+  const { status, headers = {} } = answerFor(error)
   const facts = { request_id: exchange.requestId, path: req.url!.split('?', 1)[0] }
   logFault(log, error, facts, 'large-file request failed')
   if (res.headersSent) res.destroy()
-  else refuse(exchange, siteUrl, status, failureOf(error)?.message ?? 'Internal Server Error')
+  else refuse(exchange, siteUrl, status, failureOf(error)?.message ?? 'Internal Server Error', { headers })
 }

@@ -1,7 +1,12 @@
 import { accountOf } from '../../access/actor.ts'
-import type { LockRow } from '../../areas/large-files/lock-queries.ts'
-import { type LockPage, lockFile, lockPage, unlockFile } from '../../areas/large-files/lock-service.ts'
-import type { Storage } from '../../areas/large-files/storage.ts'
+import {
+  type LockPage,
+  type LockRow,
+  lockFile,
+  lockPage,
+  type Storage,
+  unlockFile,
+} from '../../modules/pushes/index.ts'
 import { refuse, sendLfs, type Visit } from './answer.ts'
 import { checkRef, unprocessable } from './body.ts'
 

@@ -1,6 +1,6 @@
-import { repositoryPath } from '../../areas/git-transport/address.ts'
-import type { Operation } from '../../areas/large-files/credentials.ts'
 import { type Digest, parseDigest } from '../../blobs/blob-store.ts'
+import type { Operation } from '../../modules/pushes/index.ts'
+import { repositoryPath } from '../../modules/transport/index.ts'
 
 /** What a request asks of the large files of a project. */
 export type LfsCall =

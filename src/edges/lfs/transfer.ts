@@ -1,7 +1,6 @@
 import { Readable } from 'node:stream'
-import { sizesOf, storeFile } from '../../areas/large-files/service.ts'
-import type { Storage } from '../../areas/large-files/storage.ts'
 import type { Digest } from '../../blobs/blob-store.ts'
+import { type Storage, sizesOf, storeFile } from '../../modules/pushes/index.ts'
 import { type Headers, sendEmpty } from '../http/answer.ts'
 import { atPace, usualPace } from '../http/body/pace.ts'
 import { sendBlob } from '../http/stored-blob.ts'

@@ -14,6 +14,7 @@ export class Child extends Duplex {
   readonly channel: Socket | undefined
   readonly #socket: Socket
   readonly #kill: (signal: NodeJS.Signals) => void
+  #inspect: ((chunk: Buffer) => void) | undefined
   #toError: ((exit: Exit) => Error | undefined) | undefined
 
   constructor(options: {
@@ -61,6 +62,13 @@ export class Child extends Duplex {
     return this
   }
 
+  /** From now on `inspect` gets what is written first; when it throws, the stream and the process end with that error. */
+  inspecting(inspect: (chunk: Buffer) => void): this {
+    this.#inspect = inspect
+    // The reader gets the error. When there is none any more, an error that is not listened for would end the process.
+    return this.on('error', () => {})
+  }
+
   #finish() {
     const toError = this.#toError
     if (!toError) return this.push(null)
@@ -80,15 +88,29 @@ export class Child extends Duplex {
 
   override _write(chunk: Buffer, _encoding: BufferEncoding, done: (error?: Error | null) => void): void {
     // A child that stopped reading is no error of the writer: its exit code says what was wrong.
-    if (this.#socket.writable) this.#socket.write(chunk, () => done())
-    else done()
+    if (!this.#socket.writable) return done()
+    try {
+      this.#inspect?.(chunk)
+    } catch (error) {
+      return done(error as Error)
+    }
+    this.#socket.write(chunk, () => done())
   }
 
   /** What was written while corked, in one call of the system. */
   override _writev(chunks: readonly { chunk: Buffer }[], done: (error?: Error | null) => void): void {
     const last = chunks.length - 1
+    let failed = false
+    const fail = (error?: Error | null) => {
+      if (!error || failed) return
+      failed = true
+      done(error)
+    }
     this.#socket.cork()
-    for (const [index, { chunk }] of chunks.entries()) this._write(chunk, 'binary', index === last ? done : () => {})
+    for (const [index, { chunk }] of chunks.entries()) {
+      if (failed) break
+      this._write(chunk, 'binary', index === last ? (error) => (error ? fail(error) : done()) : fail)
+    }
     this.#socket.uncork()
   }
 

@@ -1,12 +1,14 @@
 import { randomUUID } from 'node:crypto'
 import { createConnection, type Socket } from 'node:net'
 import { Failure } from '../../kernel/failure.ts'
+import { refusal } from '../../kernel/shares.ts'
 import { gitEnvironment } from '../environment.ts'
 import { Child } from './child.ts'
 import {
   type ClientNotice,
   type Exit,
   type Greeting,
+  type LaneLoads,
   lineSplitter,
   type RunnerNotice,
   type RunRequest,
@@ -18,7 +20,14 @@ export type RunOptions = Partial<Omit<RunRequest, 'id' | 'argv'>> & {
 }
 
 /** A control connection and what hangs on it. */
-type Link = { client: string; socket: Socket; jobs: Map<number, Pending>; closed: boolean }
+type Link = {
+  client: string
+  socket: Socket
+  jobs: Map<number, Pending>
+  /** Questions for the load of the lanes. */
+  asked: Map<number, PromiseWithResolvers<LaneLoads>>
+  closed: boolean
+}
 type Pending = {
   sockets: Socket[]
   pid?: number
@@ -53,7 +62,8 @@ export class Runner {
 
   /**
    * Starts git with `argv`. Resolves when the process runs: one round trip and one `spawn` in the runner. Rejects with
-   * `Failure('unavailable')` when the runner is lost or has too much waiting.
+   * `Failure('unavailable')` when the runner is lost or has too much waiting, and with `Failure('rate_limited')` when the
+   * caller has.
    */
   async start(argv: string[], options: RunOptions = {}): Promise<Child> {
     const { gone } = options
@@ -66,6 +76,8 @@ export class Runner {
       lane: options.lane ?? 'short',
       background: options.background ?? false,
       owner: options.owner ?? '',
+      caller: options.caller ?? '',
+      nested: options.nested ?? false,
       timeoutMs: options.timeoutMs ?? 60_000,
       stdin: options.stdin ?? false,
       extra: options.extra ?? false,
@@ -117,6 +129,17 @@ export class Runner {
     if (code !== 0) throw new Failure('unavailable', 'git does not run')
   }
 
+  /** What runs and waits in each lane, for all processes of the machine together. */
+  async loads(): Promise<LaneLoads> {
+    const link = await this.#connected()
+    if (link.closed) throw lost()
+    const id = this.#nextId++
+    const asked = Promise.withResolvers<LaneLoads>()
+    link.asked.set(id, asked)
+    say(link, { load: id })
+    return asked.promise
+  }
+
   /** Ends every child of this process and closes the connection. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#disposed = true
@@ -141,7 +164,7 @@ export class Runner {
   #dial(): Promise<Link> {
     const { promise, resolve, reject } = Promise.withResolvers<Link>()
     const socket = createConnection(this.socketPath)
-    const link: Link = { client: randomUUID(), socket, jobs: new Map(), closed: false }
+    const link: Link = { client: randomUUID(), socket, jobs: new Map(), asked: new Map(), closed: false }
     socket.setEncoding('utf8')
     socket.on('error', () => {})
     socket.on('connect', () =>
@@ -160,6 +183,7 @@ export class Runner {
       this.#link = undefined
       reject(lost())
       for (const id of [...link.jobs.keys()]) settle(link, id, lost())
+      for (const { reject } of link.asked.values()) reject(lost())
     })
     return promise
   }
@@ -170,6 +194,11 @@ function say(link: Link, notice: ClientNotice) {
 }
 
 function hear(link: Link, notice: Exclude<RunnerNotice, { ready: true }>) {
+  if ('load' in notice) {
+    link.asked.get(notice.answers)?.resolve(notice.load)
+    link.asked.delete(notice.answers)
+    return
+  }
   const pending = link.jobs.get(notice.id)
   if (!pending) return
   if ('started' in notice) {
@@ -179,11 +208,7 @@ function hear(link: Link, notice: Exclude<RunnerNotice, { ready: true }>) {
     link.jobs.delete(notice.id)
     pending.done.resolve(notice.exit)
   } else {
-    settle(
-      link,
-      notice.id,
-      notice.busy ? new Failure('unavailable', 'The server is too busy') : new Error(notice.refused),
-    )
+    settle(link, notice.id, notice.full ? refusal({ full: notice.full }, 'git') : new Error(notice.refused))
   }
 }
 

@@ -2,15 +2,16 @@ import { spawn } from 'node:child_process'
 import { rmSync, writeFileSync } from 'node:fs'
 import { createServer, type Socket } from 'node:net'
 import { availableParallelism, constants, setPriority } from 'node:os'
+import { Shares } from '../../kernel/shares.ts'
 import {
   type ClientNotice,
   type Exit,
   type Greeting,
+  type Lane,
   lineSplitter,
   type RunnerNotice,
   type RunRequest,
 } from './protocol.ts'
-import { FairQueue } from './queue.ts'
 
 /**
  * The runner: a small process that owns every git child, because `spawn` blocks its caller for longer the larger the
@@ -21,7 +22,15 @@ const maxStderrBytes = 64 * 1024
 const killGraceMs = 2_000
 const maxGreetingBytes = 1024 * 1024
 
-type Client = { send(notice: RunnerNotice): void; env: Record<string, string>; jobs: Map<number, Job> }
+type Client = {
+  send(notice: RunnerNotice): void
+  env: Record<string, string>
+  jobs: Map<number, Job>
+  /** The highest id of a job that has arrived. */
+  newest: number
+  /** Jobs that were ended before they arrived: the two come on different connections. */
+  unwanted: Set<number>
+}
 type Job = RunRequest & {
   client: Client
   data: Socket
@@ -33,11 +42,18 @@ type Job = RunRequest & {
 }
 
 const clients = new Map<string, Client>()
-const lanes = {
-  short: new FairQueue<Job>(Math.max(4, availableParallelism() * 2), 2_000, start),
-  transfer: new FairQueue<Job>(128, 1_000, start),
-  helper: new FairQueue<Job>(1_024, 0, start),
+const cores = availableParallelism()
+
+/** Processes at a time, and requests that may wait for one, of each lane. */
+const lanes: Readonly<Record<Lane, Shares<Job>>> = {
+  short: new Shares<Job>({ slots: Math.max(8, cores * 4), maxWaiting: 2_000, start: spawnInTurn }),
+  transfer: new Shares<Job>({ slots: 128, maxWaiting: 1_000, start: spawnInTurn }),
+  // All of them are the service's own, whose share is half. None waits: there is no telling when one of them ends.
+  helper: new Shares<Job>({ slots: 2_048, maxWaiting: 0, start: spawnInTurn }),
 }
+
+/** A caller that runs more processes than this competes with itself for the processor: the others give way. */
+const fullPriorityProcesses = cores
 
 const server = createServer({ allowHalfOpen: true }, (socket) => {
   socket.on('error', () => socket.destroy())
@@ -71,6 +87,8 @@ function greet(greeting: Greeting, socket: Socket, rest: string) {
   }
   const job: Job = { ...greeting, client, data: socket, timers: [], timedOut: false, ending: false }
   client.jobs.set(job.id, job)
+  client.newest = Math.max(client.newest, job.id)
+  if (client.unwanted.delete(job.id)) return refuse(job, 'ended before it started')
   // Not before Node has prepared to read on, in the turn of the greeting: from the handing over it must leave that alone.
   if (!job.extra) setImmediate(enqueue, job)
 }
@@ -80,13 +98,20 @@ function attach(name: string, env: Record<string, string>, socket: Socket, rest:
   const client: Client = {
     env,
     jobs: new Map(),
+    newest: 0,
+    unwanted: new Set(),
     send: (notice) => void (socket.writable && socket.write(`${JSON.stringify(notice)}\n`)),
   }
   clients.set(name, client)
   const onLine = lineSplitter((line) => {
-    const { kill, signal } = JSON.parse(line) as ClientNotice
-    const job = client.jobs.get(kill)
-    if (job) end(job, signal)
+    const notice = JSON.parse(line) as ClientNotice
+    if ('load' in notice) {
+      client.send({ load: mapValues(lanes, (lane) => lane.load), answers: notice.load })
+      return
+    }
+    const job = client.jobs.get(notice.kill)
+    if (job) end(job, notice.signal)
+    else if (notice.kill > client.newest) client.unwanted.add(notice.kill)
   })
   if (rest) onLine(rest)
   socket.on('data', onLine)
@@ -99,30 +124,66 @@ function attach(name: string, env: Record<string, string>, socket: Socket, rest:
 }
 
 function enqueue(job: Job) {
-  if (!lanes[job.lane].add(job)) refuse(job, 'too many git processes are waiting', true)
+  // It may have been ended since it arrived.
+  if (!job.client.jobs.has(job.id)) return
+  const refused = lanes[job.lane].add(job)
+  if (refused) refuse(job, 'too many git processes are waiting', refused.full)
 }
 
-function refuse(job: Job, reason: string, busy = false) {
+function refuse(job: Job, reason: string, full?: 'caller' | 'all') {
   job.client.jobs.delete(job.id)
   job.data.destroy()
   job.channel?.destroy()
-  job.client.send({ id: job.id, refused: reason, busy })
+  job.client.send({ id: job.id, refused: reason, ...(full && { full }) })
 }
 
-const backgroundPriority = constants.priority.PRIORITY_BELOW_NORMAL
+const mapValues = <Key extends string, From, To>(record: Readonly<Record<Key, From>>, to: (value: From) => To) =>
+  Object.fromEntries(Object.entries(record).map(([key, value]) => [key, to(value as From)])) as Record<Key, To>
 
-function giveWay(pid: number) {
+/**
+ * Jobs that have a slot and no process yet. To spawn one takes milliseconds in which nothing else happens here: one at a
+ * time, in turns by caller, and what was ended meanwhile is not spawned at all.
+ */
+const spawning = new Map<string, Job[]>()
+let isSpawning = false
+
+function spawnInTurn(job: Job) {
+  const line = spawning.get(job.caller)
+  if (line) line.push(job)
+  else spawning.set(job.caller, [job])
+  if (isSpawning) return
+  isSpawning = true
+  setImmediate(spawnNext)
+}
+
+function spawnNext() {
+  const next = spawning.entries().next().value
+  if (!next) {
+    isSpawning = false
+    return
+  }
+  const [caller, line] = next
+  spawning.delete(caller)
+  const job = line.shift()!
+  if (line.length > 0) spawning.set(caller, line)
+  start(job)
+  setImmediate(spawnNext)
+}
+
+const { PRIORITY_BELOW_NORMAL: backgroundPriority, PRIORITY_LOW: floodPriority } = constants.priority
+
+function giveWay(pid: number, priority: number) {
   try {
-    setPriority(pid, backgroundPriority)
+    setPriority(pid, priority)
     // Linux weighs sessions, of which each child has its own, before it weighs the processes in them.
-    writeFileSync(`/proc/${pid}/autogroup`, String(backgroundPriority))
+    writeFileSync(`/proc/${pid}/autogroup`, String(priority))
   } catch {
     // It may have ended already, or the system knows no such groups.
   }
 }
 
 function start(job: Job) {
-  const release = () => lanes[job.lane].release()
+  const release = () => lanes[job.lane].release(job)
   // The client may have gone while the job waited.
   if (!job.client.jobs.has(job.id)) return queueMicrotask(release)
   // The shell that reads the channel needs it as git needs its input.
@@ -150,7 +211,10 @@ function start(job: Job) {
   job.channel?.destroy()
   if (child.pid === undefined) return
   job.pid = child.pid
-  if (job.background) giveWay(child.pid)
+  const isFlood =
+    job.lane === 'transfer' && job.caller !== '' && lanes.transfer.heldBy(job.caller) > fullPriorityProcesses
+  if (isFlood) giveWay(child.pid, floodPriority)
+  else if (job.background) giveWay(child.pid, backgroundPriority)
   job.client.send({ id: job.id, started: child.pid })
   if (job.timeoutMs > 0) {
     job.timers.push(

@@ -1,3 +1,5 @@
+import type { Load } from '../../kernel/shares.ts'
+
 /**
  * What server processes and the runner say to each other over one unix socket.
  *
@@ -21,8 +23,12 @@ export type RunRequest = {
   lane: Lane
   /** Nobody waits for it: it gives way to what somebody waits for. */
   background: boolean
-  /** Jobs of one owner never starve those of another. */
+  /** The repository: jobs on one never starve those on another. */
   owner: string
+  /** The account or client address that waits for it; '' for the service itself. */
+  caller: string
+  /** Part of work that holds a slot of the lane already: it starts without waiting. */
+  nested: boolean
   /** Counted from the start of the process. 0: no deadline. */
   timeoutMs: number
   /** False: stdin is empty. */
@@ -44,10 +50,14 @@ export type RunnerNotice =
   | { ready: true; pid: number }
   | { id: number; started: number }
   | { id: number; exit: Exit }
-  /** The child never ran. `busy`: the queue is full. */
-  | { id: number; refused: string; busy: boolean }
+  /** The child never ran. `full`: too many jobs wait, of this caller or of all together. */
+  | { id: number; refused: string; full?: 'caller' | 'all' }
+  | { load: LaneLoads; answers: number }
 
-export type ClientNotice = { kill: number; signal: NodeJS.Signals }
+export type LaneLoads = Readonly<Record<Lane, Load>>
+
+/** `load` asks for the load of the lanes; its number comes back as `answers`. */
+export type ClientNotice = { kill: number; signal: NodeJS.Signals } | { load: number }
 
 /** Splits a stream of text into lines. Feed it chunks; it keeps what is not finished. */
 export const lineSplitter = (onLine: (line: string) => void) => {

@@ -30,6 +30,13 @@ export async function bootstrap({ root }: Config, databaseUrl: string): Promise<
   return made.length === 0 ? undefined : { username: 'root', password, token }
 }
 
+/** The tiny app has no repositories, and takes every database. */
+export async function requireOwn(): Promise<void> {}
+
+export async function adopt(): Promise<string> {
+  return 'tiny'
+}
+
 export async function createToken(databaseUrl: string, { username, scopes }: TokenRequest): Promise<string> {
   const [user] = await query(databaseUrl, `select name from users where name = '${username}'`)
   if (user === undefined) throw notFound('User')
@@ -105,4 +112,4 @@ async function query(databaseUrl: string, sql: string): Promise<Record<string, s
   }
 }
 // The compiler compares this module with what the processes expect.
-;({ createApp, migrate, bootstrap, createToken, checkData }) satisfies AppModule
+;({ createApp, requireOwn, migrate, bootstrap, adopt, createToken, checkData }) satisfies AppModule

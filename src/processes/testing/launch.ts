@@ -7,6 +7,9 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, onTestFinished, vi } from 'vitest'
 
+/** Only ends what would never come; no test asserts it. In milliseconds. */
+const waitMs = 100_000
+
 const main = fileURLToPath(new URL('./main.ts', import.meta.url))
 
 /** A folder that is gone after the test. */
@@ -90,7 +93,7 @@ export class Launched {
   async ready(): Promise<void> {
     const ended = this.exit.then((code) => Promise.reject(new Error(`ended with ${code}: ${this.err}`)))
     ended.catch(() => {})
-    const isReady = vi.waitFor(() => expect(this.out).toContain('Stithy is ready'), { timeout: 60_000, interval: 5 })
+    const isReady = vi.waitFor(() => expect(this.out).toContain('Stithy is ready'), { timeout: waitMs, interval: 5 })
     await Promise.race([isReady, ended])
   }
 }
@@ -134,7 +137,7 @@ export async function serveStandIn(
 export const isAlive = (pid: number): boolean => allProcesses().some((each) => each.pid === pid)
 
 export const allGone = (pids: readonly number[]): Promise<void> =>
-  vi.waitFor(() => expect(pids.filter(isAlive).map(commandOf)).toEqual([]), { timeout: 20_000, interval: 10 })
+  vi.waitFor(() => expect(pids.filter(isAlive).map(commandOf)).toEqual([]), { timeout: waitMs, interval: 10 })
 
 const commandOf = (pid: number): string => readOr(`/proc/${pid}/cmdline`).replaceAll('\0', ' ').trim()
 

@@ -8,10 +8,10 @@ import { ParameterError } from '../../../api/params/parameter-error.ts'
 import { UploadedFile } from '../../../api/params/uploaded-file.ts'
 import { unauthenticated } from '../../../kernel/failure.ts'
 import { addField, emptyHash } from './brackets.ts'
-import type { BodyLimits } from './limits.ts'
+import { type BodyLimits, maximumFields } from './limits.ts'
 import { cutShort, tooLarge } from './read-bytes.ts'
 import type { ParsedBody } from './source.ts'
-import { decodeUtf8, maximumFields } from './urlencoded.ts'
+import { decodeUtf8, tooManyFields } from './urlencoded.ts'
 
 type Part = { name: string; stream: BusboyFileStream; value: Promise<string | UploadedFile> }
 
@@ -26,7 +26,7 @@ export async function readMultipart(
 ): Promise<ParsedBody> {
   const form = new MultipartForm(limits, tmpDir)
   try {
-    await form.receive(stream, startParser(contentType))
+    await form.receive(stream, startParser(contentType, limits.fields ?? maximumFields))
     const params = emptyHash()
     // In the order of the form, on which arrays of hashes depend.
     for (const part of form.parts) addField(params, part.name, await part.value)
@@ -37,14 +37,14 @@ export async function readMultipart(
   }
 }
 
-function startParser(contentType: string): BusboyInstance {
+function startParser(contentType: string, maximumParts: number): BusboyInstance {
   try {
     return new Busboy({
       headers: { 'content-type': contentType },
       // The bytes of text are wanted, too, to see whether they are UTF-8; a part with a file name is a file.
       isPartAFile: () => true,
       preservePath: true,
-      limits: { parts: maximumFields, headerSize: 16 * 1024, headerPairs: 32 },
+      limits: { parts: maximumParts, headerSize: 16 * 1024, headerPairs: 32 },
     })
   } catch (error) {
     throw new ParameterError('multipart form has no boundary', { cause: error })
@@ -78,15 +78,19 @@ class MultipartForm {
         reject(error)
       }
       let isEmpty = true
-      stream.once('data', () => {
+      let received = 0
+      stream.on('data', (chunk: Buffer) => {
         isEmpty = false
+        received += chunk.length
+        // Without files all of it is text, headers of parts and what is skipped.
+        if (this.#limits.files === 0 && received > 2 * this.#limits.bytes) this.#fail(tooLarge())
       })
       parser.on('error', (cause) => {
         // Compat: clients that name the type also when they have nothing to send.
         if (isEmpty) resolve()
         else this.#fail(new ParameterError('message body does not match declared format', { cause }))
       })
-      parser.on('partsLimit', () => this.#fail(new ParameterError('too many parameters')))
+      parser.on('partsLimit', () => this.#fail(tooManyFields(this.#limits.fields ?? maximumFields)))
       parser.on('file', (name, part, filename, _encoding, type) => this.#receivePart(name, part, filename, type))
       parser.on('finish', resolve)
       if (stream.destroyed) onCut()
@@ -107,7 +111,10 @@ class MultipartForm {
     part.on('error', () => {})
     // A form sends a part with an empty file name for a file that was not chosen.
     if (name === undefined || name === '' || filename === '') {
-      part.resume()
+      part.on('data', (chunk: Buffer) => {
+        this.#textBytes += chunk.length
+        if (this.#textBytes > this.#limits.bytes) this.#fail(tooLarge())
+      })
       return
     }
     const value = filename === undefined ? this.#receiveText(part) : this.#receiveFile(part, name, filename, type)

@@ -53,3 +53,37 @@ export async function atPace<T>(body: Readable, pace: BodyPace, read: () => Prom
     received.stop()
   }
 }
+
+/**
+ * The pieces of a body whose reader may make the client wait: only the time that we wait for the client counts. Fails with
+ * `timed_out` when the body falls behind `pace`. The rest of it is then for the caller to throw away.
+ */
+export async function* atPaceOfClient(body: AsyncIterable<Buffer>, pace: BodyPace): AsyncGenerator<Buffer> {
+  const pieces = body[Symbol.asyncIterator]()
+  let allowedMs = pace.graceMs
+  let isLate = false
+  try {
+    for (;;) {
+      const began = performance.now()
+      let watch: NodeJS.Timeout | undefined
+      const late = new Promise<never>((_, reject) => {
+        watch = setTimeout(
+          () => {
+            isLate = true
+            reject(new Failure('timed_out', 'Request Timeout'))
+          },
+          Math.max(0, allowedMs),
+        )
+      })
+      const piece = await Promise.race([pieces.next(), late]).finally(() => clearTimeout(watch))
+      if (piece.done) return
+      allowedMs += (piece.value.length / pace.bytesPerSecond) * 1000 - (performance.now() - began)
+      yield piece.value
+    }
+  } finally {
+    // The body can be read by others afterwards. One that is late gives its iterator back only when something comes.
+    const returned = pieces.return?.()
+    if (isLate) returned?.catch(() => {})
+    else await returned
+  }
+}

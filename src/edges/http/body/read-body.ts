@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream'
 import type { RawParams } from '../../../api/params/raw.ts'
 import { emptyHash } from './brackets.ts'
-import { parseJson } from './json.ts'
+import { JsonShape, parseJson } from './json.ts'
 import { readMultipart } from './multipart.ts'
 import { atPace, usualPace } from './pace.ts'
 import { readBytes, tooLarge } from './read-bytes.ts'
@@ -39,9 +39,12 @@ async function read(source: BodySource): Promise<ParsedBody> {
     if (body instanceof Readable) body.on('error', () => {}).resume()
     throw tooLarge()
   }
-  const bytes = Buffer.isBuffer(body) ? body : await readBytes(body, limits.bytes)
+  const shape = new JsonShape(limits.values)
+  const inspect = (chunk: Buffer): void => (isForm ? undefined : shape.push(chunk))
+  const bytes = Buffer.isBuffer(body) ? body : await readBytes(body, limits.bytes, inspect)
   if (bytes.length > limits.bytes) throw tooLarge()
-  return withoutFiles(isForm ? parseUrlencoded(bytes.toString('latin1')) : parseJson(bytes))
+  if (Buffer.isBuffer(body)) inspect(body)
+  return withoutFiles(isForm ? parseUrlencoded(bytes.toString('latin1'), limits.fields) : parseJson(bytes))
 }
 
 const isJson = (contentType: string): boolean =>

@@ -10,9 +10,14 @@ export const cutShort = (cause?: unknown): ParameterError => new ParameterError(
 
 /**
  * The whole body in memory. Fails with `too_large` as soon as it is longer than `limitBytes`; what is left of
- * the body is then read and thrown away, so that a client which reads only after writing gets its answer.
+ * the body is then read and thrown away, so that a client which reads only after writing gets its answer. The same happens
+ * with what `inspect`, which gets each piece as it comes, throws.
  */
-export function readBytes(stream: Readable, limitBytes: number): Promise<Buffer> {
+export function readBytes(
+  stream: Readable,
+  limitBytes: number,
+  inspect: (chunk: Buffer) => void = () => {},
+): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     if (stream.destroyed && !stream.readableEnded) {
       reject(cutShort())
@@ -22,15 +27,17 @@ export function readBytes(stream: Readable, limitBytes: number): Promise<Buffer>
     let sizeBytes = 0
     const onData = (chunk: Buffer): void => {
       sizeBytes += chunk.length
-      if (sizeBytes <= limitBytes) {
+      try {
+        if (sizeBytes > limitBytes) throw tooLarge()
+        inspect(chunk)
         chunks.push(chunk)
-        return
+      } catch (error) {
+        stop()
+        // A request that breaks while it is thrown away must not end the process.
+        stream.on('error', () => {})
+        stream.resume()
+        reject(error)
       }
-      stop()
-      // A request that breaks while it is thrown away must not end the process.
-      stream.on('error', () => {})
-      stream.resume()
-      reject(tooLarge())
     }
     const onEnd = (): void => {
       stop()

@@ -1,15 +1,17 @@
+import { isUtf8 } from 'node:buffer'
 import { ParameterError } from '../../../api/params/parameter-error.ts'
 import type { RawParams } from '../../../api/params/raw.ts'
 import { addField, emptyHash } from './brackets.ts'
+import { maximumFields } from './limits.ts'
 
-/** Fields one request may carry in each of its encodings: a commit of a thousand files, sent as a form, has five thousand. */
-export const maximumFields = 10_000
+export const tooManyFields = (limit: number): ParameterError =>
+  new ParameterError(`too many parameters: at most ${limit} are read`)
 
 /**
  * Reads a query string (without `?`) or a form body into a tree. A field without `=` is null. Raw bytes above
  * 127 are expected as Node gives them, one character each, and must be UTF-8 like the encoded ones.
  */
-export function parseUrlencoded(text: string): RawParams {
+export function parseUrlencoded(text: string, limit: number = maximumFields): RawParams {
   const tree = emptyHash()
   const source = toText(text)
   let fields = 0
@@ -18,7 +20,7 @@ export function parseUrlencoded(text: string): RawParams {
     let end = source.indexOf('&', start)
     if (end === -1) end = source.length
     if (end > start) {
-      if (++fields > maximumFields) throw new ParameterError('too many parameters')
+      if (++fields > limit) throw tooManyFields(limit)
       const field = source.slice(start, end)
       const equals = field.indexOf('=')
       if (equals === -1) addField(tree, decode(field), null)
@@ -51,13 +53,12 @@ function toText(source: string): string {
   return decodeUtf8(Buffer.from(source, 'latin1'))
 }
 
-const utf8 = new TextDecoder('utf-8', { fatal: true })
-
 /** Text of bytes that the caller says are UTF-8; a leading byte order mark is dropped. */
 export function decodeUtf8(bytes: Uint8Array): string {
-  try {
-    return utf8.decode(bytes)
-  } catch (error) {
-    throw new ParameterError('parameters are not valid UTF-8', { cause: error })
-  }
+  // Several times as fast as a TextDecoder that is fatal.
+  if (!isUtf8(bytes)) throw new ParameterError('parameters are not valid UTF-8')
+  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8')
+  return text.startsWith(byteOrderMark) ? text.slice(1) : text
 }
+
+const byteOrderMark = '\uFEFF'

@@ -1,0 +1,29 @@
+import { isIPv6 } from 'node:net'
+import type { Caller } from './actor.ts'
+
+/**
+ * Who shares with whom when there is not enough of something for everybody: an account, a deploy key or token, or the
+ * network of an anonymous client. An administrator who acts for others uses their own share. '' is the service itself.
+ */
+export function shareKeyOf(caller: Caller, address: string | undefined): string {
+  if (!caller) return address === undefined ? '' : `address ${networkOf(address)}`
+  if (caller.deployKey) return `deploy key ${caller.deployKey.id}`
+  if (caller.deployToken) return `deploy token ${caller.deployToken.id}`
+  return `user ${caller.sudo?.id ?? caller.id}`
+}
+
+/** An IPv4 address as it is; of an IPv6 address the first 64 bits, which are what one customer gets at least. */
+export function networkOf(address: string): string {
+  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1]
+  if (mapped !== undefined) return mapped
+  if (!isIPv6(address)) return address
+  const [head = '', tail] = address.toLowerCase().replace(/%.*$/, '').split('::', 2)
+  const groups = (text: string | undefined) => (text ? text.split(':') : [])
+  const [before, after] = [groups(head), groups(tail)]
+  const omitted = tail === undefined ? 0 : Math.max(0, 8 - before.length - after.length)
+  const all = [...before, ...Array<string>(omitted).fill('0'), ...after]
+  return `${all
+    .slice(0, 4)
+    .map((group) => group.replace(/^0+(?=.)/, ''))
+    .join(':')}::/64`
+}

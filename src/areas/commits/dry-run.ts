@@ -1,9 +1,0 @@
-import { Type } from 'typebox'
-import { entity } from '../../api/entity.ts'
-
-/** The answer to what was only tried; a failure answers as it would otherwise. */
-export const DryRun = entity({
-  name: 'DryRun',
-  schema: Type.Object({ dry_run: Type.String({ description: 'success' }) }),
-  present: (_: undefined) => ({ dry_run: 'success' }),
-})

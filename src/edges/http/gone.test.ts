@@ -1,0 +1,95 @@
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import { type AddressInfo, connect, type Socket } from 'node:net'
+import { Readable } from 'node:stream'
+import { describe, expect, test } from 'vitest'
+import type { Exchange } from './answer.ts'
+import { sendBody } from './answer.ts'
+import { beginExchange } from './exchange.ts'
+import { ClientGone, goneSignal } from './gone.ts'
+
+/** Sends these bytes to a server, and gives the exchanges that it makes of them. */
+async function exchangesOf(bytes: string, count: number) {
+  const exchanges: Exchange[] = []
+  const arrived = Promise.withResolvers<void>()
+  const server = createServer((req, res) => {
+    exchanges.push(beginExchange(req, res, 'http://127.0.0.1'))
+    if (exchanges.length === count) arrived.resolve()
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const socket = connect((server.address() as AddressInfo).port, '127.0.0.1')
+  socket.on('error', () => {})
+  socket.write(bytes)
+  await arrived.promise
+  return {
+    exchanges,
+    leave: () => close(socket, exchanges[0]!.req.socket),
+    [Symbol.asyncDispose]: async () => {
+      socket.destroy()
+      server.closeAllConnections()
+      await new Promise((resolve) => server.close(resolve))
+    },
+  }
+}
+
+async function close(socket: Socket, other: Socket): Promise<void> {
+  const closed = new Promise((resolve) => other.once('close', resolve))
+  const isClosed = other.closed
+  socket.destroy()
+  if (!isClosed) await closed
+}
+
+/** A stream without an end, which tells whether it was destroyed. */
+const endless = () => new Readable({ read: () => {} })
+
+const get = 'GET / HTTP/1.1\r\nhost: x\r\n\r\n'
+
+describe('a client that closes the connection', () => {
+  test('aborts the signal that is asked for afterwards', async () => {
+    await using visit = await exchangesOf(get, 1)
+    await visit.leave()
+    expect(goneSignal(visit.exchanges[0]!).reason).toBeInstanceOf(ClientGone)
+  })
+
+  test('aborts the signals of all requests that were pipelined on it', async () => {
+    await using visit = await exchangesOf(get.repeat(20), 20)
+    const before = visit.exchanges.slice(0, 10).map(goneSignal)
+    expect(before.some(({ aborted }) => aborted)).toBe(false)
+    await visit.leave()
+    expect([...before, ...visit.exchanges.map(goneSignal)].every(({ aborted }) => aborted)).toBe(true)
+  })
+
+  test('destroys the body of an answer, be it made before or after', async () => {
+    await using visit = await exchangesOf(get.repeat(3), 3)
+    const [first, second, third] = visit.exchanges as [Exchange, Exchange, Exchange]
+    const bodies = [endless(), endless(), endless()] as const
+    const sent = [sendBody(first, 200, bodies[0], {}), sendBody(second, 200, bodies[1], {})]
+    const settled = Promise.allSettled(sent)
+    await visit.leave()
+    await expect(sendBody(third, 200, bodies[2], {})).rejects.toThrow(ClientGone)
+    expect((await settled).map(({ status }) => status)).toEqual(['rejected', 'rejected'])
+    expect(bodies.map(({ destroyed }) => destroyed)).toEqual([true, true, true])
+  })
+})
+
+test('the body of an answer is destroyed after HEAD, and when a header cannot be written', async () => {
+  await using head = await exchangesOf(get.replace('GET', 'HEAD'), 1)
+  const unread = endless()
+  await sendBody(head.exchanges[0]!, 200, unread, {})
+  expect(unread.destroyed).toBe(true)
+
+  await using visit = await exchangesOf(get, 1)
+  const unsent = endless()
+  await expect(sendBody(visit.exchanges[0]!, 200, unsent, { 'content-disposition': 'a\nb' })).rejects.toThrow()
+  expect(unsent.destroyed).toBe(true)
+})
+
+test('an answer that is sent whole does not abort the signal', async () => {
+  await using visit = await exchangesOf(get, 1)
+  const [exchange] = visit.exchanges as [Exchange]
+  const gone = goneSignal(exchange)
+  await sendBody(exchange, 200, Readable.from(['whole']), {})
+  await visit.leave()
+  expect(gone.aborted).toBe(false)
+})

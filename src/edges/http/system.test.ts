@@ -1,0 +1,84 @@
+import Fastify from 'fastify'
+import { describe, expect } from 'vitest'
+import { test, type World } from '../../../test/world.ts'
+import { TestGit } from '../../git/testing.ts'
+import type { Load } from '../../kernel/shares.ts'
+import type { Doors } from './doors.ts'
+import { systemDoor } from './system.ts'
+
+/** Readiness over a runner of its own, so that full lanes are in the way of no other test. */
+async function readinessOver(world: World, { databaseLoads = () => world.db.loads() as Record<string, Load> } = {}) {
+  const git = await TestGit.start()
+  const { runner, folder } = git
+  const app = Fastify()
+  systemDoor({ db: world.db } as Partial<Doors> as Doors, {
+    runner,
+    databaseLoads,
+    dataDir: folder,
+    metrics: async () => '',
+    metricsFrom: [],
+    stuckAfterMs: 10,
+  })(app)
+  return { runner, git, look: async () => (await app.inject('/-/readiness')).json() }
+}
+
+const slow = ['-c', 'alias.slow=!sleep 1000', 'slow']
+
+describe('readiness', () => {
+  test('is ok with a check of each part, lanes and pools among them', async ({ world }) => {
+    const { status, json } = await world.anonymous.get('//-/readiness')
+    const ok = [{ status: 'ok' }]
+    expect({ status, json }).toEqual({
+      status: 200,
+      json: {
+        status: 'ok',
+        database_check: ok,
+        database_pool_check: ok,
+        disk_check: ok,
+        git_runner_check: ok,
+        git_lane_check: ok,
+      },
+    })
+  })
+
+  test('fails and names the lane while all slots of a lane are held and a request waits', async ({ world }) => {
+    const { runner, git, look } = await readinessOver(world)
+    await using _git = git
+    const { slots } = (await runner.loads()).transfer
+    const start = (caller: string) => runner.start(slow, { lane: 'transfer', caller })
+    const held = await Promise.all(Array.from({ length: slots }, (_, index) => start(`caller ${index}`)))
+    expect(await look()).toMatchObject({ status: 'ok' })
+    const waiting = start('one more')
+    await expect.poll(look).toMatchObject({
+      status: 'failed',
+      git_runner_check: [{ status: 'ok' }],
+      git_lane_check: [{ status: 'failed', message: expect.stringMatching(/^the lane transfer is stuck: /) }],
+    })
+    for (const child of held) child.kill('SIGKILL')
+    await waiting
+    await expect.poll(look).toMatchObject({ status: 'ok' })
+  })
+
+  test('fails and names the pool while all connections are held and a transaction waits', async ({ world }) => {
+    const load: Load = { slots: 10, running: 10, waiting: 3, oldestWaitMs: 40_000 }
+    const { git, look } = await readinessOver(world, { databaseLoads: () => ({ writers: load }) })
+    await using _git = git
+    expect(await look()).toMatchObject({
+      database_pool_check: [
+        {
+          status: 'failed',
+          message: 'the pool of database writers is stuck: 10 of 10 slots held, 3 waiting, the oldest for 40 s',
+        },
+      ],
+    })
+  })
+})
+
+test('metrics show what runs and waits in each lane and pool', async ({ world }) => {
+  const { text } = await world.anonymous.get('//-/metrics')
+  for (const lane of ['short', 'transfer', 'helper'])
+    for (const figure of ['running', 'waiting', 'oldest_wait_seconds'])
+      expect(text).toMatch(new RegExp(`^stithy_git_lane_${figure}\\{lane="${lane}"\\} \\d`, 'm'))
+  for (const pool of ['readers', 'writers'])
+    expect(text).toMatch(new RegExp(`^stithy_database_pool_waiting\\{pool="${pool}"\\} \\d`, 'm'))
+})

@@ -1,0 +1,54 @@
+import { expect } from 'vitest'
+import { test, World } from '../../test/world.ts'
+import { checkJobs, jobsStanding } from './standing.ts'
+
+const ago = (minutes: number) => `now() - interval '${minutes} minutes'`
+const queueJob = (world: World, queue: string | null = null) =>
+  world.rows(`select graphile_worker.add_job('of_nobody', '{}', queue_name := $1, run_at := ${ago(10)})`, [queue])
+const takenAgo = (world: World, minutes: number) =>
+  world.rows(
+    `insert into job_runner (taken_at) values (${ago(minutes)}) on conflict (is_only) do update set taken_at = excluded.taken_at`,
+  )
+const readiness = async (world: World) => (await world.anonymous.get('//-/readiness')).json
+
+test('readiness fails when jobs are due and none was taken for minutes, and says since when', async () => {
+  await using world = await World.start()
+  expect(await checkJobs(world.db)).toEqual({ status: 'ok', oldest_due_seconds: 0, last_taken_at: null })
+  await queueJob(world)
+  // A service whose jobs process has never started tells the age; that process does not become ready without a job taken.
+  expect((await readiness(world)).status).toBe('ok')
+  await takenAgo(world, 1)
+  expect((await readiness(world)).status).toBe('ok')
+  await takenAgo(world, 8)
+  const { status, jobs_check } = await readiness(world)
+  expect(status).toBe('failed')
+  expect(jobs_check).toEqual([
+    {
+      status: 'failed',
+      message: 'no jobs are taken',
+      oldest_due_seconds: expect.closeTo(600, -2),
+      last_taken_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/),
+    },
+  ])
+})
+
+test('a job that waits for another of its queue is not due', async () => {
+  await using world = await World.start()
+  await queueJob(world, 'one')
+  await queueJob(world, 'one')
+  expect((await jobsStanding(world.db)).oldest_due_seconds).toBeGreaterThan(500)
+  await world.rows(`select graphile_worker.add_job('other', '{}', queue_name := 'one')`)
+  await world.rows(`update graphile_worker._private_jobs set locked_at = now(), locked_by = 'x'
+    where id = (select min(id) from graphile_worker._private_jobs)`)
+  expect(await jobsStanding(world.db)).toMatchObject({ oldest_due_seconds: 0, running: 1 })
+})
+
+test('metrics tell the age of the oldest due job and when the last one was taken', async () => {
+  await using world = await World.start()
+  await queueJob(world)
+  await takenAgo(world, 8)
+  const { text } = await world.anonymous.get('//-/metrics')
+  const figure = (name: string) => Number(new RegExp(`^stithy_${name} (.+)$`, 'm').exec(text)?.[1])
+  expect(figure('jobs_oldest_due_seconds')).toBeGreaterThan(500)
+  expect(figure('jobs_last_taken_timestamp_seconds')).toBeGreaterThan(1e9)
+})

@@ -1,0 +1,94 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { Gauge } from 'prom-client'
+import type { Db } from '../db/db.ts'
+import { sql } from '../db/sql.ts'
+
+/** How the queue of jobs stands. */
+export type Standing = {
+  /** For how long the oldest job that could run has waited; 0 when none waits. */
+  readonly oldest_due_seconds: number
+  /** When a runner last took a job, rounded to some seconds; null before the first. */
+  readonly last_taken_at: string | null
+  /** For how long none was taken; null before the first. */
+  readonly untaken_seconds: number | null
+  readonly running: number
+}
+
+/** Jobs behind a running one of their queue are not due: they wait for their turn. */
+const standing = sql`
+  with jobs as materialized (select queue_name, run_at, locked_at, attempts, max_attempts from graphile_worker.jobs)
+  select
+    coalesce((select extract(epoch from now() - min(run_at)) from jobs
+      where run_at <= now() and locked_at is null and attempts < max_attempts and (queue_name is null
+        or queue_name not in (select queue_name from jobs where locked_at is not null and queue_name is not null))), 0)::float8
+      as oldest_due_seconds,
+    (select to_char(taken_at, 'YYYY-MM-DD"T"HH24:MI:SS"Z"') from job_runner) as last_taken_at,
+    (select extract(epoch from now() - taken_at) from job_runner)::float8 as untaken_seconds,
+    (select count(*) from jobs where locked_at is not null)::integer as running`
+
+/** One statement. */
+export const jobsStanding = async (db: Db): Promise<Standing> => (await db.row<Standing>(standing))!
+
+/** Remembers that a runner takes jobs. */
+export const saveTaken = (db: Db): Promise<number> =>
+  db.run(
+    sql`insert into job_runner (taken_at) values (now()) on conflict (is_only) do update set taken_at = excluded.taken_at`,
+  )
+
+/** Longer than the jobs process takes to notice and to start again. */
+const lateSeconds = 5 * 60
+/** As many as the runner runs at once: while these run, others wait. */
+export const jobsAtOnce = 4
+const answerWithinMs = 3000
+
+export type JobsCheck = {
+  status: 'ok' | 'failed'
+  message?: string
+  oldest_due_seconds?: number
+  last_taken_at?: string | null
+}
+
+/** For readiness: fails when jobs are due, and none was taken for five minutes though there was room. Never rejects. */
+export async function checkJobs(db: Db): Promise<JobsCheck> {
+  const late = delay(answerWithinMs, undefined, { ref: false }).then(() => 'late' as const)
+  const found = await Promise.race([jobsStanding(db).catch(() => 'late' as const), late])
+  if (found === 'late') return { status: 'failed', message: 'no answer in time' }
+  const { oldest_due_seconds, last_taken_at, untaken_seconds, running } = found
+  const isStuck = oldest_due_seconds > lateSeconds && (untaken_seconds ?? 0) > lateSeconds && running < jobsAtOnce
+  const figures = { oldest_due_seconds: Math.round(oldest_due_seconds), last_taken_at }
+  return isStuck ? { status: 'failed', message: 'no jobs are taken', ...figures } : { status: 'ok', ...figures }
+}
+
+let observed: Db | undefined
+
+/** The figures of `/-/metrics` are those of this database from now on. */
+export function observeJobs(db: Db): void {
+  observed = db
+}
+
+const measure = async (): Promise<Standing | undefined> => {
+  const late = delay(answerWithinMs / 2, undefined, { ref: false })
+  return observed && (await Promise.race([jobsStanding(observed).catch(() => undefined), late]))
+}
+
+// All workers ask the same database, so the greatest is as good as any.
+new Gauge({
+  name: 'stithy_jobs_oldest_due_seconds',
+  help: 'For how long the oldest job that could run has waited',
+  aggregator: 'max',
+  async collect() {
+    const found = await measure()
+    if (found) this.set(found.oldest_due_seconds)
+    else this.reset()
+  },
+})
+new Gauge({
+  name: 'stithy_jobs_last_taken_timestamp_seconds',
+  help: 'When a job was last taken; 0 before the first',
+  aggregator: 'max',
+  async collect() {
+    const found = await measure()
+    if (found) this.set(found.last_taken_at === null ? 0 : Date.parse(found.last_taken_at) / 1000)
+    else this.reset()
+  },
+})

@@ -1,0 +1,11 @@
+/** What is wrong with a field, in the words that clients of the API know. */
+
+export const tooLong = (maximum: number): string => `is too long (maximum is ${maximum} characters)`
+export const blank = "can't be blank"
+export const taken = 'has already been taken'
+
+/** The fields that have complaints; `undefined` when none has. */
+export function complaintsOf(fields: Record<string, readonly string[]>): Record<string, readonly string[]> | undefined {
+  const left = Object.entries(fields).filter(([, complaints]) => complaints.length > 0)
+  return left.length > 0 ? Object.fromEntries(left) : undefined
+}

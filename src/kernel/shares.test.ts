@@ -1,0 +1,142 @@
+import { describe, expect, test } from 'vitest'
+import { type Claim, SharedSlots, Shares } from './shares.ts'
+
+type Job = Claim & { readonly name: string }
+
+function pool(slots: number, maxWaiting = 1_000) {
+  const started: Job[] = []
+  const shares = new Shares<Job>({ slots, maxWaiting, start: (job) => void started.push(job) })
+  let count = 0
+  const add = (caller: string, owner = '', more: Partial<Job> = {}) =>
+    shares.add({ caller, owner, name: `${caller}${++count}`, ...more })
+  const startedOf = (caller: string) => started.filter((job) => job.caller === caller).length
+  /** Ends what was started first and has not ended. */
+  const finish = (times = 1) => {
+    for (; times > 0; times--) shares.release(started[ended++]!)
+  }
+  let ended = 0
+  return { shares, started, add, startedOf, finish }
+}
+
+describe('a pool with shares', () => {
+  test('gives a caller a third of the slots, an owner and the service itself half of them', () => {
+    for (const slots of [3, 10, 128]) {
+      const { add, startedOf } = pool(slots)
+      for (let i = 0; i < slots; i++) add('one')
+      expect(startedOf('one')).toBe(Math.ceil(slots / 3))
+      const ownerPool = pool(slots)
+      for (let i = 0; i < slots; i++) ownerPool.add(`caller ${i}`, 'project')
+      expect(ownerPool.started).toHaveLength(Math.ceil(slots / 2))
+      const own = pool(slots)
+      for (let i = 0; i < slots; i++) own.add('')
+      expect(own.started).toHaveLength(Math.ceil(slots / 2))
+    }
+  })
+
+  test('starts a new caller at once, while twenty others have as much as they can get', () => {
+    const { add, startedOf } = pool(128)
+    for (let i = 0; i < 100; i++) for (let caller = 0; caller < 20; caller++) add(`caller ${caller}`)
+    add('new')
+    expect(startedOf('new')).toBe(1)
+  })
+
+  test('gives waiting callers turns, whatever the length of their lines, and their owners turns within', () => {
+    const { add, started, finish } = pool(1)
+    add('busy', 'a')
+    for (let i = 0; i < 5; i++) add('busy', i < 4 ? 'a' : 'b')
+    add('late')
+    finish(4)
+    expect(started.map(({ caller, owner }) => `${caller} ${owner}`)).toEqual([
+      'busy a',
+      'busy a',
+      'late ',
+      'busy b',
+      'busy a',
+    ])
+  })
+
+  test('refuses a caller with many waiting jobs, and still takes those of others', () => {
+    const { add } = pool(1, 30)
+    for (let i = 0; i < 11; i++) expect(add('flood')).toBeUndefined()
+    expect(add('flood')).toEqual({ full: 'caller' })
+    expect(add('other')).toBeUndefined()
+    for (let i = 0; i < 40; i++) add(`more ${i}`)
+    expect(add('last')).toEqual({ full: 'all' })
+  })
+
+  test('starts a nested job at once, so that work which holds a slot comes to its end', () => {
+    const { add, started, shares } = pool(1)
+    add('one')
+    add('one', '', { nested: true })
+    expect(started).toHaveLength(2)
+    shares.release(started[1]!)
+    add('two')
+    expect(started).toHaveLength(2)
+    shares.release(started[0]!)
+    expect(started).toHaveLength(3)
+  })
+
+  test('takes back what waits, and counts slots, running and waiting jobs', () => {
+    const { shares, started } = pool(1)
+    const jobs = ['one', 'two', 'three'].map((name): Job => ({ name, caller: name, owner: '' }))
+    for (const job of jobs) shares.add(job)
+    expect(shares.load).toMatchObject({ slots: 1, running: 1, waiting: 2 })
+    expect(shares.load.oldestWaitMs).toBeGreaterThanOrEqual(0)
+    expect(shares.remove(jobs[0]!)).toBe(false)
+    expect(shares.remove(jobs[1]!)).toBe(true)
+    shares.release(jobs[0]!)
+    expect(started).toEqual([jobs[0], jobs[2]])
+    shares.release(jobs[2]!)
+    expect(shares.load).toEqual({ slots: 1, running: 0, waiting: 0, oldestWaitMs: 0 })
+  })
+
+  test('never holds more than its slots, and starts every job in the end, in any order of events', () => {
+    let seed = 7
+    const random = (below: number) => {
+      seed = (seed * 1103515245 + 12345) % 2147483648
+      return Math.floor((seed / 2147483648) * below)
+    }
+    for (let round = 0; round < 50; round++) {
+      const slots = 1 + random(6)
+      const { shares, started, finish } = pool(slots, 10_000)
+      let ended = 0
+      for (let step = 0; step < 200; step++) {
+        if (random(3) > 0) shares.add({ name: '', caller: `c${random(4)}`, owner: `o${random(4)}` })
+        else if (ended < started.length) {
+          finish()
+          ended++
+        }
+        expect(started.length - ended).toBeLessThanOrEqual(slots)
+      }
+      for (; ended < started.length; ended++) finish()
+      expect(shares.load).toMatchObject({ running: 0, waiting: 0 })
+    }
+  })
+})
+
+describe('shared slots', () => {
+  test('a caller that leaves while it waits gives up its place; others get the slot', async () => {
+    const slots = new SharedSlots('the test', { slots: 1, maxWaiting: 10 })
+    const release = await slots.enter('one')
+    const gone = new AbortController()
+    const left = slots.enter('one', gone.signal)
+    const other = slots.enter('two')
+    gone.abort(new Error('left'))
+    await expect(left).rejects.toThrow('left')
+    release()
+    ;(await other)()
+    expect(slots.load).toMatchObject({ running: 0, waiting: 0 })
+  })
+
+  test('a caller with too much waiting fails with rate_limited and when to retry', async () => {
+    const slots = new SharedSlots('the test', { slots: 1, maxWaiting: 2 })
+    await slots.enter('one')
+    void slots.enter('one')
+    await expect(slots.enter('one')).rejects.toMatchObject({
+      kind: 'rate_limited',
+      retryAfterSeconds: 10,
+      message: 'Too many of your requests wait for the test. Retry later.',
+    })
+    await expect(slots.enter('')).resolves.toBeTypeOf('function')
+  })
+})

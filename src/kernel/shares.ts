@@ -1,0 +1,227 @@
+import { Failure } from './failure.ts'
+
+/** Whose share a job takes of. Both texts are compared and nothing else. */
+export type Claim = {
+  /** The account or client address that the work is for; '' for the service itself. */
+  readonly caller: string
+  /** What the work is on, a project for example; '' for nothing in particular. */
+  readonly owner: string
+  /** Part of work that holds a slot already: it starts at once, because waiting for one's own slot would never end. */
+  readonly nested?: boolean
+}
+
+/** A job that was refused because its caller has too many waiting (`caller`), or all callers together have (`all`). */
+export type Refused = { readonly full: 'caller' | 'all' }
+
+export type Load = {
+  readonly slots: number
+  readonly running: number
+  readonly waiting: number
+  /** How long the job that has waited longest has waited, in milliseconds; 0 when none waits. */
+  readonly oldestWaitMs: number
+}
+
+/** The failure for a refused job, of which `what` is waited for: `git`. */
+export const refusal = ({ full }: Refused, what: string): Failure =>
+  full === 'caller'
+    ? new Failure('rate_limited', `Too many of your requests wait for ${what}. Retry later.`, { retryAfterSeconds })
+    : new Failure('unavailable', 'The server is too busy', { retryAfterSeconds })
+
+/** Most of what waits takes less. */
+const retryAfterSeconds = 10
+
+/** A caller that waits for a slot. */
+type Waiting = Claim & { start(): void }
+
+/** Slots for work that is a promise. `what` is what the caller who is refused reads: `the database`. */
+export class SharedSlots {
+  readonly #shares: Shares<Waiting>
+  readonly #what: string
+
+  constructor(what: string, { slots, maxWaiting }: { slots: number; maxWaiting: number }) {
+    this.#what = what
+    this.#shares = new Shares({ slots, maxWaiting, start: (waiting) => waiting.start() })
+  }
+
+  get load(): Load {
+    return this.#shares.load
+  }
+
+  /**
+   * Resolves when the caller has a slot, with what gives it back. Rejects when too much waits, and with the reason of
+   * `gone` when that comes first. Work of the service itself ('') is counted and never waits.
+   */
+  async enter(caller: string, gone?: AbortSignal): Promise<() => void> {
+    gone?.throwIfAborted()
+    const { promise, resolve, reject } = Promise.withResolvers<void>()
+    const claim: Waiting = { caller, owner: '', nested: caller === '', start: resolve }
+    const refused = this.#shares.add(claim)
+    if (refused) throw refusal(refused, this.#what)
+    const leave = () => {
+      if (this.#shares.remove(claim)) reject(gone!.reason)
+    }
+    gone?.addEventListener('abort', leave, { once: true })
+    try {
+      await promise
+    } finally {
+      gone?.removeEventListener('abort', leave)
+    }
+    return () => this.#shares.release(claim)
+  }
+}
+
+type Line<Job> = { job: Job; since: number }[]
+
+/**
+ * A pool of slots that no caller and no owner can take for itself. The limits follow what is free:
+ *
+ * - a caller starts a job while it holds fewer than half as many slots as are free: alone at most a third of all;
+ * - an owner, and the service itself, while they hold fewer slots than are free: alone at most half of all;
+ * - a caller may have half as many jobs waiting as there is room for.
+ *
+ * So some slots stay free for a caller that comes later, however many others are at their limit. Waiting jobs take turns
+ * by caller, and those of one caller by owner. Starting a job takes at most one step for each line that waits.
+ */
+export class Shares<Job extends Claim> {
+  readonly #slots: number
+  readonly #maxWaiting: number
+  readonly #start: (job: Job) => void
+  /** Caller → owner → jobs. The order of the maps is the order of turns. */
+  readonly #lines = new Map<string, Map<string, Line<Job>>>()
+  readonly #heldByCaller = new Map<string, number>()
+  readonly #heldByOwner = new Map<string, number>()
+  readonly #waitingByCaller = new Map<string, number>()
+  #held = 0
+  #nested = 0
+  #waiting = 0
+
+  constructor({ slots, maxWaiting, start }: { slots: number; maxWaiting: number; start(job: Job): void }) {
+    this.#slots = slots
+    this.#maxWaiting = maxWaiting
+    this.#start = start
+  }
+
+  /** Starts the job, or puts it in line. */
+  add(job: Job): Refused | undefined {
+    if (job.nested) {
+      this.#nested++
+      this.#start(job)
+      return undefined
+    }
+    if (!this.#lines.get(job.caller)?.has(job.owner) && this.#mayStart(job)) {
+      this.#run(job)
+      return undefined
+    }
+    const room = this.#maxWaiting - this.#waiting
+    if (room <= 0) return { full: 'all' }
+    const own = this.#waitingByCaller.get(job.caller) ?? 0
+    if (job.caller !== '' && own * 2 >= room) return { full: 'caller' }
+    const owners = this.#lines.get(job.caller) ?? new Map<string, Line<Job>>()
+    const line = owners.get(job.owner) ?? []
+    line.push({ job, since: performance.now() })
+    owners.set(job.owner, line)
+    this.#lines.set(job.caller, owners)
+    this.#countWaiting(job, 1)
+    return undefined
+  }
+
+  /** Takes back a job that waits. False when it does not. */
+  remove(job: Job): boolean {
+    const line = this.#lines.get(job.caller)?.get(job.owner)
+    const index = line?.findIndex((each) => each.job === job) ?? -1
+    if (!line || index < 0) return false
+    line.splice(index, 1)
+    this.#countWaiting(job, -1)
+    this.#dropIfEmpty(job, line)
+    return true
+  }
+
+  /** A started job is over: its slot goes to the caller who has waited longest for a turn. */
+  release(job: Job): void {
+    if (job.nested) {
+      this.#nested--
+      return
+    }
+    this.#held--
+    add(this.#heldByCaller, job.caller, -1)
+    add(this.#heldByOwner, job.owner, -1)
+    for (let next = this.#next(); next; next = this.#next()) this.#run(next)
+  }
+
+  /** How many slots this caller holds. */
+  heldBy(caller: string): number {
+    return this.#heldByCaller.get(caller) ?? 0
+  }
+
+  get load(): Load {
+    let oldest = Number.POSITIVE_INFINITY
+    for (const owners of this.#lines.values())
+      for (const line of owners.values()) oldest = Math.min(oldest, line[0]!.since)
+    return {
+      slots: this.#slots,
+      running: this.#held + this.#nested,
+      waiting: this.#waiting,
+      oldestWaitMs: this.#waiting === 0 ? 0 : performance.now() - oldest,
+    }
+  }
+
+  #run(job: Job): void {
+    this.#held++
+    add(this.#heldByCaller, job.caller, 1)
+    add(this.#heldByOwner, job.owner, 1)
+    this.#start(job)
+  }
+
+  #mayStart({ caller, owner }: Claim): boolean {
+    return this.#callerMayStart(caller) && this.#ownerMayStart(owner)
+  }
+
+  #callerMayStart(caller: string): boolean {
+    const free = this.#slots - this.#held
+    const held = this.heldBy(caller)
+    return (caller === '' ? held : held * 2) < free
+  }
+
+  #ownerMayStart(owner: string): boolean {
+    const free = this.#slots - this.#held
+    return free > 0 && (owner === '' || (this.#heldByOwner.get(owner) ?? 0) < free)
+  }
+
+  /** Takes the next job that may start out of its line. */
+  #next(): Job | undefined {
+    if (this.#waiting === 0 || this.#held >= this.#slots) return undefined
+    for (const [caller, owners] of this.#lines) {
+      if (!this.#callerMayStart(caller)) continue
+      for (const [owner, line] of owners) {
+        if (!this.#ownerMayStart(owner)) continue
+        const { job } = line.shift()!
+        // Both go to the back, so that the others have their turn first.
+        owners.delete(owner)
+        if (line.length > 0) owners.set(owner, line)
+        this.#lines.delete(caller)
+        if (owners.size > 0) this.#lines.set(caller, owners)
+        this.#countWaiting(job, -1)
+        return job
+      }
+    }
+    return undefined
+  }
+
+  #countWaiting({ caller }: Claim, change: number): void {
+    this.#waiting += change
+    add(this.#waitingByCaller, caller, change)
+  }
+
+  #dropIfEmpty({ caller, owner }: Claim, line: Line<Job>): void {
+    if (line.length > 0) return
+    const owners = this.#lines.get(caller)!
+    owners.delete(owner)
+    if (owners.size === 0) this.#lines.delete(caller)
+  }
+}
+
+function add(counts: Map<string, number>, key: string, change: number): void {
+  const count = (counts.get(key) ?? 0) + change
+  if (count === 0) counts.delete(key)
+  else counts.set(key, count)
+}

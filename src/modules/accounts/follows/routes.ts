@@ -1,0 +1,47 @@
+import type { Caller } from '../../../access/actor.ts'
+import { endpoint, unchanged } from '../../../api/endpoint.ts'
+import { fetchPage, type List } from '../../../api/page.ts'
+import { UserListItem } from '../users/entity.ts'
+import type { UserReferenceRow } from '../users/queries.ts'
+import { isPrivateTo, user } from '../users/subject.ts'
+import { deleteFollow, followedBy, followersOf, insertFollow } from './queries.ts'
+
+/** `change` tells whether it changed anything. */
+const following = (verb: 'follow' | 'unfollow', summary: string, already: string, change: typeof insertFollow) =>
+  endpoint({
+    method: 'POST',
+    path: `/users/:id/${verb}`,
+    summary,
+    subject: user,
+    allow: 'follow_user',
+    unchanged: already,
+    returns: UserListItem,
+    async handle({ subject, ctx }) {
+      const followerId = ctx.actor!.id
+      if (followerId === subject.id) return unchanged
+      return (await ctx.transaction((tx) => change(tx, followerId, subject.id))) ? subject : unchanged
+    },
+  })
+
+const people = (list: 'followers' | 'following', summary: string, listed: (caller: Caller, userId: number) => List) =>
+  endpoint({
+    method: 'GET',
+    path: `/users/:id/${list}`,
+    summary: `${summary}; none of a private profile, but to himself and administrators`,
+    scopes: ['read_user'],
+    subject: user,
+    allow: 'read_user',
+    paged: true,
+    returns: UserListItem,
+    async handle({ subject, page, ctx }) {
+      if (isPrivateTo(ctx, subject)) return { rows: [], total: 0, hasNext: false }
+      return fetchPage<UserReferenceRow>(ctx.db, listed(ctx.actor, subject.id), page)
+    },
+  })
+
+export const followRoutes = [
+  following('follow', 'Follow somebody', 'The caller follows him, or is himself', insertFollow),
+  following('unfollow', 'Follow somebody no longer', 'The caller does not follow him', deleteFollow),
+  people('followers', 'List who follows somebody', followersOf),
+  people('following', 'List whom somebody follows', followedBy),
+]

@@ -1,0 +1,14 @@
+import { Type } from 'typebox'
+import { entity } from '../../../api/entity.ts'
+import { timestamp } from '../../../api/schema.ts'
+import type { GpgKeyRow } from './queries.ts'
+
+export const GPGKey = entity({
+  name: 'GPGKey',
+  schema: Type.Object({
+    id: Type.Integer(),
+    key: Type.String({ description: 'Armoured public key block' }),
+    created_at: timestamp(),
+  }),
+  present: ({ id, key, created_at }: GpgKeyRow) => ({ id, key, created_at }),
+})

@@ -1,0 +1,114 @@
+import type { TObject } from 'typebox'
+import type { Facts } from '../../../access/policy.ts'
+import type { Ctx } from '../../../api/ctx.ts'
+import { type Endpoint, endpoint, raw, type Subject } from '../../../api/endpoint.ts'
+import { fetchPage } from '../../../api/page.ts'
+import { Id, Params, Text } from '../../../api/params/types.ts'
+import { instance } from '../../instance/index.ts'
+import { user } from '../users/subject.ts'
+import { GPGKey } from './entity.ts'
+import { findGpgKeyOf, type GpgKeyRow, gpgKeysOf } from './queries.ts'
+import { addGpgKeyOf, getGpgKeyOf, removeGpgKeyOf, revokeGpgKeyOf } from './service.ts'
+
+const key_id = Id({ description: 'Id of the key' })
+
+/** Compat: the status is the body, as clients know it. */
+const accepted = { body: Buffer.from('202'), contentType: 'application/json' }
+
+/** The same five calls wherever somebody's keys are. */
+function routesAt<T extends { readonly facts: Facts }, A extends string, P extends TObject>({
+  path,
+  whose,
+  subject,
+  allow,
+  ownerId,
+}: {
+  path: string
+  /** For summaries: `the caller`. */
+  whose: string
+  subject: Subject<T, A, P>
+  allow: NoInfer<A>
+  ownerId: (subject: T, ctx: Ctx) => number
+}): Endpoint[] {
+  return [
+    endpoint({
+      method: 'GET',
+      path,
+      summary: `List the GPG keys of ${whose}`,
+      scopes: ['read_user'],
+      subject,
+      allow,
+      paged: true,
+      returns: GPGKey,
+      handle: (call) => fetchPage<GpgKeyRow>(call.ctx.db, gpgKeysOf(ownerId(call.subject, call.ctx)), call.page),
+    }),
+
+    endpoint({
+      method: 'GET',
+      path: `${path}/:key_id`,
+      summary: `One GPG key of ${whose}`,
+      scopes: ['read_user'],
+      subject,
+      allow,
+      params: Params({ key_id }),
+      returns: GPGKey,
+      handle: ({ params, ctx, ...call }) => getGpgKeyOf(ctx, ownerId(call.subject, ctx), params.key_id),
+    }),
+
+    endpoint({
+      method: 'POST',
+      path,
+      summary: `Add a GPG key for ${whose}`,
+      subject,
+      allow,
+      params: Params({ key: Text({ description: 'Armoured public key block, as `gpg --armor --export` writes it' }) }),
+      returns: GPGKey,
+      handle: ({ params, ctx, ...call }) => addGpgKeyOf(ctx, ownerId(call.subject, ctx), params.key),
+    }),
+
+    endpoint({
+      method: 'POST',
+      path: `${path}/:key_id/revoke`,
+      summary: `Remove a GPG key of ${whose}, and with it what it verified`,
+      subject,
+      allow,
+      params: Params({ key_id }),
+      status: 202,
+      returns: raw('application/json'),
+      async handle({ params, ctx, ...call }) {
+        await revokeGpgKeyOf(ctx, ownerId(call.subject, ctx), params.key_id)
+        return accepted
+      },
+    }),
+
+    endpoint({
+      method: 'DELETE',
+      path: `${path}/:key_id`,
+      summary: `Remove a GPG key of ${whose}; what it verified stays verified`,
+      subject,
+      allow,
+      params: Params({ key_id }),
+      changedAt: async (whom, params, ctx) =>
+        (await findGpgKeyOf(ctx.db, ownerId(whom, ctx), params.key_id))?.updated_at,
+      returns: null,
+      handle: ({ params, ctx, ...call }) => removeGpgKeyOf(ctx, ownerId(call.subject, ctx), params.key_id),
+    }),
+  ]
+}
+
+export const gpgKeyRoutes = [
+  ...routesAt({
+    path: '/user/gpg_keys',
+    whose: 'the caller',
+    subject: instance,
+    allow: 'use',
+    ownerId: (_, ctx) => ctx.actor!.id,
+  }),
+  ...routesAt({
+    path: '/users/:id/gpg_keys',
+    whose: 'a user',
+    subject: user,
+    allow: 'admin_user',
+    ownerId: ({ id }) => id,
+  }),
+]

@@ -1,0 +1,68 @@
+import type { Ctx } from '../../../api/ctx.ts'
+import type { Tx } from '../../../db/db.ts'
+import { emit } from '../../../events/log.ts'
+import { enqueue } from '../../../jobs/job.ts'
+import { blank, taken, tooLong } from '../../../kernel/complaints.ts'
+import { invalidFields, notFound } from '../../../kernel/failure.ts'
+import { signaturesDue } from '../users/signatures-due.ts'
+import { blockBegin, blockEnd, isKeyBlock, maximumKeyLength, parseGpgKey } from './public-key.ts'
+import {
+  deleteGpgKeyOf,
+  distrustSignatures,
+  findGpgKeyOf,
+  type GpgKeyRow,
+  insertGpgKey,
+  lockGpgKeyOf,
+} from './queries.ts'
+
+export async function getGpgKeyOf(ctx: Ctx, userId: number, id: number): Promise<GpgKeyRow> {
+  const row = await findGpgKeyOf(ctx.db, userId, id)
+  if (!row) throw notFound('GPG Key')
+  return row
+}
+
+/** Adds a key that nobody in the installation has, or says by field (`key`, `fingerprint`, `primary_keyid`) why not. */
+export async function addGpgKeyOf(ctx: Ctx, userId: number, text: string): Promise<GpgKeyRow> {
+  const block = text.trim()
+  const complaints = blockComplaints(block)
+  if (complaints.length > 0) throw invalidFields({ key: complaints })
+  const parsed = await parseGpgKey(block)
+  if (!parsed) throw invalidFields({ fingerprint: [blank], primary_keyid: [blank] })
+  return ctx.transaction(async (tx) => {
+    const added = await insertGpgKey(tx, userId, block, parsed)
+    if (!added) throw invalidFields({ key: [taken], fingerprint: [taken], primary_keyid: [taken] })
+    await record(ctx, tx, 'gpg_key_added', added)
+    await enqueue(tx, signaturesDue, { userId })
+    return added
+  })
+}
+
+function blockComplaints(block: string): string[] {
+  if (block.length > maximumKeyLength) return [tooLong(maximumKeyLength)]
+  const shape = isKeyBlock(block)
+    ? []
+    : [`is invalid. A valid public GPG key begins with '${blockBegin}' and ends with '${blockEnd}'`]
+  return block === '' ? [blank, ...shape] : shape
+}
+
+/** Removes a key. What was verified with it stays as it was found. */
+export async function removeGpgKeyOf(ctx: Ctx, userId: number, id: number): Promise<void> {
+  await ctx.transaction(async (tx) => {
+    const removed = await deleteGpgKeyOf(tx, userId, id)
+    if (!removed) throw notFound('GPG Key')
+    await record(ctx, tx, 'gpg_key_removed', removed)
+  })
+}
+
+/** Removes a key that is not to be trusted any more, nor what was verified with it. */
+export async function revokeGpgKeyOf(ctx: Ctx, userId: number, id: number): Promise<void> {
+  await ctx.transaction(async (tx) => {
+    if (!(await lockGpgKeyOf(tx, userId, id))) throw notFound('GPG Key')
+    await distrustSignatures(tx, id)
+    const removed = (await deleteGpgKeyOf(tx, userId, id))!
+    await record(ctx, tx, 'gpg_key_revoked', removed)
+  })
+}
+
+const record = (ctx: Ctx, tx: Tx, kind: string, { id, user_id, fingerprint }: GpgKeyRow) =>
+  emit(tx, { kind, actorId: ctx.actor!.id, payload: { user_id, gpg_key_id: id, fingerprint } })

@@ -1,0 +1,48 @@
+export { type Identity, readKeyBlock } from './gpg-keys/public-key.ts'
+export { findOauthToken } from './oauth/queries.ts'
+export { grantByPassword, grantByRefresh, type Refused, revoke, type TokenAnswer } from './oauth/service.ts'
+export { type SignInRefusal, signIn } from './sign-in/service.ts'
+export { findDeployKey, findKeyHolder, type KeyHolder, keyRefusal } from './ssh-keys/authenticate.ts'
+export { presentSshKey, sshKeyFields } from './ssh-keys/entity.ts'
+export { parsePublicKey, sha256Of } from './ssh-keys/public-key.ts'
+export { findKey, isKnownKey, type SshKeyRow, updateTitle } from './ssh-keys/queries.ts'
+export { addKey, type KeyInput, titleComplaints } from './ssh-keys/service.ts'
+export { asAccount } from './tokens/as-account.ts'
+export {
+  type Authentication,
+  accountRefusal,
+  actorOf,
+  authenticateDerived,
+  gitRefusals,
+  type Refusal,
+  TokenAuthenticator,
+} from './tokens/authenticate.ts'
+export { bootstrap, type RootCredentials } from './tokens/bootstrap.ts'
+export { tokenFields, tokenRecord } from './tokens/entity.ts'
+export { newTokenParams, rotationParams } from './tokens/params.ts'
+export { findAccount, type TokenRow, tokenColumns } from './tokens/queries.ts'
+export { createToken, refuseReuse, rotateToken, tokenExpiry, tokenScopes } from './tokens/service.ts'
+export { isTwoFactorEnabled, recoverCodes } from './two-factor/service.ts'
+export { isEmoji } from './user-statuses/emoji.ts'
+export { addressConfirmed } from './users/address-confirmed.ts'
+export { callerSignature, privateEmailHost } from './users/commit-email.ts'
+export { editUser } from './users/edit.ts'
+export { ownsEmail } from './users/email-queries.ts'
+export { UserListItem, UserReferenceSchema, userReference } from './users/entity.ts'
+export { keepAnAdministrator } from './users/last-administrator.ts'
+export { askForPassword, choosePassword, confirmByLink, isLink } from './users/links.ts'
+export { plainUser } from './users/new-user.ts'
+export {
+  findUser,
+  findUserByName,
+  listUsers,
+  openTo,
+  type UserReferenceRow,
+  type UserRow,
+  userReferenceColumns,
+  userReferenceJson,
+} from './users/queries.ts'
+export { addUser, isEmailAddress } from './users/service.ts'
+export { signaturesDue } from './users/signatures-due.ts'
+export { isLeaving } from './users/state-queries.ts'
+export { isPrivateTo, requireVisiblePeople, user, userByIdOrName } from './users/subject.ts'

@@ -1,0 +1,242 @@
+import { describe, expect } from 'vitest'
+import { type Answer, type Client, git, temporaryFolder, test, type World } from '../../../../test/world.ts'
+import { usableTokens, waitForWaiting, whileLocked } from '../tokens/testing.ts'
+import { password, withTwoFactor } from '../two-factor/testing.ts'
+
+const form = (fields: Record<string, string>) => new URLSearchParams(fields).toString()
+
+const token = (world: World, fields: Record<string, string>, headers: Record<string, string> = {}): Promise<Answer> =>
+  world.anonymous.send('POST', '//oauth/token', {
+    headers: { 'content-type': 'application/x-www-form-urlencoded', ...headers },
+    body: form(fields),
+  })
+
+const byPassword = (world: World, who: Client, more: Record<string, string> = {}, headers = {}) =>
+  token(world, { grant_type: 'password', username: who.username, password, ...more }, headers)
+
+const refresh = (world: World, refreshToken: string, more: Record<string, string> = {}) =>
+  token(world, { grant_type: 'refresh_token', refresh_token: refreshToken, ...more })
+
+const bearer = (secret: string) => ({ headers: { authorization: `Bearer ${secret}` } })
+const answers = async (world: World, secret: string) => (await world.anonymous.get('/user', bearer(secret))).status
+
+describe('POST /oauth/token', () => {
+  test('gives a token for a password, which no answer of which may be stored', async ({ world }) => {
+    const ann = await world.user()
+    const made = await byPassword(world, ann)
+    expect(made.status).toBe(200)
+    expect(made.json).toEqual({
+      access_token: expect.stringMatching(/^[0-9a-f]{64}$/),
+      token_type: 'Bearer',
+      expires_in: 7200,
+      refresh_token: expect.stringMatching(/^[0-9a-f]{64}$/),
+      scope: 'api',
+      created_at: expect.any(Number),
+    })
+    expect(made.headers).toMatchObject({ 'cache-control': 'no-store', pragma: 'no-cache' })
+    expect((await world.anonymous.get('/user', bearer(made.json.access_token))).json.id).toBe(ann.id)
+    expect((await world.anonymous.get(`/user?access_token=${made.json.access_token}`)).json.id).toBe(ann.id)
+    expect((await ann.get('/personal_access_tokens')).json, 'is no personal token').toHaveLength(1)
+    const [row] = await world.rows(
+      'select digest, refresh_digest from access_tokens where user_id = $1 and kind = $2',
+      [ann.id, 'oauth'],
+    )
+    for (const kept of [row.digest, row.refresh_digest]) expect(kept).toHaveLength(32)
+  })
+
+  test('as JSON, by e-mail address', async ({ world }) => {
+    const ann = await world.user()
+    const json = { grant_type: 'password', username: `${ann.username}@example.com`, password, scope: 'read_user' }
+    expect((await world.anonymous.send('POST', '//oauth/token', { json })).json).toMatchObject({ scope: 'read_user' })
+  })
+
+  test('is good for git as oauth2', async ({ world }) => {
+    const ann = await world.user()
+    const project = await world.project({ members: [[ann, 'maintainer']] })
+    await using folder = await temporaryFolder()
+    const { access_token } = (await byPassword(world, ann)).json
+    const at = new URL(project.url)
+    at.username = 'oauth2'
+    at.password = access_token
+    await git(folder.path, 'init', '-q', '-b', 'main')
+    await git(folder.path, 'commit', '-q', '--allow-empty', '-m', 'first')
+    await git(folder.path, 'push', '-q', at.toString(), 'main')
+    expect(await git(folder.path, 'ls-remote', at.toString())).toContain('refs/heads/main')
+  })
+
+  test.for([
+    [{}, 400, 'invalid_request', 'Missing required parameter: grant_type.'],
+    [{ grant_type: 'password', username: 'x' }, 400, 'invalid_request', 'Missing required parameter: password.'],
+    [{ grant_type: 'refresh_token' }, 400, 'invalid_request', 'Missing required parameter: refresh_token.'],
+    [{ grant_type: 'client_credentials' }, 400, 'unsupported_grant_type', undefined],
+    [{ grant_type: 'password', username: 'nobody-here', password: 'x' }, 400, 'invalid_grant', undefined],
+    [{ grant_type: 'password', username: 'no\0body', password: 'x' }, 400, 'invalid_grant', undefined],
+    [{ grant_type: 'refresh_token', refresh_token: 'x' }, 400, 'invalid_grant', undefined],
+    [{ grant_type: 'password', username: 'x', password: 'x', client_id: 'x' }, 401, 'invalid_client', undefined],
+  ] as const)('%j is refused as RFC 6749 says', async ([fields, status, error, description], { world }) => {
+    const answer = await token(world, fields as Record<string, string>)
+    expect(answer).toMatchObject({ status, json: { error, error_description: description ?? expect.any(String) } })
+    expect(answer.headers['cache-control']).toBe('no-store')
+  })
+
+  test('for scopes that there are, and to act for others only by administrators', async ({ world }) => {
+    const ann = await world.user()
+    for (const scope of ['everything', 'api sudo'])
+      expect((await byPassword(world, ann, { scope })).json, scope).toMatchObject({ error: 'invalid_scope' })
+    const { access_token } = (await byPassword(world, ann, { scope: 'read_user read_repository' })).json
+    expect(await answers(world, access_token)).toBe(200)
+    expect((await world.anonymous.get('/projects', bearer(access_token))).status).toBe(403)
+  })
+
+  test('not for who is blocked, nor where passwords are switched off', async ({ world }) => {
+    const ann = await world.user()
+    const { access_token, refresh_token } = (await byPassword(world, ann)).json
+    await world.rows(`update users set state = 'blocked' where id = $1`, [ann.id])
+    expect((await byPassword(world, ann)).json.error).toBe('invalid_grant')
+    expect((await refresh(world, refresh_token)).json.error).toBe('invalid_grant')
+    await expect.poll(() => answers(world, access_token)).toBe(403)
+    const bob = await world.user()
+    await world.settings({ password_authentication_enabled_for_web: false })
+    expect((await byPassword(world, bob)).json.error).toBe('invalid_grant')
+  })
+
+  test('with a second factor, with its code or a recovery code, each once', async ({ world }) => {
+    const ann = await world.user()
+    const device = await withTwoFactor(world, ann)
+    const without = await byPassword(world, ann)
+    expect(without).toMatchObject({ status: 400, json: { error: 'invalid_grant' } })
+    expect(without.headers['x-gitlab-otp']).toBe('required; app')
+    const code = device.code()
+    const withCode = (header: string, value: string) => byPassword(world, ann, {}, { [header]: value })
+    expect((await withCode('X-GitLab-OTP', code)).status).toBe(200)
+    expect((await withCode('X-GitLab-OTP', code)).status).toBe(400)
+    expect((await withCode('X-Service-OTP', device.code())).status).toBe(200)
+    const [recovery] = device.recoveryCodes
+    expect((await withCode('X-GitLab-OTP', recovery!)).status).toBe(200)
+    expect((await withCode('X-GitLab-OTP', recovery!)).status).toBe(400)
+    const raced = await Promise.all(Array.from({ length: 4 }, () => withCode('X-GitLab-OTP', device.recoveryCodes[1]!)))
+    expect(raced.filter(({ status }) => status === 200)).toHaveLength(1)
+  })
+})
+
+describe('a refresh token', () => {
+  test('buys another pair, and the one before ends', async ({ world }) => {
+    const ann = await world.user()
+    const first = (await byPassword(world, ann, { scope: 'read_user' })).json
+    const second = (await refresh(world, first.refresh_token)).json
+    expect(second).toMatchObject({ scope: 'read_user', expires_in: 7200 })
+    expect(await answers(world, second.access_token)).toBe(200)
+    await expect.poll(() => answers(world, first.access_token)).toBe(401)
+  })
+
+  test('that is used twice ends all that came from it', async ({ world }) => {
+    const ann = await world.user()
+    const first = (await byPassword(world, ann)).json
+    const second = (await refresh(world, first.refresh_token)).json
+    const apart = (await byPassword(world, ann)).json
+    expect((await refresh(world, first.refresh_token)).json.error).toBe('invalid_grant')
+    await expect.poll(() => answers(world, second.access_token)).toBe(401)
+    expect((await refresh(world, second.refresh_token)).json.error).toBe('invalid_grant')
+    expect(await answers(world, apart.access_token)).toBe(200)
+  })
+
+  test('used again ends the family, also while its successor is being refreshed', async ({ world }) => {
+    const ann = await world.user()
+    const first = (await byPassword(world, ann)).json
+    const second = (await refresh(world, first.refresh_token)).json
+    // Holds up the refresh of the second, so that the reuse of the first meets it halfway.
+    const [next, again] = await whileLocked(world, second.refresh_token, async () => {
+      const next = refresh(world, second.refresh_token)
+      await waitForWaiting(world, 1)
+      const again = refresh(world, first.refresh_token)
+      await waitForWaiting(world, 2)
+      return [next, again]
+    })
+    const third = (await next).json
+    expect((await again).json.error).toBe('invalid_grant')
+    expect(await usableTokens(world, ann.id, 'oauth')).toBe(0)
+    expect((await refresh(world, third.refresh_token)).json.error).toBe('invalid_grant')
+  })
+
+  test('revoked while it is being refreshed leaves no token', async ({ world }) => {
+    const ann = await world.user()
+    const first = (await byPassword(world, ann)).json
+    const [next, revoked] = await whileLocked(world, first.refresh_token, async () => {
+      const next = refresh(world, first.refresh_token)
+      await waitForWaiting(world, 1)
+      const revoked = world.anonymous.send('POST', '//oauth/revoke', { json: { token: first.refresh_token } })
+      await waitForWaiting(world, 2)
+      return [next, revoked]
+    })
+    expect([(await next).status, (await revoked).status]).toEqual([200, 200])
+    expect(await usableTokens(world, ann.id, 'oauth')).toBe(0)
+  })
+
+  test('used by many at once gives one pair, which ends with the family', async ({ world }) => {
+    const ann = await world.user()
+    for (let round = 0; round < 5; round++) {
+      const { refresh_token } = (await byPassword(world, ann)).json
+      const answers = await Promise.all(Array.from({ length: 8 }, () => refresh(world, refresh_token)))
+      expect(answers.map(({ status }) => status).toSorted()).toEqual([200, ...Array(7).fill(400)])
+      expect(await usableTokens(world, ann.id, 'oauth')).toBe(0)
+    }
+  })
+
+  test('gives no more than before, and lasts sixty days longer', async ({ world }) => {
+    const ann = await world.user()
+    const made = (await byPassword(world, ann, { scope: 'read_user read_api' })).json
+    expect((await refresh(world, made.refresh_token, { scope: 'api' })).json.error).toBe('invalid_scope')
+    const narrowed = (await refresh(world, made.refresh_token, { scope: 'read_user' })).json
+    expect(narrowed.scope).toBe('read_user')
+    await world.rows(
+      `update access_tokens set ends_at = now() - interval '59 days' where user_id = $1 and not revoked and kind = 'oauth'`,
+      [ann.id],
+    )
+    const next = (await refresh(world, narrowed.refresh_token)).json
+    await world.rows(
+      `update access_tokens set ends_at = now() - interval '61 days' where user_id = $1 and not revoked and kind = 'oauth'`,
+      [ann.id],
+    )
+    expect((await refresh(world, next.refresh_token)).json.error).toBe('invalid_grant')
+  })
+})
+
+describe('an OAuth token', () => {
+  test('ends by itself', async ({ world }) => {
+    const ann = await world.user()
+    const { access_token } = (await byPassword(world, ann)).json
+    await world.rows(`update access_tokens set ends_at = now() where user_id = $1 and kind = 'oauth'`, [ann.id])
+    expect((await world.anonymous.get('/user', bearer(access_token))).json).toMatchObject({
+      error: 'invalid_token',
+      error_description: 'Token is expired. You can either do re-authorization or token refresh.',
+    })
+  })
+
+  test('tells what it is', async ({ world }) => {
+    const ann = await world.user()
+    const { access_token, created_at } = (await byPassword(world, ann)).json
+    const info = await world.anonymous.get('//oauth/token/info', bearer(access_token))
+    expect(info).toMatchObject({
+      status: 200,
+      json: { resource_owner_id: ann.id, scope: ['api'], scopes: ['api'], application: { uid: null }, created_at },
+    })
+    expect(info.json.expires_in).toBeGreaterThan(0)
+    expect(info.json.expires_in).toBeLessThanOrEqual(7200)
+    for (const shown of [{}, bearer('x'), bearer(ann.token!)])
+      expect((await world.anonymous.get('//oauth/token/info', shown)).status).toBe(401)
+  })
+
+  test('is revoked with either of its pair, and nobody is told whether there was one', async ({ world }) => {
+    const ann = await world.user()
+    const revoke = (secret: string) => world.anonymous.send('POST', '//oauth/revoke', { json: { token: secret } })
+    for (const kind of ['access_token', 'refresh_token']) {
+      const pair = (await byPassword(world, ann)).json
+      expect(await revoke(pair[kind])).toMatchObject({ status: 200, json: {} })
+      await expect.poll(() => answers(world, pair.access_token)).toBe(401)
+      expect((await refresh(world, pair.refresh_token)).json.error).toBe('invalid_grant')
+    }
+    expect(await revoke('nothing')).toMatchObject({ status: 200, json: {} })
+    expect((await revoke(ann.token!)).status).toBe(200)
+    expect(await answers(world, ann.token!)).toBe(200)
+  })
+})

@@ -1,0 +1,115 @@
+import { randomBytes } from 'node:crypto'
+import { isScope, type Scope } from '../../../access/scopes.ts'
+import type { Ctx } from '../../../api/ctx.ts'
+import type { Tx } from '../../../db/db.ts'
+import { emit } from '../../../events/log.ts'
+import { digestOf } from '../../../kernel/token-secret.ts'
+import { signIn } from '../sign-in/service.ts'
+import { accountRefusal } from '../tokens/authenticate.ts'
+import { revokeFamily, revokeToken } from '../tokens/queries.ts'
+import { endFamily } from '../tokens/service.ts'
+import { insertOauthToken, lockByRefreshToken, lockFamilyBySecret } from './queries.ts'
+
+const accessSeconds = 2 * 60 * 60
+/** Of a refresh token, after the end of its access token. */
+export const refreshDays = 60
+
+/** As RFC 6749 (5.1) has it; `created_at` are seconds since 1970. */
+export type TokenAnswer = {
+  readonly access_token: string
+  readonly token_type: 'Bearer'
+  readonly expires_in: number
+  readonly refresh_token: string
+  readonly scope: string
+  readonly created_at: number
+}
+
+/** Why there is no token: a word of RFC 6749 (5.2) for the client, or a second factor. */
+export type Refused =
+  | { readonly error: 'invalid_grant' | 'invalid_scope' | 'code_missing' }
+  | { readonly error: 'throttled'; readonly retryAfterSeconds: number }
+
+/** 256 bits: longer than other tokens, by which old clients tell them. */
+const newSecret = (): string => randomBytes(32).toString('hex')
+
+/** Scopes in the words of OAuth, `api` without any; `undefined` when they are not to be had. */
+function scopesOf(text: string | undefined, offered: (scope: Scope) => boolean): Scope[] | undefined {
+  const names = [...new Set((text ?? '').split(' ').filter(Boolean))]
+  if (names.length === 0) return undefined
+  const known = names.filter(isScope).filter(offered)
+  return known.length === names.length ? known : undefined
+}
+
+async function issue(tx: Tx, userId: number, scopes: readonly Scope[], familyId: number | null): Promise<TokenAnswer> {
+  const [access, refresh] = [newSecret(), newSecret()]
+  const createdAt = await insertOauthToken(tx, {
+    userId,
+    scopes,
+    digest: digestOf(access),
+    refreshDigest: digestOf(refresh),
+    seconds: accessSeconds,
+    familyId,
+  })
+  return {
+    access_token: access,
+    token_type: 'Bearer',
+    expires_in: accessSeconds,
+    refresh_token: refresh,
+    scope: scopes.join(' '),
+    created_at: createdAt,
+  }
+}
+
+/** A token for whoever shows the password of his account and, if he has a second factor, its code. */
+export async function grantByPassword(
+  ctx: Ctx,
+  wish: { username: string; password: string; code: string | undefined; scope: string | undefined },
+): Promise<TokenAnswer | Refused> {
+  const signedIn = await signIn(ctx, { login: wish.username, password: wish.password, code: wish.code, door: 'web' })
+  if ('refused' in signedIn) {
+    if (signedIn.refused === 'throttled') return { error: 'throttled', retryAfterSeconds: signedIn.retryAfterSeconds! }
+    return { error: signedIn.refused === 'code_missing' ? 'code_missing' : 'invalid_grant' }
+  }
+  const { actor } = signedIn
+  const scopes = scopesOf(wish.scope || 'api', (scope) => scope !== 'sudo' || actor.admin)
+  if (!scopes) return { error: 'invalid_scope' }
+  return ctx.transaction(async (tx) => {
+    await emit(tx, { kind: 'oauth_token_created', actorId: actor.id, payload: { user_id: actor.id, scopes } })
+    return issue(tx, actor.id, scopes, null)
+  })
+}
+
+/**
+ * Another token in the place of one, which ends with its refresh token. Whoever shows a refresh token that was used before
+ * has a copy of it: then all that came from it ends.
+ */
+export function grantByRefresh(
+  ctx: Ctx,
+  wish: { refreshToken: string; scope: string | undefined },
+): Promise<TokenAnswer | Refused> {
+  return ctx.transaction(async (tx): Promise<TokenAnswer | Refused> => {
+    await lockFamilyBySecret(tx, digestOf(wish.refreshToken))
+    const held = await lockByRefreshToken(tx, digestOf(wish.refreshToken), refreshDays)
+    if (!held || accountRefusal(held)) return { error: 'invalid_grant' }
+    if (held.revoked) {
+      await endFamily(tx, held.family_id)
+      return { error: 'invalid_grant' }
+    }
+    const scopes = wish.scope ? scopesOf(wish.scope, (scope) => held.scopes.includes(scope)) : held.scopes
+    if (!scopes) return { error: 'invalid_scope' }
+    await revokeToken(tx, held.token_id)
+    return issue(tx, held.user_id, scopes, held.family_id)
+  })
+}
+
+/**
+ * Ends the grant that a token belongs to, whichever of its tokens is shown (RFC 7009, 2.1): one that has been replaced since ends
+ * those that came from it. Says nothing of whether there was one.
+ */
+export const revoke = (ctx: Ctx, token: string): Promise<void> =>
+  ctx.transaction(async (tx) => {
+    const familyId = await lockFamilyBySecret(tx, digestOf(token))
+    const userId = familyId === undefined ? undefined : await revokeFamily(tx, familyId)
+    if (userId !== undefined)
+      await emit(tx, { kind: 'oauth_token_revoked', actorId: userId, payload: { user_id: userId } })
+  })

@@ -1,0 +1,60 @@
+import type { Actor } from '../../../access/actor.ts'
+import type { Db } from '../../../db/db.ts'
+import type { Settings } from '../../../settings/settings.ts'
+import { accountRefusal, actorOf, gitRefusals } from '../tokens/authenticate.ts'
+import { parsePublicKey } from './public-key.ts'
+import { findDeployKeyCredential, findKeyCredential, type KeyCredentialRow, touchKey } from './queries.ts'
+import { restrictionComplaints } from './restrictions.ts'
+
+/** Who shows a key: somebody who may act, or why he may not, in a sentence for him. */
+export type KeyHolder = {
+  readonly keyId: number
+  /** `@ann`, or the title of a deploy key. */
+  readonly name: string
+} & ({ readonly actor: Actor; readonly key: string } | { readonly refused: string })
+
+/** Whose key has this SHA-256, as of now: one statement, and nothing is kept. `undefined` when nobody has such a key. */
+export async function findKeyHolder(db: Db, sha256: string): Promise<KeyHolder | undefined> {
+  const row = await findKeyCredential(db, sha256)
+  if (!row) return undefined
+  const name = row.user_id === null ? row.title.replaceAll(/\p{Cc}/gu, ' ') : `@${row.username}`
+  const refused = refusalOf(row)
+  if (refused !== undefined) return { keyId: row.key_id, name, refused }
+  // Use is noted beside the command: a lost note costs nothing.
+  touchKey(db, row.key_id).catch(() => {})
+  return { keyId: row.key_id, name, key: row.key, actor: row.user_id === null ? deployKeyActor(row) : actorOf(row) }
+}
+
+/** Why a key is not taken any more that was when it was added: the installation may have forbidden its type or size since. */
+export function keyRefusal(key: string, settings: Settings): string | undefined {
+  const parsed = parsePublicKey(key)
+  const complaint = parsed && restrictionComplaints(parsed, settings)[0]
+  return complaint && `Your SSH key ${complaint}.`
+}
+
+/** A deploy key as of now, by its number; `undefined` when there is none or it has expired. */
+export async function findDeployKey(db: Db, id: number): Promise<Actor | undefined> {
+  const row = await findDeployKeyCredential(db, id)
+  return row && !row.expired ? deployKeyActor(row) : undefined
+}
+
+function refusalOf(row: KeyCredentialRow): string | undefined {
+  if (row.expired) return 'Your SSH key has expired.'
+  const refused = row.user_id === null ? undefined : accountRefusal(row)
+  return refused && gitRefusals[refused as keyof typeof gitRefusals]
+}
+
+/** A deploy key sees what is public and, with the level it is enabled with, its projects; it reaches git only. */
+const deployKeyActor = ({ key_id, creator_id, title }: KeyCredentialRow): Actor => ({
+  id: 0,
+  username: `deploy-key-${key_id}`,
+  name: title,
+  email: '',
+  admin: false,
+  external: true,
+  canCreateGroup: false,
+  projectsLimit: 0,
+  scopes: new Set(['read_repository', 'write_repository'] as const),
+  tokenId: undefined,
+  deployKey: { id: key_id, creatorId: creator_id },
+})

@@ -1,0 +1,51 @@
+import { Type } from 'typebox'
+import { entity } from '../../../api/entity.ts'
+import { nullable, timestamp } from '../../../api/schema.ts'
+import { User } from '../users/entity.ts'
+import type { UserRow } from '../users/queries.ts'
+import type { EnabledRow, SshKeyRow } from './queries.ts'
+
+export const sshKeyFields = {
+  id: Type.Integer(),
+  title: Type.String(),
+  key: Type.String({ description: 'Type, base64 and comment, on one line' }),
+  created_at: timestamp(),
+  expires_at: nullable(timestamp('From when it is refused')),
+}
+
+export const presentSshKey = (row: Omit<SshKeyRow, 'user_id'>) => ({
+  id: row.id,
+  title: row.title,
+  key: row.key,
+  created_at: row.created_at,
+  expires_at: row.expires_at,
+})
+
+export const SSHKey = entity({ name: 'SSHKey', schema: Type.Object(sshKeyFields), present: presentSshKey })
+
+/** A key with whose it is: for administrators who found it in a log. */
+export const SSHKeyWithUser = entity({
+  name: 'SSHKeyWithUser',
+  schema: Type.Object({
+    ...sshKeyFields,
+    user: nullable(User.schema, { description: 'Whose it is; of a deploy key, who made it' }),
+    deploy_keys_projects: Type.Optional(
+      Type.Array(
+        Type.Object({
+          id: Type.Integer(),
+          deploy_key_id: Type.Integer(),
+          project_id: Type.Integer(),
+          created_at: timestamp(),
+          updated_at: timestamp(),
+          can_push: Type.Boolean(),
+        }),
+        { description: 'Where a deploy key is enabled' },
+      ),
+    ),
+  }),
+  present: (row: SshKeyRow & { user: UserRow | undefined; enabled: readonly EnabledRow[] | undefined }, ctx) => ({
+    ...presentSshKey(row),
+    user: row.user ? User.present(row.user, ctx, undefined) : null,
+    ...(row.enabled && { deploy_keys_projects: [...row.enabled] }),
+  }),
+})

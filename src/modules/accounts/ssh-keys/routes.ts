@@ -1,0 +1,141 @@
+import { endpoint } from '../../../api/endpoint.ts'
+import { fetchPage } from '../../../api/page.ts'
+import { Id, Optional, Params, Text, Timestamp } from '../../../api/params/types.ts'
+import { notFound } from '../../../kernel/failure.ts'
+import { instance } from '../../instance/index.ts'
+import { userByIdOrName } from '../users/subject.ts'
+import { SSHKey, SSHKeyWithUser } from './entity.ts'
+import { findKey, findKeyOf, keysOf, type SshKeyRow } from './queries.ts'
+import { addKeyOf, getKeyByFingerprint, getKeyOf, removeKeyOf, withHolder } from './service.ts'
+
+const key_id = Id({ description: 'Id of the key' })
+
+const newKey = Params({
+  title: Text({ description: 'What it is called' }),
+  key: Text({ description: 'Type, base64 and comment, as in `id_ed25519.pub`' }),
+  expires_at: Optional(Timestamp({ description: 'From when it is refused' })),
+})
+
+export const sshKeyRoutes = [
+  endpoint({
+    method: 'GET',
+    path: '/user/keys',
+    summary: "List the caller's SSH keys",
+    scopes: ['read_user'],
+    subject: instance,
+    allow: 'use',
+    paged: true,
+    returns: SSHKey,
+    handle: ({ page, ctx }) => fetchPage<SshKeyRow>(ctx.db, keysOf(ctx.actor!.id), page),
+  }),
+
+  endpoint({
+    method: 'GET',
+    path: '/user/keys/:key_id',
+    summary: "One of the caller's SSH keys",
+    scopes: ['read_user'],
+    subject: instance,
+    allow: 'use',
+    params: Params({ key_id }),
+    returns: SSHKey,
+    handle: ({ params, ctx }) => getKeyOf(ctx, ctx.actor!.id, params.key_id),
+  }),
+
+  endpoint({
+    method: 'POST',
+    path: '/user/keys',
+    summary: 'Add an SSH key for the caller',
+    subject: instance,
+    allow: 'use',
+    params: newKey,
+    returns: SSHKey,
+    handle: ({ params, ctx }) => addKeyOf(ctx, ctx.actor!.id, params),
+  }),
+
+  endpoint({
+    method: 'DELETE',
+    path: '/user/keys/:key_id',
+    summary: "Remove one of the caller's SSH keys",
+    subject: instance,
+    allow: 'use',
+    params: Params({ key_id }),
+    changedAt: async (_subject, params, ctx) => (await findKeyOf(ctx.db, ctx.actor!.id, params.key_id))?.updated_at,
+    returns: null,
+    handle: ({ params, ctx }) => removeKeyOf(ctx, ctx.actor!.id, params.key_id),
+  }),
+
+  endpoint({
+    method: 'GET',
+    path: '/users/:user_id/keys',
+    summary: 'List the SSH keys of a user',
+    scopes: ['read_user'],
+    subject: userByIdOrName,
+    allow: 'read_user',
+    paged: true,
+    returns: SSHKey,
+    handle: ({ subject, page, ctx }) => fetchPage<SshKeyRow>(ctx.db, keysOf(subject.id), page),
+  }),
+
+  endpoint({
+    method: 'GET',
+    path: '/users/:user_id/keys/:key_id',
+    summary: 'One SSH key of a user',
+    scopes: ['read_user'],
+    subject: userByIdOrName,
+    allow: 'read_user',
+    params: Params({ key_id }),
+    returns: SSHKey,
+    handle: ({ subject, params, ctx }) => getKeyOf(ctx, subject.id, params.key_id),
+  }),
+
+  endpoint({
+    method: 'POST',
+    path: '/users/:user_id/keys',
+    summary: 'Add an SSH key for a user',
+    subject: userByIdOrName,
+    allow: 'admin_user',
+    params: newKey,
+    returns: SSHKey,
+    handle: ({ subject, params, ctx }) => addKeyOf(ctx, subject.id, params),
+  }),
+
+  endpoint({
+    method: 'DELETE',
+    path: '/users/:user_id/keys/:key_id',
+    summary: 'Remove an SSH key of a user',
+    subject: userByIdOrName,
+    allow: 'admin_user',
+    params: Params({ key_id }),
+    changedAt: async (subject, params, ctx) => (await findKeyOf(ctx.db, subject.id, params.key_id))?.updated_at,
+    returns: null,
+    handle: ({ subject, params, ctx }) => removeKeyOf(ctx, subject.id, params.key_id),
+  }),
+
+  endpoint({
+    method: 'GET',
+    path: '/keys',
+    summary: 'The key with a fingerprint, and whose it is',
+    subject: instance,
+    allow: 'administer',
+    params: Params({
+      fingerprint: Text({ description: 'MD5 as hex with colons, or SHA-256 in base64 behind `SHA256:`' }),
+    }),
+    returns: SSHKeyWithUser,
+    handle: async ({ params, ctx }) => withHolder(ctx, await getKeyByFingerprint(ctx, params.fingerprint)),
+  }),
+
+  endpoint({
+    method: 'GET',
+    path: '/keys/:id',
+    summary: 'A key by number, and whose it is',
+    subject: instance,
+    allow: 'administer',
+    params: Params({ id: key_id }),
+    returns: SSHKeyWithUser,
+    async handle({ params, ctx }) {
+      const row = await findKey(ctx.db, params.id)
+      if (!row) throw notFound('Key')
+      return withHolder(ctx, row)
+    },
+  }),
+]

@@ -1,0 +1,122 @@
+import type { Ctx } from '../../../api/ctx.ts'
+import type { Db, Tx } from '../../../db/db.ts'
+import { emit } from '../../../events/log.ts'
+import { enqueue } from '../../../jobs/job.ts'
+import { blank, complaintsOf, taken, tooLong } from '../../../kernel/complaints.ts'
+import { type FieldComplaints, invalid, invalidFields, notFound } from '../../../kernel/failure.ts'
+import type { Settings } from '../../../settings/settings.ts'
+import { findUser, type UserRow } from '../users/queries.ts'
+import { signaturesDue } from '../users/signatures-due.ts'
+import { parseFingerprint } from './fingerprint.ts'
+import { maximumKeyLength, type PublicKey, parsePublicKey } from './public-key.ts'
+import {
+  deleteKeyOf,
+  type EnabledRow,
+  enabledOf,
+  findKeyByFingerprint,
+  findKeyOf,
+  insertKey,
+  type NewSshKey,
+  type SshKeyRow,
+} from './queries.ts'
+import { restrictionComplaints } from './restrictions.ts'
+
+const maximumTitleLength = 255
+
+export type KeyInput = { title: string; key: string; expires_at?: Date }
+
+export const titleComplaints = (title: string): string[] =>
+  title.trim() === '' ? [blank] : [...title].length > maximumTitleLength ? [tooLong(maximumTitleLength)] : []
+
+const keyComplaints = (text: string, parsed: PublicKey | undefined, settings: Settings): string[] => {
+  if (text.length > maximumKeyLength) return [tooLong(maximumKeyLength)]
+  const shape = /^\s*(ssh|ecdsa)-/.test(text) ? [] : ['is invalid']
+  if (text.trim() === '') return [blank, ...shape]
+  return parsed ? restrictionComplaints(parsed, settings) : shape
+}
+
+/** All that is wrong with a title and a key, by field, or the key. */
+function readInput({ title, key }: KeyInput, settings: Settings): { parsed: PublicKey } | { refused: FieldComplaints } {
+  const parsed = parsePublicKey(key)
+  const refused = complaintsOf({
+    title: titleComplaints(title),
+    key: keyComplaints(key, parsed, settings),
+    fingerprint: parsed || key.length > maximumKeyLength ? [] : ['cannot be generated'],
+  })
+  return refused || !parsed ? { refused: refused! } : { parsed }
+}
+
+const duplicate = { key: [taken], fingerprint: [taken], fingerprint_sha256: [taken] }
+
+/** Adds a key that nobody in the installation has, or says by field (`title`, `key`, `fingerprint`, …) why not. */
+export async function addKey(
+  db: Db,
+  settings: Settings,
+  input: KeyInput,
+  owner: Pick<NewSshKey, 'userId' | 'creatorId'>,
+): Promise<{ added: SshKeyRow } | { refused: FieldComplaints }> {
+  const read = readInput(input, settings)
+  if ('refused' in read) return read
+  const { text, md5, sha256 } = read.parsed
+  const added = await insertKey(db, {
+    ...owner,
+    title: input.title,
+    key: text,
+    md5,
+    sha256,
+    expiresAt: input.expires_at ?? null,
+  })
+  return added ? { added } : { refused: duplicate }
+}
+
+export async function addKeyOf(ctx: Ctx, userId: number, input: KeyInput): Promise<SshKeyRow> {
+  return ctx.transaction(async (tx) => {
+    const result = await addKey(tx, ctx.settings, input, { userId, creatorId: null })
+    if ('refused' in result) throw invalidFields(result.refused)
+    await record(ctx, tx, 'ssh_key_added', result.added)
+    await enqueue(tx, signaturesDue, { userId })
+    return result.added
+  })
+}
+
+export async function removeKeyOf(ctx: Ctx, userId: number, id: number): Promise<void> {
+  await ctx.transaction(async (tx) => {
+    const removed = await deleteKeyOf(tx, userId, id)
+    if (!removed) throw notFound('Key')
+    await record(ctx, tx, 'ssh_key_removed', removed)
+  })
+}
+
+const record = (ctx: Ctx, tx: Tx, kind: string, { id, user_id, title, fingerprint_sha256 }: SshKeyRow) =>
+  emit(tx, {
+    kind,
+    actorId: ctx.actor!.id,
+    payload: { user_id, key_id: id, title, fingerprint: `SHA256:${fingerprint_sha256}` },
+  })
+
+export async function getKeyOf(ctx: Ctx, userId: number, id: number): Promise<SshKeyRow> {
+  const row = await findKeyOf(ctx.db, userId, id)
+  if (!row) throw notFound('Key')
+  return row
+}
+
+export async function getKeyByFingerprint(ctx: Ctx, text: string): Promise<SshKeyRow> {
+  const fingerprint = parseFingerprint(text)
+  if (!fingerprint) throw invalid('Failed to return the key')
+  const row = await findKeyByFingerprint(ctx.db, fingerprint)
+  if (!row) throw notFound('Key')
+  return row
+}
+
+/** With the account it belongs to, and where it is enabled if it is a deploy key. Two statements on one round trip. */
+export async function withHolder(
+  ctx: Ctx,
+  row: SshKeyRow,
+): Promise<SshKeyRow & { user: UserRow | undefined; enabled: EnabledRow[] | undefined }> {
+  const userId = row.user_id ?? row.creator_id
+  const [user, enabled] = await Promise.all([
+    userId === null ? undefined : findUser(ctx.db, userId),
+    row.user_id === null ? enabledOf(ctx.db, row.id) : undefined,
+  ])
+  return { ...row, user, enabled }
+}

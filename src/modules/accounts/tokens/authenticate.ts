@@ -1,0 +1,150 @@
+import { LRUCache } from 'lru-cache'
+import type { Actor } from '../../../access/actor.ts'
+import type { Db } from '../../../db/db.ts'
+import type { Notifications } from '../../../db/notifications.ts'
+import { digestOf } from '../../../kernel/token-secret.ts'
+import {
+  type CredentialRow,
+  findDerivedCredential,
+  findTokenCredential,
+  type TokenCredentialRow,
+  touchToken,
+} from './queries.ts'
+
+/** Why a credential is refused. */
+export type Refusal =
+  | 'unknown'
+  | 'expired'
+  | 'revoked'
+  /** By which an administrator would act as somebody, where that is off. */
+  | 'impersonation_off'
+  | 'blocked'
+  | 'deactivated'
+  /** The installation wants addresses confirmed, and his is not. */
+  | 'unconfirmed'
+  /** A placeholder account, which nobody signs in to. */
+  | 'internal'
+
+export type Authentication = { actor: Actor } | { refused: Refusal }
+
+/** A lost notification delays a revocation by no more than this, which is less than the second that the specification allows. */
+export const maximumAgeMs = 900
+const maximumTokens = 50_000
+
+/**
+ * Tokens to actors. Known tokens cost no statement for `maximumAgeMs`; a change of tokens or accounts notifies in its
+ * transaction and empties the cache, as does the loss of the connection that listens.
+ */
+export class TokenAuthenticator {
+  readonly #db: Db
+  readonly #impersonation: boolean
+  readonly #cache: LRUCache<string, Promise<Authentication>>
+
+  /** `clock` measures the age of cached tokens, in milliseconds. */
+  constructor(
+    db: Db,
+    notifications: Notifications,
+    { impersonation }: { impersonation: boolean },
+    clock: () => number = () => performance.now(),
+  ) {
+    this.#db = db
+    this.#impersonation = impersonation
+    this.#cache = new LRUCache({
+      max: maximumTokens,
+      ttl: maximumAgeMs,
+      ttlResolution: 20,
+      perf: { now: clock },
+    })
+    notifications.onChange((topic) => {
+      if (topic === undefined || topic === 'actors') this.#cache.clear()
+    })
+  }
+
+  authenticate(secret: string): Promise<Authentication> {
+    // The key is the digest, so that a heap dump or a core file holds no token.
+    const digest = digestOf(secret)
+    const key = digest.toString('latin1')
+    const known = this.#cache.get(key)
+    if (known) return known
+    const found = this.#find(digest)
+    found.catch(() => this.#cache.delete(key))
+    this.#cache.set(key, found)
+    return found
+  }
+
+  async #find(digest: Buffer): Promise<Authentication> {
+    const row = await findTokenCredential(this.#db, digest)
+    if (!row) return { refused: 'unknown' }
+    const refused = tokenRefusal(row) ?? this.#impersonationRefusal(row) ?? accountRefusal(row)
+    if (refused) return { refused }
+    // Use is noted beside the request: a lost note costs nothing.
+    if (!row.noted) touchToken(this.#db, row.token_id).catch(() => {})
+    return { actor: tokenActor(row) }
+  }
+
+  #impersonationRefusal({ token_kind }: TokenCredentialRow): Refusal | undefined {
+    return token_kind === 'impersonation' && !this.#impersonation ? 'impersonation_off' : undefined
+  }
+}
+
+/**
+ * Whoever holds a credential that we made for an actor: it is worth no more than the token it was made for (`undefined`:
+ * the account itself) is worth now. One statement.
+ */
+export async function authenticateDerived(
+  db: Db,
+  { userId, tokenId }: { userId: number; tokenId: number | undefined },
+): Promise<Authentication> {
+  const row = await findDerivedCredential(db, userId, tokenId)
+  if (!row) return { refused: 'unknown' }
+  if (tokenId === undefined) {
+    const refused = accountRefusal(row)
+    return refused ? { refused } : { actor: actorOf(row) }
+  }
+  if (row.token_id === null) return { refused: 'revoked' }
+  const token = row as TokenCredentialRow
+  const refused = tokenRefusal(token) ?? accountRefusal(token)
+  return refused ? { refused } : { actor: tokenActor(token) }
+}
+
+/** Who acts with a token. One that is limited gives no more than memberships do: an administrator's rights know no place. */
+const tokenActor = (row: TokenCredentialRow): Actor => ({
+  ...actorOf(row),
+  scopes: new Set(row.scopes),
+  tokenId: row.token_id,
+  ...(row.limits && { limits: row.limits, admin: false }),
+})
+
+/** How git is told of it, by whatever door. What is not here is told as wrong credentials are. */
+export const gitRefusals = {
+  blocked: 'Your account has been blocked.',
+  deactivated: 'Your account has been deactivated. Please sign in to activate it.',
+  unconfirmed: 'Your e-mail address is not confirmed. Please follow the link that was sent to it.',
+  internal: 'This action cannot be performed by internal users',
+} as const satisfies Partial<Record<Refusal, string>>
+
+const tokenRefusal = (row: TokenCredentialRow): Refusal | undefined =>
+  row.expired ? 'expired' : row.revoked ? 'revoked' : undefined
+
+/** Why this account may not act at all. Every door asks this, whatever was shown there. */
+export function accountRefusal(row: CredentialRow): Refusal | undefined {
+  if (row.kind === 'ghost') return 'internal'
+  if (row.state !== 'active') return row.state === 'deactivated' ? 'deactivated' : 'blocked'
+  return row.unconfirmed ? 'unconfirmed' : undefined
+}
+
+/** The account as an actor without a credential of its own. */
+export const actorOf = (row: CredentialRow): Actor => ({
+  id: row.user_id,
+  username: row.username,
+  name: row.name,
+  email: row.email,
+  admin: row.admin,
+  external: row.external,
+  canCreateGroup: row.can_create_group,
+  projectsLimit: row.projects_limit,
+  scopes: undefined,
+  tokenId: undefined,
+  ...(row.commit_email !== null && { commitEmail: row.commit_email }),
+  ...(row.kind === 'bot' && { bot: true }),
+})

@@ -1,0 +1,43 @@
+import { randomBytes } from 'node:crypto'
+import { scopes } from '../../../access/scopes.ts'
+import { openDatabase } from '../../../db/database.ts'
+import { plainUser } from '../users/new-user.ts'
+import { digestPassword } from '../users/password.ts'
+import { anyUser } from '../users/queries.ts'
+import { addUser } from '../users/service.ts'
+import { createToken } from './service.ts'
+
+export type RootCredentials = { username: string; password: string; token: string }
+
+/**
+ * Makes the first administrator, `root`, with a token of all scopes. `undefined` when there is somebody already.
+ * Passwords and tokens that the configuration does not give are random.
+ */
+export async function bootstrap(
+  config: { readonly root: { readonly password?: string; readonly token?: string } },
+  databaseUrl: string,
+): Promise<RootCredentials | undefined> {
+  await using db = openDatabase(databaseUrl, { readers: 1, writers: 1 })
+  const password = config.root.password ?? randomBytes(15).toString('base64url')
+  const passwordDigest = await digestPassword(password)
+  return await db.transaction(async (tx) => {
+    if (await anyUser(tx)) return undefined
+    const userId = await addUser(tx, {
+      ...plainUser,
+      username: 'root',
+      name: 'Administrator',
+      email: 'admin@example.com',
+      passwordDigest,
+      admin: true,
+    })
+    const { token } = await createToken(tx, {
+      kind: 'personal',
+      userId,
+      name: 'root',
+      scopes,
+      expiresAt: null,
+      ...(config.root.token !== undefined && { secret: config.root.token }),
+    })
+    return { username: 'root', password, token }
+  })
+}

@@ -1,0 +1,255 @@
+import type { Actor } from '../../../access/actor.ts'
+import type { Scope } from '../../../access/scopes.ts'
+import type { List } from '../../../api/page.ts'
+import type { Db, Tx } from '../../../db/db.ts'
+import { notify } from '../../../db/notifications.ts'
+import { containing, raw, type Sql, sql } from '../../../db/sql.ts'
+import type { DateOnly, Timestamp } from '../../../db/types.ts'
+import { settingFlag } from '../../../settings/queries.ts'
+import { groupLevel, projectLevel } from '../../namespaces/index.ts'
+
+/** Somebody's own; an administrator's, to act as somebody; a bot's, of a project or group; or made by signing in. */
+export type TokenKind = 'personal' | 'impersonation' | 'resource' | 'oauth'
+
+export type TokenRow = {
+  id: number
+  user_id: number
+  kind: TokenKind
+  name: string
+  scopes: Scope[]
+  revoked: boolean
+  expires_at: DateOnly | null
+  last_used_at: Timestamp | null
+  created_at: Timestamp
+  active: boolean
+  /** Beyond these it reaches nothing; null when it reaches all that its owner does. */
+  limited_to: { project_ids: number[]; group_ids: number[] } | null
+}
+
+const usable = raw(
+  '(not t.revoked and (t.expires_at is null or t.expires_at > current_date) and (t.ends_at is null or t.ends_at > now()))',
+)
+
+const limitsAs = (projects: string, groups: string): Sql =>
+  raw(`case when t.limited then (select json_build_object(
+      '${projects}', coalesce(json_agg(l.project_id order by l.project_id) filter (where l.project_id is not null), '[]'),
+      '${groups}', coalesce(json_agg(l.namespace_id order by l.namespace_id) filter (where l.namespace_id is not null), '[]'))
+    from access_token_limits l where l.token_id = t.id) end`)
+
+/** Columns of `TokenRow`, of the access_tokens row named `t`. */
+export const tokenColumns = sql`t.id, t.user_id, t.kind, t.name, t.scopes, t.revoked, t.expires_at, t.last_used_at, t.created_at,
+  ${usable} as active, ${limitsAs('project_ids', 'group_ids')} as limited_to`
+
+const select = sql`select ${tokenColumns} from access_tokens t`
+
+export type NewToken = {
+  kind: Exclude<TokenKind, 'oauth'>
+  userId: number
+  name: string
+  digest: Buffer
+  scopes: readonly Scope[]
+  expiresAt: DateOnly | null
+  limited: boolean
+  familyId: number | null
+}
+
+export const insertToken = async (tx: Tx, token: NewToken): Promise<number> =>
+  (await tx.row<{ id: number }>(sql`
+    insert into access_tokens (kind, user_id, name, digest, scopes, expires_at, limited, family_id)
+    values (${token.kind}, ${token.userId}, ${token.name}, ${token.digest}, ${token.scopes}, ${token.expiresAt}, ${token.limited}, ${token.familyId})
+    returning id`))!.id
+
+/** Limits a token to those of the projects in which the person has a level. Returns how many. */
+export const limitToProjects = (
+  tx: Tx,
+  tokenId: number,
+  userId: number,
+  projectIds: readonly number[],
+): Promise<number> =>
+  tx.run(sql`insert into access_token_limits (token_id, project_id) select ${tokenId}::bigint, p.id from projects p
+    where p.id = any(${projectIds}::bigint[]) and not p.deleting and ${projectLevel(userId, raw('p.id'), raw('p.namespace_id'))} is not null`)
+
+/** The same for groups. */
+export const limitToGroups = (tx: Tx, tokenId: number, userId: number, groupIds: readonly number[]): Promise<number> =>
+  tx.run(sql`insert into access_token_limits (token_id, namespace_id) select ${tokenId}::bigint, n.id from namespaces n
+    where n.id = any(${groupIds}::bigint[]) and n.kind = 'group' and not n.deleting and ${groupLevel(userId, raw('n.id'))} is not null`)
+
+/** Gives a token the limits of another. */
+export const copyLimits = (tx: Tx, fromId: number, toId: number): Promise<number> =>
+  tx.run(sql`insert into access_token_limits (token_id, project_id, namespace_id)
+    select ${toId}::bigint, project_id, namespace_id from access_token_limits where token_id = ${fromId}`)
+
+/** Revokes at once, and in every process. False when it was revoked already or is not there. */
+export async function revokeToken(tx: Tx, id: number): Promise<boolean> {
+  const changed = await tx.run(sql`update access_tokens set revoked = true where id = ${id} and not revoked`)
+  await notify(tx, 'actors')
+  return changed > 0
+}
+
+/**
+ * Makes the changes of a family take turns until the transaction ends: without that, the end of a family misses the token that a
+ * rotation under way is about to add. Take it before the lock of a token.
+ */
+export const lockFamily = (tx: Tx, familyId: number): Promise<number> =>
+  tx.run(sql`select ${familyLock(sql`${familyId}::bigint`)}`)
+
+/** The same for the family of a token, also where it is the first one. */
+export const lockFamilyOf = (tx: Tx, tokenId: number): Promise<number> =>
+  tx.run(sql`select ${familyLock(sql`coalesce(family_id, id)`)} from access_tokens where id = ${tokenId}`)
+
+/** `id` is that of the family, which is the number of its first token. */
+export const familyLock = (id: Sql): Sql => sql`pg_advisory_xact_lock(hashtextextended('token family ' || ${id}, 0))`
+
+/** Revokes all tokens that took one another's place. Returns whose they are, if any could still be used. */
+export async function revokeFamily(tx: Tx, familyId: number): Promise<number | undefined> {
+  const revoked = await tx.rows<{ user_id: number }>(
+    sql`update access_tokens set revoked = true where family_id = ${familyId} and not revoked returning user_id`,
+  )
+  await notify(tx, 'actors')
+  return revoked[0]?.user_id
+}
+
+/** Locks a token until the transaction ends. */
+export const lockToken = (tx: Tx, id: number): Promise<TokenRow | undefined> =>
+  tx.row<TokenRow>(sql`${select} where t.id = ${id} for update`)
+
+/** Makes a token the first of its family, unless it is in one already. Returns the family's number. */
+export const foundFamily = async (tx: Tx, id: number): Promise<number> =>
+  (await tx.row<{ family_id: number }>(
+    sql`update access_tokens set family_id = coalesce(family_id, id) where id = ${id} returning family_id`,
+  ))!.family_id
+
+/** Whose family a token belongs to that was revoked; `undefined` when it is not revoked, unknown, or never was rotated. */
+export const findRevokedFamily = async (db: Db, digest: Buffer): Promise<number | undefined> =>
+  (
+    await db.row<{ family_id: number }>(
+      sql`select family_id from access_tokens where digest = ${digest} and revoked and family_id is not null`,
+    )
+  )?.family_id
+
+/** A credential with its account: all that authentication asks. */
+export type CredentialRow = {
+  user_id: number
+  username: string
+  name: string
+  email: string
+  commit_email: string | null
+  state: string
+  kind: string
+  admin: boolean
+  external: boolean
+  can_create_group: boolean
+  projects_limit: number
+  /** His address waits to be confirmed, and must be. */
+  unconfirmed: boolean
+}
+
+export const accountColumns = sql`u.id as user_id, u.username, u.name, u.email, u.commit_email, u.state, u.kind, u.admin, u.external, u.can_create_group, u.projects_limit,
+  u.confirmed_at is null and ${settingFlag('send_user_confirmation_email')} as unconfirmed`
+
+export type TokenCredentialRow = CredentialRow & {
+  token_id: number
+  token_kind: TokenKind
+  scopes: Scope[]
+  revoked: boolean
+  expired: boolean
+  /** Its use was written down not long ago. */
+  noted: boolean
+  limits: { projects: number[]; groups: number[] } | null
+}
+
+const credentialColumns = sql`t.id as token_id, t.kind as token_kind, t.scopes, t.revoked,
+  coalesce(t.expires_at <= current_date, false) or coalesce(t.ends_at <= now(), false) as expired,
+  coalesce(t.last_used_at > now() - interval '10 minutes', false) as noted, ${limitsAs('projects', 'groups')} as limits`
+
+export const findTokenCredential = (db: Db, digest: Buffer): Promise<TokenCredentialRow | undefined> =>
+  db.row<TokenCredentialRow>(sql`
+    select ${accountColumns}, ${credentialColumns} from access_tokens t join users u on u.id = t.user_id where t.digest = ${digest}`)
+
+/** The account and, if it is his, the token, as both are now. */
+export const findDerivedCredential = (
+  db: Db,
+  userId: number,
+  tokenId: number | undefined,
+): Promise<
+  | (CredentialRow & { [K in keyof Omit<TokenCredentialRow, keyof CredentialRow>]: TokenCredentialRow[K] | null })
+  | undefined
+> =>
+  db.row(sql`
+    select ${accountColumns}, ${credentialColumns}
+    from users u left join access_tokens t on t.user_id = u.id and t.id = ${tokenId ?? null}::bigint where u.id = ${userId}`)
+
+export type PasswordCredentialRow = CredentialRow & { password_digest: string | null; password_expired: boolean }
+
+/** By user name or e-mail address, in any case. */
+export const findPasswordCredential = (db: Db, login: string): Promise<PasswordCredentialRow | undefined> =>
+  db.row<PasswordCredentialRow>(sql`
+    select ${accountColumns}, u.password_digest, coalesce(u.password_expires_at <= now(), false) as password_expired
+    from users u
+    where lower(u.username) = lower(${login}) or lower(u.email) = lower(${login}) order by lower(u.username) = lower(${login}) desc limit 1`)
+
+/** The account to act for with sudo: an id (digits only) or a user name. */
+export const findAccount = (db: Db, idOrUsername: string): Promise<CredentialRow | undefined> =>
+  db.row<CredentialRow>(
+    /^\d{1,15}$/.test(idOrUsername)
+      ? sql`select ${accountColumns} from users u where u.id = ${Number(idOrUsername)}`
+      : sql`select ${accountColumns} from users u where lower(u.username) = lower(${idOrUsername})`,
+  )
+
+/** Notes the use of a token and the day of activity, at most once in ten minutes a token. */
+export const touchToken = (db: Db, tokenId: number): Promise<number> =>
+  db.run(sql`
+    with used as (
+      update access_tokens set last_used_at = now()
+      where id = ${tokenId} and (last_used_at is null or last_used_at < now() - interval '10 minutes') returning user_id)
+    update users set last_activity_on = current_date from used where users.id = used.user_id and last_activity_on is distinct from current_date`)
+
+export type TokenFilters = {
+  user_id?: number
+  state?: 'active' | 'inactive'
+  revoked?: boolean
+  search?: string
+  created_before?: Date
+  created_after?: Date
+  last_used_before?: Date
+  last_used_after?: Date
+}
+
+const filtered = (filters: TokenFilters): Sql[] => [
+  ...(filters.user_id === undefined ? [] : [sql`t.user_id = ${filters.user_id}`]),
+  ...(filters.state === undefined ? [] : [sql`${usable} = ${filters.state === 'active'}`]),
+  ...(filters.revoked === undefined ? [] : [sql`t.revoked = ${filters.revoked}`]),
+  ...(filters.search ? [sql`t.name ilike ${containing(filters.search)}`] : []),
+  ...(filters.created_before ? [sql`t.created_at < ${filters.created_before}`] : []),
+  ...(filters.created_after ? [sql`t.created_at > ${filters.created_after}`] : []),
+  ...(filters.last_used_before ? [sql`t.last_used_at < ${filters.last_used_before}`] : []),
+  ...(filters.last_used_after ? [sql`t.last_used_at > ${filters.last_used_after}`] : []),
+]
+
+const list = (where: readonly Sql[]): List => ({
+  type: 'PersonalAccessToken',
+  select,
+  from: sql`from access_tokens t`,
+  where,
+  order: [{ by: raw('t.id'), direction: 'asc' }],
+  keyset: { direction: 'asc' },
+})
+
+/** The caller's own personal tokens, or everybody's for administrators. */
+export const tokenList = (actor: Actor, filters: TokenFilters): List =>
+  list([raw(`t.kind = 'personal'`), ...(actor.admin ? [] : [sql`t.user_id = ${actor.id}`]), ...filtered(filters)])
+
+export const impersonationTokenList = (userId: number, state: TokenFilters['state']): List =>
+  list([raw(`t.kind = 'impersonation'`), ...filtered({ user_id: userId, ...(state && { state }) })])
+
+export const findImpersonationToken = (db: Db, userId: number, id: number): Promise<TokenRow | undefined> =>
+  db.row<TokenRow>(sql`${select} where t.id = ${id} and t.user_id = ${userId} and t.kind = 'impersonation'`)
+
+/** One personal token that the caller may manage: his own, or any for administrators. */
+export const findManagedToken = (db: Db, actor: Actor, id: number): Promise<TokenRow | undefined> =>
+  db.row<TokenRow>(
+    sql`${select} where t.id = ${id} and t.kind = 'personal' and (${actor.admin} or t.user_id = ${actor.id})`,
+  )
+
+export const getToken = (db: Db, id: number): Promise<TokenRow | undefined> =>
+  db.row<TokenRow>(sql`${select} where t.id = ${id}`)

@@ -1,0 +1,188 @@
+import type { Ctx } from '../../../api/ctx.ts'
+import { endpoint } from '../../../api/endpoint.ts'
+import { fetchPage } from '../../../api/page.ts'
+import { Flag, Id, OneOf, Optional, Params, Text, Timestamp } from '../../../api/params/types.ts'
+import { forbidden, notFound, rowNotFound } from '../../../kernel/failure.ts'
+import { instance } from '../../instance/index.ts'
+import { user } from '../users/subject.ts'
+import { NewPersonalAccessToken, PersonalAccessToken } from './entity.ts'
+import { limitParams, limitsOf, newTokenParams, rotationParams } from './params.ts'
+import { findManagedToken, getToken, type TokenRow, tokenList } from './queries.ts'
+import {
+  createTokenAs,
+  endToken,
+  mayGive,
+  ownTokenScopes,
+  refuseReuse,
+  rotateToken,
+  tokenExpiry,
+  tokenScopes,
+} from './service.ts'
+
+/** The token of this request; OAuth has endpoints of its own. */
+async function shown(ctx: Ctx): Promise<TokenRow> {
+  const id = ctx.actor!.tokenId
+  const row = id === undefined ? undefined : await getToken(ctx.db, id)
+  if (!row || row.kind === 'oauth') throw notFound('Personal access token')
+  return row
+}
+
+async function managed(ctx: Ctx, id: number): Promise<TokenRow> {
+  const row = await findManagedToken(ctx.db, ctx.actor!, id)
+  if (!row) throw rowNotFound()
+  return row
+}
+
+/** What is lent for a time, or to somebody else, must not outlast that as a token of the account. */
+async function requireOwnCredential({ actor, db }: Ctx): Promise<void> {
+  const tokenId = actor!.tokenId
+  if (actor!.bot || (tokenId !== undefined && (await getToken(db, tokenId))?.kind !== 'personal')) throw forbidden()
+}
+
+const tokenId = Id({ description: 'Id of the token' })
+
+export const tokenRoutes = [
+  endpoint({
+    method: 'GET',
+    path: '/personal_access_tokens',
+    summary: "List the caller's tokens; administrators list everybody's",
+    subject: instance,
+    allow: 'use',
+    params: Params({
+      user_id: Optional(Id({ description: 'Of this user' })),
+      state: Optional(OneOf(['active', 'inactive'], { description: 'Usable or not' })),
+      revoked: Optional(Flag({ description: 'Revoked or not' })),
+      search: Optional(Text({ description: 'Part of the name' })),
+      created_before: Optional(Timestamp({ description: 'Made before this' })),
+      created_after: Optional(Timestamp({ description: 'Made after this' })),
+      last_used_before: Optional(Timestamp({ description: 'Last used before this' })),
+      last_used_after: Optional(Timestamp({ description: 'Last used after this' })),
+    }),
+    paged: true,
+    returns: PersonalAccessToken,
+    handle: ({ params, page, ctx }) => fetchPage(ctx.db, tokenList(ctx.actor!, params), page),
+  }),
+
+  endpoint({
+    method: 'GET',
+    path: '/personal_access_tokens/self',
+    summary: 'The token of this request',
+    scopes: ['read_user'],
+    subject: instance,
+    allow: 'know_oneself',
+    returns: PersonalAccessToken,
+    handle: ({ ctx }) => shown(ctx),
+  }),
+
+  endpoint({
+    method: 'DELETE',
+    path: '/personal_access_tokens/self',
+    summary: 'Revoke the token of this request',
+    scopes: ['read_user', 'read_api', 'read_repository', 'write_repository', 'read_registry', 'write_registry', 'sudo'],
+    subject: instance,
+    allow: 'know_oneself',
+    returns: null,
+    async handle({ ctx }) {
+      const row = await shown(ctx)
+      await ctx.transaction((tx) => endToken(tx, ctx, row))
+    },
+  }),
+
+  endpoint({
+    method: 'POST',
+    path: '/personal_access_tokens/self/rotate',
+    summary: 'Put a new token in the place of the one of this request',
+    subject: instance,
+    allow: 'know_oneself',
+    status: 200,
+    params: Params(rotationParams),
+    onRevokedToken: refuseReuse,
+    returns: NewPersonalAccessToken,
+    handle: async ({ params, ctx }) => rotateToken(ctx, (await shown(ctx)).id, params.expires_at),
+  }),
+
+  endpoint({
+    method: 'GET',
+    path: '/personal_access_tokens/:id',
+    summary: 'One token, of the caller or for administrators',
+    subject: instance,
+    allow: 'use',
+    params: Params({ id: tokenId }),
+    returns: PersonalAccessToken,
+    handle: ({ params, ctx }) => managed(ctx, params.id),
+  }),
+
+  endpoint({
+    method: 'DELETE',
+    path: '/personal_access_tokens/:id',
+    summary: 'Revoke a token',
+    subject: instance,
+    allow: 'use',
+    params: Params({ id: tokenId }),
+    returns: null,
+    async handle({ params, ctx }) {
+      const row = await managed(ctx, params.id)
+      await ctx.transaction((tx) => endToken(tx, ctx, row))
+    },
+  }),
+
+  endpoint({
+    method: 'POST',
+    path: '/personal_access_tokens/:id/rotate',
+    summary: 'Put a new token in the place of one',
+    subject: instance,
+    allow: 'use',
+    status: 200,
+    params: Params({ id: tokenId, ...rotationParams }),
+    onRevokedToken: refuseReuse,
+    returns: NewPersonalAccessToken,
+    async handle({ params, ctx }) {
+      const row = await managed(ctx, params.id)
+      await requireOwnCredential(ctx)
+      // Its successor would do what the caller's own token may not.
+      if (!mayGive(ctx.actor!, row.scopes)) throw forbidden()
+      return rotateToken(ctx, row.id, params.expires_at)
+    },
+  }),
+
+  endpoint({
+    method: 'POST',
+    path: '/user/personal_access_tokens',
+    summary: 'Create a token for oneself that may do no more than the one of this request',
+    subject: instance,
+    allow: 'use',
+    params: Params({ ...newTokenParams, ...limitParams }),
+    returns: NewPersonalAccessToken,
+    async handle({ params, ctx }) {
+      const actor = ctx.actor!
+      await requireOwnCredential(ctx)
+      return createTokenAs(ctx, {
+        kind: 'personal',
+        userId: actor.id,
+        name: params.name,
+        scopes: ownTokenScopes(params.scopes, actor),
+        expiresAt: tokenExpiry(ctx, params.expires_at ?? null),
+        limits: limitsOf(params),
+      })
+    },
+  }),
+
+  endpoint({
+    method: 'POST',
+    path: '/users/:id/personal_access_tokens',
+    summary: 'Create a token for a user',
+    subject: user,
+    allow: 'admin_user',
+    params: Params({ ...newTokenParams, ...limitParams }),
+    returns: NewPersonalAccessToken,
+    handle: async ({ subject, params, ctx }) =>
+      createTokenAs(ctx, {
+        kind: 'personal',
+        userId: subject.id,
+        name: params.name,
+        scopes: tokenScopes(params.scopes, subject.admin),
+        expiresAt: tokenExpiry(ctx, params.expires_at ?? null),
+        limits: limitsOf(params),
+      }),
+  }),
+]

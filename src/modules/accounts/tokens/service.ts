@@ -1,0 +1,189 @@
+import type { Actor } from '../../../access/actor.ts'
+import { isScope, type Scope } from '../../../access/scopes.ts'
+import type { Ctx } from '../../../api/ctx.ts'
+import type { Tx } from '../../../db/db.ts'
+import type { DateOnly } from '../../../db/types.ts'
+import { emit, type NewEvent } from '../../../events/log.ts'
+import { tooLong } from '../../../kernel/complaints.ts'
+import { invalid, invalidFields } from '../../../kernel/failure.ts'
+import { digestOf, newSecret } from '../../../kernel/token-secret.ts'
+import {
+  copyLimits,
+  findRevokedFamily,
+  foundFamily,
+  getToken,
+  insertToken,
+  limitToGroups,
+  limitToProjects,
+  lockFamily,
+  lockFamilyOf,
+  lockToken,
+  revokeFamily,
+  revokeToken,
+  type TokenKind,
+  type TokenRow,
+} from './queries.ts'
+
+const longestName = 255
+
+/** What a token may not say, by field. */
+export function tokenScopes(names: readonly string[], admin: boolean): Scope[] {
+  if (names.length === 0) throw invalidFields({ scopes: ["can't be blank"] })
+  const known = [...new Set(names)].filter(isScope)
+  // Only administrators act for others, so only they are offered `sudo`.
+  if (known.length < new Set(names).size || (known.includes('sudo') && !admin))
+    throw invalidFields({ scopes: ['can only contain available scopes'] })
+  return known
+}
+
+/** Scopes that `api` comprises. */
+const insideApi = new Set<Scope>([
+  'read_api',
+  'read_user',
+  'read_repository',
+  'write_repository',
+  'read_registry',
+  'write_registry',
+])
+
+/** Whether a token with these scopes gives no more than the one that the caller shows. */
+export const mayGive = ({ scopes: held }: Actor, wanted: readonly Scope[]): boolean =>
+  held === undefined || wanted.every((scope) => held.has(scope) || (held.has('api') && insideApi.has(scope)))
+
+/** Scopes of a token that somebody makes with another: no more than that one has, and never to act for others. */
+export function ownTokenScopes(names: readonly string[], actor: Actor): Scope[] {
+  const wanted = tokenScopes(names, false)
+  if (!mayGive(actor, wanted)) throw invalidFields({ scopes: ['can only contain available scopes'] })
+  return wanted
+}
+
+const lastDay = Date.UTC(9999, 11, 31)
+const dayIn = (days: number): DateOnly =>
+  new Date(Math.min(Date.now() + days * 86_400_000, lastDay)).toISOString().slice(0, 10)
+
+/** The day on which a new token ends: as asked for, but never later than the installation allows. */
+export function tokenExpiry(ctx: Ctx, wanted: DateOnly | null): DateOnly | null {
+  const most = ctx.settings.max_personal_access_token_lifetime
+  if (most === null) return wanted
+  const latest = dayIn(most)
+  if (wanted !== null && wanted > latest) throw invalidFields({ expires_at: [`must be before ${dayIn(most + 1)}`] })
+  return wanted ?? latest
+}
+
+export type Limits = { readonly projectIds: readonly number[]; readonly groupIds: readonly number[] }
+
+export type TokenWish = {
+  readonly kind: Exclude<TokenKind, 'oauth'>
+  readonly userId: number
+  readonly name: string
+  readonly scopes: readonly Scope[]
+  readonly expiresAt: DateOnly | null
+  /** Beyond these it reaches nothing. Those in which the person has no level are refused. */
+  readonly limits?: Limits | undefined
+  /** Chosen by an operator; otherwise random. */
+  readonly secret?: string
+}
+
+/** A token for somebody. Shown once: only its digest is kept. */
+export async function createToken(tx: Tx, wish: TokenWish): Promise<TokenRow & { token: string }> {
+  const { limits, secret = newSecret() } = wish
+  if (wish.name.trim() === '') throw invalidFields({ name: ["can't be blank"] })
+  if ([...wish.name].length > longestName) throw invalidFields({ name: [tooLong(longestName)] })
+  const id = await insertToken(tx, {
+    ...wish,
+    digest: digestOf(secret),
+    limited: limits !== undefined,
+    familyId: null,
+  })
+  if (limits) await limit(tx, id, wish.userId, limits)
+  return { ...(await getToken(tx, id))!, token: secret }
+}
+
+async function limit(tx: Tx, tokenId: number, userId: number, { projectIds, groupIds }: Limits): Promise<void> {
+  const [projects, groups] = [new Set(projectIds), new Set(groupIds)]
+  if ((await limitToProjects(tx, tokenId, userId, [...projects])) < projects.size)
+    throw invalidFields({ project_ids: ['can only contain projects in which the person has a role'] })
+  if ((await limitToGroups(tx, tokenId, userId, [...groups])) < groups.size)
+    throw invalidFields({ group_ids: ['can only contain groups in which the person has a role'] })
+}
+
+type EventPlace = Pick<NewEvent, 'projectId' | 'groupId'>
+
+/** The same, told in the log of events as done by the caller. */
+export const createTokenAs = (ctx: Ctx, wish: TokenWish): Promise<TokenRow & { token: string }> =>
+  ctx.transaction(async (tx) => {
+    const made = await createToken(tx, wish)
+    await record(tx, ctx, 'access_token_created', made)
+    return made
+  })
+
+const record = (
+  tx: Tx,
+  ctx: Ctx,
+  kind: string,
+  { id, kind: tokenKind, name, user_id, scopes, expires_at }: TokenRow,
+  place: EventPlace = {},
+) =>
+  emit(tx, {
+    kind,
+    ...place,
+    actorId: ctx.actor?.id ?? null,
+    payload: { token_id: id, token_kind: tokenKind, name, user_id, scopes, expires_at },
+  })
+
+/** Ends a token; no effect on one that has been revoked. */
+export async function endToken(tx: Tx, ctx: Ctx, token: TokenRow): Promise<void> {
+  if (await revokeToken(tx, token.id)) await record(tx, ctx, 'access_token_revoked', token)
+}
+
+/** So many days a token lasts that takes the place of another, unless one says how many. */
+const rotatedDays = 7
+
+/** Puts a new token in the place of one that may still be used, which ends with that. `place` is what the token is of. */
+export async function rotateToken(
+  ctx: Ctx,
+  id: number,
+  expiresAt: DateOnly | undefined,
+  place?: EventPlace,
+): Promise<TokenRow & { token: string }> {
+  const expires = tokenExpiry(ctx, expiresAt ?? dayIn(Math.min(rotatedDays, lifetimeOf(ctx))))
+  if (expires !== null && expires <= dayIn(0)) throw invalidFields({ expires_at: ['must be in the future'] })
+  const secret = newSecret()
+  const made = await ctx.transaction(async (tx) => {
+    await lockFamilyOf(tx, id)
+    const held = await lockToken(tx, id)
+    if (!held?.active) throw invalid('400 Bad request - Token already revoked')
+    const newId = await insertToken(tx, {
+      kind: held.kind as Exclude<TokenKind, 'oauth'>,
+      userId: held.user_id,
+      name: held.name,
+      digest: digestOf(secret),
+      scopes: held.scopes,
+      expiresAt: expires,
+      limited: held.limited_to !== null,
+      familyId: await foundFamily(tx, id),
+    })
+    await copyLimits(tx, id, newId)
+    await revokeToken(tx, id)
+    const row = (await getToken(tx, newId))!
+    await record(tx, ctx, 'access_token_rotated', row, place)
+    return row
+  })
+  return { ...made, token: secret }
+}
+
+const lifetimeOf = (ctx: Ctx): number => ctx.settings.max_personal_access_token_lifetime ?? Number.POSITIVE_INFINITY
+
+/** All tokens that took one another's place, since one of them is known to be in wrong hands. */
+export async function endFamily(tx: Tx, familyId: number): Promise<void> {
+  await lockFamily(tx, familyId)
+  const userId = await revokeFamily(tx, familyId)
+  if (userId !== undefined)
+    await emit(tx, { kind: 'access_token_reused', actorId: null, payload: { user_id: userId, family_id: familyId } })
+}
+
+/** Somebody tries to have this token replaced, which is revoked: if it was replaced before, its family ends. */
+export async function refuseReuse(ctx: Ctx, secret: string): Promise<void> {
+  const familyId = await findRevokedFamily(ctx.db, digestOf(secret))
+  if (familyId !== undefined) await ctx.transaction((tx) => endFamily(tx, familyId))
+}

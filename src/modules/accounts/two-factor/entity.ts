@@ -1,0 +1,35 @@
+import { Type } from 'typebox'
+import { entity } from '../../../api/entity.ts'
+import { nullable, timestamp } from '../../../api/schema.ts'
+import type { TwoFactorRow } from './queries.ts'
+
+export const TwoFactor = entity({
+  name: 'TwoFactor',
+  schema: Type.Object({
+    enabled: Type.Boolean(),
+    enabled_at: nullable(timestamp()),
+    recovery_codes_left: Type.Integer(),
+  }),
+  present: (row: Pick<TwoFactorRow, 'confirmed_at' | 'recovery_codes_left'>) => ({
+    enabled: row.confirmed_at !== null,
+    enabled_at: row.confirmed_at,
+    recovery_codes_left: row.recovery_codes_left,
+  }),
+})
+
+/** Shown this once. */
+export const TwoFactorSecret = entity({
+  name: 'TwoFactorSecret',
+  schema: Type.Object({
+    secret: Type.String({ description: 'Base32, to be typed' }),
+    uri: Type.String({ description: '`otpauth://totp/…`, to be scanned' }),
+  }),
+  present: (row: { secret: string; uri: string }) => row,
+})
+
+/** Shown this once. */
+export const RecoveryCodes = entity({
+  name: 'RecoveryCodes',
+  schema: Type.Object({ recovery_codes: Type.Array(Type.String({ description: 'Good once' })) }),
+  present: (recovery_codes: readonly string[]) => ({ recovery_codes: [...recovery_codes] }),
+})

@@ -1,0 +1,79 @@
+import type { Db, Tx } from '../../../db/db.ts'
+import { raw, sql } from '../../../db/sql.ts'
+import type { Timestamp } from '../../../db/types.ts'
+
+export type TwoFactorRow = {
+  /** Sealed. */
+  secret: string
+  /** Null while it is not in force. */
+  confirmed_at: Timestamp | null
+  recovery_codes_left: number
+}
+
+export const findTwoFactor = (db: Db, userId: number): Promise<TwoFactorRow | undefined> =>
+  db.row<TwoFactorRow>(sql`
+    select f.secret, f.confirmed_at, (select count(*) from recovery_codes c where c.user_id = f.user_id) as recovery_codes_left
+    from two_factors f where f.user_id = ${userId}`)
+
+/** A secret that waits to be confirmed, in the place of one that does, too. False when one is in force. */
+export const beginTwoFactor = async (tx: Tx, userId: number, sealedSecret: string): Promise<boolean> =>
+  (await tx.run(sql`
+    insert into two_factors as f (user_id, secret) values (${userId}, ${sealedSecret})
+    on conflict (user_id) do update set secret = excluded.secret, created_at = now() where f.confirmed_at is null`)) > 0
+
+/** False when it was confirmed before, or another secret was begun with meanwhile. */
+export const confirmTwoFactor = async (tx: Tx, userId: number, sealedSecret: string, step: number): Promise<boolean> =>
+  (await tx.run(sql`
+    update two_factors set confirmed_at = now(), last_step = ${step}
+    where user_id = ${userId} and secret = ${sealedSecret} and confirmed_at is null`)) > 0
+
+/** Takes a code of this time step. False when it, or a later one, was taken before. */
+export const takeStep = async (db: Db, userId: number, step: number): Promise<boolean> =>
+  (await db.run(sql`
+    update two_factors set last_step = ${step} where user_id = ${userId} and confirmed_at is not null and last_step < ${step}`)) >
+  0
+
+/** Uses a recovery code up. False when there is no such one. */
+export const takeRecoveryCode = async (db: Db, userId: number, digest: Buffer): Promise<boolean> =>
+  (await db.run(sql`delete from recovery_codes where user_id = ${userId} and digest = ${digest}`)) > 0
+
+export async function replaceRecoveryCodes(tx: Tx, userId: number, digests: readonly Buffer[]): Promise<void> {
+  await tx.run(sql`delete from recovery_codes where user_id = ${userId}`)
+  await tx.run(sql`insert into recovery_codes (user_id, digest) select ${userId}::bigint, unnest(${digests}::bytea[])`)
+}
+
+/** False when there is none in force. */
+export const deleteTwoFactor = async (tx: Tx, userId: number): Promise<boolean> =>
+  (await tx.run(sql`delete from two_factors where user_id = ${userId} and confirmed_at is not null`)) > 0
+
+/** The digest of somebody's password. */
+export const findPasswordDigest = async (db: Db, userId: number): Promise<string | null> =>
+  (await db.row<{ password_digest: string | null }>(sql`select password_digest from users where id = ${userId}`))
+    ?.password_digest ?? null
+
+/**
+ * Whether somebody has a second factor, and the fewest hours he may sign in without if a group of his, or one above it, or
+ * the installation (`everyone`: its hours) demands one; null when nobody does.
+ */
+export const twoFactorState = async (
+  db: Db,
+  userId: number,
+  everyone: number | null,
+): Promise<{ enabled: boolean; grace_hours: number | null }> =>
+  (await db.row(sql`
+    select exists (select from two_factors where user_id = ${userId} and confirmed_at is not null) as enabled,
+      least(${everyone}::integer, (select min(around.two_factor_grace_period) from group_access a
+        join namespaces n on n.id = a.group_id join namespaces around on around.id = any(n.traversal_ids)
+        where a.user_id = ${userId} and a.expires_on > current_date and around.require_two_factor_authentication
+        and ${raw("around.kind = 'group'")})) as grace_hours`))!
+
+/** Notes that a second factor is demanded of somebody who signs in without. Whether the hours have passed since the first time. */
+export const isOverdue = async (db: Db, userId: number, hours: number): Promise<boolean> =>
+  (await db.row<{ overdue: boolean }>(sql`
+    with noted as (insert into two_factor_demands (user_id) values (${userId}) on conflict do nothing returning since)
+    select coalesce((select since from noted), (select since from two_factor_demands where user_id = ${userId}))
+      + make_interval(hours => ${hours}::integer) <= now() as overdue`))!.overdue
+
+/** The demand is met. */
+export const forgetDemand = (tx: Tx, userId: number): Promise<number> =>
+  tx.run(sql`delete from two_factor_demands where user_id = ${userId}`)

@@ -1,0 +1,130 @@
+import type { Ctx } from '../../../api/ctx.ts'
+import type { Tx } from '../../../db/db.ts'
+import { emit } from '../../../events/log.ts'
+import { conflict, Failure, invalid, invalidFields } from '../../../kernel/failure.ts'
+import { clearFailures, isThrottled, noteFailure, throttleKeys } from '../../instance/index.ts'
+import { isPassword } from '../users/password.ts'
+import { keyUri, newRecoveryCodes, newSecret, recoveryDigest, stepOf } from './codes.ts'
+import {
+  beginTwoFactor,
+  confirmTwoFactor,
+  deleteTwoFactor,
+  findPasswordDigest,
+  findTwoFactor,
+  forgetDemand,
+  replaceRecoveryCodes,
+  type TwoFactorRow,
+  takeRecoveryCode,
+  takeStep,
+} from './queries.ts'
+
+const issuer = 'Stithy'
+const purpose = (userId: number): string => `two-factor secret of user ${userId}`
+
+/** Whether this is somebody's code of the moment, or a recovery code. Either is good once. */
+export async function takeCode(ctx: Ctx, userId: number, code: string): Promise<boolean> {
+  const given = code.replace(/\s/g, '')
+  if (!/^\d{6}$/.test(given)) return takeRecoveryCode(ctx.db, userId, recoveryDigest(given))
+  const held = await findTwoFactor(ctx.db, userId)
+  if (!held?.confirmed_at) return false
+  const step = stepOf(ctx.secrets.open(held.secret, purpose(userId)), given)
+  return step !== undefined && takeStep(ctx.db, userId, step)
+}
+
+/**
+ * Whoever changes how he signs in shows again that it is he: a stolen token must not do that. Failures count as failed
+ * attempts to sign in do.
+ */
+async function proven(ctx: Ctx, shows: () => Promise<boolean>, complaint: Failure): Promise<void> {
+  const keys = throttleKeys({ userId: ctx.actor!.id }, ctx.remoteAddress)
+  const tooMany = new Failure('rate_limited', 'Too many failed attempts. Try again later.')
+  if ((await isThrottled(ctx.db, keys)) !== undefined) throw tooMany
+  if (!(await shows())) {
+    await noteFailure(ctx.db, keys)
+    throw complaint
+  }
+  if ((await isThrottled(ctx.db, keys)) !== undefined) throw tooMany
+  await clearFailures(ctx.db, keys)
+}
+
+const wrongCode = (): Failure => invalidFields({ code: ['is invalid'] })
+const notEnabled = (): Failure => invalid('400 Bad request - Two-factor authentication is not enabled for this user')
+
+/** A secret for an application that makes codes; in force once a code of it is shown. */
+export async function startTwoFactor(ctx: Ctx, password: string): Promise<{ secret: string; uri: string }> {
+  const { id, username } = ctx.actor!
+  const digest = await findPasswordDigest(ctx.db, id)
+  await proven(ctx, () => isPassword(digest, password), invalidFields({ password: ['is invalid'] }))
+  const secret = newSecret()
+  const begun = await ctx.transaction((tx) => beginTwoFactor(tx, id, ctx.secrets.seal(secret, purpose(id))))
+  if (!begun) throw conflict('Two-factor authentication is enabled already')
+  return { secret, uri: keyUri(secret, issuer, `${username}@${ctx.site.host}`) }
+}
+
+/** Puts the second factor in force; the recovery codes are shown this once. */
+export async function enableTwoFactor(ctx: Ctx, code: string): Promise<string[]> {
+  const { id } = ctx.actor!
+  const begun = await findTwoFactor(ctx.db, id)
+  if (!begun || begun.confirmed_at !== null)
+    throw invalid('400 Bad request - Two-factor authentication was not started')
+  let step: number | undefined
+  await proven(
+    ctx,
+    async () => (step = stepOf(ctx.secrets.open(begun.secret, purpose(id)), code.replace(/\s/g, ''))) !== undefined,
+    wrongCode(),
+  )
+  return ctx.transaction(async (tx) => {
+    if (!(await confirmTwoFactor(tx, id, begun.secret, step!))) throw wrongCode()
+    await forgetDemand(tx, id)
+    await emit(tx, { kind: 'two_factor_enabled', actorId: id, payload: { user_id: id } })
+    return newCodes(tx, id)
+  })
+}
+
+async function newCodes(tx: Tx, userId: number): Promise<string[]> {
+  const codes = newRecoveryCodes()
+  await replaceRecoveryCodes(tx, userId, codes.map(recoveryDigest))
+  return codes
+}
+
+async function requireEnabled(ctx: Ctx, userId: number): Promise<TwoFactorRow> {
+  const held = await findTwoFactor(ctx.db, userId)
+  if (!held?.confirmed_at) throw notEnabled()
+  return held
+}
+
+/** Other recovery codes in the place of those there were. */
+export async function renewRecoveryCodes(ctx: Ctx, code: string): Promise<string[]> {
+  const { id } = ctx.actor!
+  await requireEnabled(ctx, id)
+  await proven(ctx, () => takeCode(ctx, id, code), wrongCode())
+  return recoverCodes(ctx)
+}
+
+/** The same for whoever has no code any more, but has shown by a key of his that it is he. */
+export function recoverCodes(ctx: Ctx): Promise<string[]> {
+  const { id } = ctx.actor!
+  return ctx.transaction(async (tx) => {
+    await emit(tx, { kind: 'recovery_codes_renewed', actorId: id, payload: { user_id: id } })
+    return newCodes(tx, id)
+  })
+}
+
+/** Whether the caller has a second factor that is in force. */
+export const isTwoFactorEnabled = async (ctx: Ctx): Promise<boolean> =>
+  Boolean((await findTwoFactor(ctx.db, ctx.actor!.id))?.confirmed_at)
+
+export async function endOwnTwoFactor(ctx: Ctx, code: string): Promise<void> {
+  const { id } = ctx.actor!
+  await requireEnabled(ctx, id)
+  await proven(ctx, () => takeCode(ctx, id, code), wrongCode())
+  await endTwoFactor(ctx, id)
+}
+
+/** Takes a second factor away, from whoever lost it for instance. */
+export async function endTwoFactor(ctx: Ctx, userId: number): Promise<void> {
+  await ctx.transaction(async (tx) => {
+    if (!(await deleteTwoFactor(tx, userId))) throw notEnabled()
+    await emit(tx, { kind: 'two_factor_disabled', actorId: ctx.actor!.id, payload: { user_id: userId } })
+  })
+}

@@ -1,0 +1,41 @@
+import { expect, vi } from 'vitest'
+import type { Client, World } from '../../../../test/world.ts'
+import { codeAt } from './codes.ts'
+
+/** The password of everybody whom the world makes. */
+export const password = 'correct horse battery'
+
+export type Device = {
+  readonly secret: string
+  readonly recoveryCodes: readonly string[]
+  /** Codes as the application of somebody shows them, each another: one step ahead of the last, as clocks may be. */
+  code(): string
+}
+
+/** Stops the clock of this process during `work`, so that a code is checked at the moment for which it was made. */
+export async function atOneMoment<T>(work: (now: number) => Promise<T>): Promise<T> {
+  const now = Date.now()
+  const clock = vi.spyOn(Date, 'now').mockReturnValue(now)
+  try {
+    return await work(now)
+  } finally {
+    clock.mockRestore()
+  }
+}
+
+/** Gives somebody a second factor. Its first code is used up by that. */
+export async function withTwoFactor(_world: World, who: Client): Promise<Device> {
+  const started = await who.post('/user/two_factor', { password })
+  expect(started.status, started.text).toBe(201)
+  const { secret } = started.json
+  const confirmed = await atOneMoment((now) =>
+    who.post('/user/two_factor/confirm', { code: codeAt(secret, now - 30_000) }),
+  )
+  expect(confirmed.status, confirmed.text).toBe(201)
+  let ahead = -1
+  return {
+    secret,
+    recoveryCodes: confirmed.json.recovery_codes,
+    code: () => codeAt(secret, Date.now() + 30_000 * ++ahead),
+  }
+}

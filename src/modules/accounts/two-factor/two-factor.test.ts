@@ -1,0 +1,139 @@
+import { describe, expect, test as plain } from 'vitest'
+import { test } from '../../../../test/world.ts'
+import { codeAt, stepOf } from './codes.ts'
+import { password, withTwoFactor } from './testing.ts'
+
+const wrong = { status: 400, json: { message: { code: ['is invalid'] } } }
+
+describe('a second factor', () => {
+  test('is in force once a code of it is shown', async ({ world }) => {
+    const ann = await world.user()
+    expect((await ann.get('/user/two_factor')).json).toEqual({
+      enabled: false,
+      enabled_at: null,
+      recovery_codes_left: 0,
+    })
+    const started = await ann.post('/user/two_factor', { password })
+    expect(started.json).toEqual({
+      secret: expect.stringMatching(/^[A-Z2-7]{32}$/),
+      uri: expect.stringMatching(
+        new RegExp(`^otpauth://totp/Stithy:${ann.username}%40.*secret=${started.json.secret}`),
+      ),
+    })
+    expect((await ann.get('/user')).json.two_factor_enabled).toBe(false)
+    expect(await ann.post('/user/two_factor/confirm', { code: '000000' })).toMatchObject(wrong)
+    const confirmed = await ann.post('/user/two_factor/confirm', { code: codeAt(started.json.secret, Date.now()) })
+    expect(confirmed).toMatchObject({ status: 201, json: { recovery_codes: expect.any(Array) } })
+    expect(new Set(confirmed.json.recovery_codes).size).toBe(10)
+    expect((await ann.get('/user')).json.two_factor_enabled).toBe(true)
+    expect((await ann.get('/user/two_factor')).json).toMatchObject({ enabled: true, recovery_codes_left: 10 })
+    expect((await ann.post('/user/two_factor', { password })).status).toBe(409)
+  })
+
+  test('takes a password to begin with: a stolen token must not lock anybody out', async ({ world }) => {
+    const ann = await world.user()
+    expect(await ann.post('/user/two_factor', { password: 'guess' })).toMatchObject({
+      status: 400,
+      json: { message: { password: ['is invalid'] } },
+    })
+    expect((await ann.post('/user/two_factor')).json).toEqual({ error: 'password is missing' })
+    expect((await world.anonymous.post('/user/two_factor', { password })).status).toBe(401)
+  })
+
+  test('is begun with anew until it is in force: only the last secret counts', async ({ world }) => {
+    const ann = await world.user()
+    const [first, second] = [
+      await ann.post('/user/two_factor', { password }),
+      await ann.post('/user/two_factor', { password }),
+    ]
+    const confirm = (secret: string) => ann.post('/user/two_factor/confirm', { code: codeAt(secret, Date.now()) })
+    expect(await confirm(first.json.secret)).toMatchObject(wrong)
+    expect((await confirm(second.json.secret)).status).toBe(201)
+  })
+
+  test('is not readable in the database', async ({ world }) => {
+    const ann = await world.user()
+    const { secret, recoveryCodes } = await withTwoFactor(world, ann)
+    const [row] = await world.rows('select secret from two_factors where user_id = $1', [ann.id])
+    expect(row.secret).toMatch(/^v1:/)
+    expect(row.secret).not.toContain(secret)
+    const digests = await world.rows('select digest from recovery_codes where user_id = $1', [ann.id])
+    for (const { digest } of digests) expect(recoveryCodes).not.toContain(digest.toString('utf8'))
+  })
+
+  test('is given up with a code, once each', async ({ world }) => {
+    const ann = await world.user()
+    const device = await withTwoFactor(world, ann)
+    const end = (code: string) => ann.send('DELETE', '/user/two_factor', { json: { code } })
+    expect(await end('123')).toMatchObject(wrong)
+    const code = device.code()
+    const renewed = await ann.post('/user/two_factor/recovery_codes', { code })
+    expect(renewed.json.recovery_codes).toHaveLength(10)
+    expect(await end(code), 'used before').toMatchObject(wrong)
+    expect(await end(device.recoveryCodes[0]!), 'of the codes before').toMatchObject(wrong)
+    expect((await end(renewed.json.recovery_codes[0])).status).toBe(204)
+    expect((await ann.get('/user')).json.two_factor_enabled).toBe(false)
+    expect((await end(device.code())).status).toBe(400)
+  })
+
+  test('is taken away by administrators', async ({ world }) => {
+    const [ann, bob] = [await world.user(), await world.user()]
+    await withTwoFactor(world, ann)
+    const path = `/users/${ann.id}/disable_two_factor`
+    expect((await world.anonymous.send('PATCH', path)).status).toBe(401)
+    expect((await bob.send('PATCH', path)).status).toBe(403)
+    expect((await world.root.send('PATCH', path)).status).toBe(204)
+    expect(await world.root.put(path)).toMatchObject({
+      status: 400,
+      json: { message: '400 Bad request - Two-factor authentication is not enabled for this user' },
+    })
+    expect((await world.root.put('/users/999999999/disable_two_factor')).json).toEqual({
+      message: '404 User Not Found',
+    })
+  })
+
+  test('is not taken away from himself by an administrator without a code', async ({ world }) => {
+    const admin = await world.user({ admin: true })
+    const device = await withTwoFactor(world, admin)
+    for (const verb of ['PUT', 'PATCH'])
+      expect(await admin.send(verb, `/users/${admin.id}/disable_two_factor`)).toMatchObject({
+        status: 403,
+        json: { message: '403 Forbidden - Your own second factor ends with a code: DELETE /user/two_factor' },
+      })
+    expect((await admin.delete('/user/two_factor', { json: { code: device.code() } })).status).toBe(204)
+  })
+
+  test('tells people apart in the list for administrators', async ({ world }) => {
+    const [ann, bob] = [await world.user(), await world.user()]
+    await withTwoFactor(world, ann)
+    const names = async (value: string) =>
+      (await world.root.get(`/users?two_factor=${value}&per_page=100`)).json.map(
+        ({ username }: { username: string }) => username,
+      )
+    expect(await names('enabled')).toContain(ann.username)
+    expect(await names('enabled')).not.toContain(bob.username)
+    expect(await names('disabled')).not.toContain(ann.username)
+    expect(await names('disabled')).toContain(bob.username)
+  })
+
+  test('is guessed ten times, and then no more for a while', async ({ world }) => {
+    const ann = await world.user()
+    const device = await withTwoFactor(world, ann)
+    for (let attempt = 0; attempt < 10; attempt++)
+      expect((await ann.post('/user/two_factor/recovery_codes', { code: 'guess' })).status).toBe(400)
+    expect((await ann.post('/user/two_factor/recovery_codes', { code: device.code() })).status).toBe(429)
+  })
+})
+
+plain('codes are those of RFC 6238, one step of the clock either way', () => {
+  // Appendix B, SHA-1, with six of the eight digits; the secret is '12345678901234567890'.
+  const secret = 'GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ'
+  const at = 1_111_111_109_000
+  const step = 37_037_036
+  expect(stepOf(secret, '081804', at)).toBe(step)
+  expect(stepOf(secret, '081804', at + 30_000)).toBe(step)
+  expect(stepOf(secret, '081804', at - 30_000)).toBe(step)
+  expect(stepOf(secret, '081804', at + 60_000)).toBeUndefined()
+  expect(stepOf(secret, '081804', at - 60_000)).toBeUndefined()
+  expect(stepOf(secret, '081805', at)).toBeUndefined()
+})

@@ -1,0 +1,21 @@
+import { Type } from 'typebox'
+import { entity } from '../../../api/entity.ts'
+import { nullable } from '../../../api/schema.ts'
+import { renderEmoji } from './emoji.ts'
+import type { StatusRow } from './queries.ts'
+
+export const UserStatus = entity({
+  name: 'UserStatus',
+  schema: Type.Object({
+    emoji: nullable(Type.String({ description: 'Its short name, without colons' })),
+    message: nullable(Type.String()),
+    message_html: nullable(Type.String({ description: 'The message escaped, with emoji codes rendered' })),
+  }),
+  present: (status: StatusRow | typeof noStatus) => ({
+    ...status,
+    message_html: status.message === null ? null : renderEmoji(status.message),
+  }),
+})
+
+/** Of those who say nothing. */
+export const noStatus = { emoji: null, message: null } as const

@@ -1,0 +1,44 @@
+import { endpoint } from '../../../api/endpoint.ts'
+import { Nullable, Optional, Params, Text } from '../../../api/params/types.ts'
+import { instance } from '../../instance/index.ts'
+import { userByIdOrName } from '../users/subject.ts'
+import { UserStatus } from './entity.ts'
+import { setStatus, statusOf } from './service.ts'
+
+export const userStatusRoutes = [
+  endpoint({
+    method: 'GET',
+    path: '/user/status',
+    summary: 'What the caller says of himself',
+    scopes: ['read_user'],
+    subject: instance,
+    allow: 'use',
+    returns: UserStatus,
+    handle: ({ ctx }) => statusOf(ctx, ctx.actor!.id),
+  }),
+
+  endpoint({
+    method: 'PUT',
+    path: '/user/status',
+    summary: 'Say something of oneself; both empty takes it back',
+    subject: instance,
+    allow: 'use',
+    params: Params({
+      emoji: Optional(Nullable(Text({ description: 'Short name of an emoji; speech_balloon beside a message alone' }))),
+      message: Optional(Nullable(Text({ description: 'At most 100 characters; may have emoji codes: `:coffee:`' }))),
+    }),
+    returns: UserStatus,
+    handle: ({ params, ctx }) => setStatus(ctx, params.emoji ?? '', params.message ?? ''),
+  }),
+
+  endpoint({
+    method: 'GET',
+    path: '/users/:user_id/status',
+    summary: 'What a user says of himself',
+    scopes: ['read_user'],
+    subject: userByIdOrName,
+    allow: 'read_user',
+    returns: UserStatus,
+    handle: ({ subject, ctx }) => statusOf(ctx, subject.id),
+  }),
+]

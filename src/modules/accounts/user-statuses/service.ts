@@ -1,0 +1,31 @@
+import type { Ctx } from '../../../api/ctx.ts'
+import { complaintsOf, tooLong } from '../../../kernel/complaints.ts'
+import { invalidFields } from '../../../kernel/failure.ts'
+import { isEmoji } from './emoji.ts'
+import { noStatus } from './entity.ts'
+import { deleteStatus, findStatus, type StatusRow, saveStatus } from './queries.ts'
+
+type Status = StatusRow | typeof noStatus
+
+const longestMessage = 100
+const defaultEmoji = 'speech_balloon'
+
+export const statusOf = async (ctx: Ctx, userId: number): Promise<Status> =>
+  (await findStatus(ctx.db, userId)) ?? noStatus
+
+/** What the caller says of himself from now on; nothing when both are blank. */
+export async function setStatus(ctx: Ctx, emoji: string, message: string): Promise<Status> {
+  const userId = ctx.actor!.id
+  if (emoji.trim() === '' && message.trim() === '') {
+    await deleteStatus(ctx.db, userId)
+    return noStatus
+  }
+  const status = { emoji: emoji.trim() === '' ? defaultEmoji : emoji, message }
+  const complaints = complaintsOf({
+    emoji: isEmoji(status.emoji) ? [] : ['is not included in the list'],
+    message: [...message].length > longestMessage ? [tooLong(longestMessage)] : [],
+  })
+  if (complaints) throw invalidFields(complaints)
+  await saveStatus(ctx.db, userId, status)
+  return status
+}

@@ -1,0 +1,92 @@
+import { createHash } from 'node:crypto'
+import { describe, expect } from 'vitest'
+import { test, unique, World } from '../../../../test/world.ts'
+
+const day = (ago: number) => new Date(Date.now() - ago * 86_400_000).toISOString().slice(0, 10)
+
+describe('GET /user/activities', () => {
+  test('lists people by their last day, the longest away first; half a year unless it is said', async ({ world }) => {
+    const people = [await world.user(), await world.user(), await world.user(), await world.user()]
+    const ago = [3, 40, 400, undefined]
+    for (const [index, who] of people.entries())
+      await world.rows('update users set last_activity_on = $2 where id = $1', [
+        who.id,
+        ago[index] === undefined ? null : day(ago[index]),
+      ])
+    const listed = async (query: string) =>
+      (await world.root.get(`/user/activities?per_page=100${query}`)).json.filter(({ username }: any) =>
+        people.some((who) => who.username === username),
+      )
+    const record = (index: number) => ({
+      username: people[index]!.username,
+      last_activity_on: day(ago[index]!),
+      last_activity_at: day(ago[index]!),
+    })
+    expect(await listed('')).toEqual([record(1), record(0)])
+    expect(await listed(`&from=${day(10)}`)).toEqual([record(0)])
+    expect(await listed(`&from=${day(400)}`)).toEqual([record(2), record(1), record(0)])
+  })
+
+  test('has no accounts of tokens', async ({ world }) => {
+    const project = await world.project()
+    const token = { name: 'robot', scopes: ['api'], access_level: 40 }
+    const { json } = await world.root.post(`/projects/${project.id}/access_tokens`, token)
+    await world.rows('update users set last_activity_on = current_date where id = $1', [json.user_id])
+    const { username } = (await world.root.get(`/users/${json.user_id}`)).json
+    const names = (await world.root.get(`/user/activities?per_page=100&from=${day(0)}`)).json.map(
+      (each: { username: string }) => each.username,
+    )
+    expect(names).not.toContain(username)
+  })
+
+  test('is for administrators', async ({ world }) => {
+    const ann = await world.user()
+    expect((await ann.get('/user/activities')).status).toBe(403)
+    expect((await world.anonymous.get('/user/activities')).status).toBe(401)
+    expect(await world.root.get('/user/activities?from=yesterday')).toMatchObject({
+      status: 400,
+      json: { error: 'from is invalid' },
+    })
+  })
+})
+
+describe('GET /avatar', () => {
+  const gravatar = (email: string, points: number) =>
+    `https://www.gravatar.com/avatar/${createHash('md5').update(email.toLowerCase()).digest('hex')}?s=${points}&d=identicon`
+
+  test("shows the service's picture of any address, in the size asked for", async ({ world }) => {
+    const email = `${unique('Any')}@example.com`
+    expect(await world.anonymous.get(`/avatar?email=${email}`)).toMatchObject({
+      status: 200,
+      json: { avatar_url: gravatar(email, 80) },
+    })
+    expect((await world.anonymous.get(`/avatar?email=${email}&size=32`)).json.avatar_url).toBe(gravatar(email, 64))
+  })
+
+  test('a picture of his own only of who shows that address', async ({ world }) => {
+    const ann = await world.user()
+    const email = `${ann.username}@example.com`
+    await world.rows(`update users set avatar = 'me.png' where id = $1`, [ann.id])
+    expect((await world.anonymous.get(`/avatar?email=${email}`)).json.avatar_url).toBe(gravatar(email, 80))
+    await world.root.put(`/users/${ann.id}`, { public_email: email })
+    expect((await world.anonymous.get(`/avatar?email=${email}`)).json.avatar_url).toBe(
+      `${world.config.externalUrl}/uploads/-/system/user/avatar/${ann.id}/me.png`,
+    )
+  })
+
+  test.for([
+    ['', 'email is missing'],
+    ['?email=', 'email is empty'],
+    ['?email=a@b&size=x', 'size is invalid'],
+    ['?email=a@b&size=0', 'size does not have a valid value'],
+  ])('%s is refused', async ([query, error], { world }) => {
+    expect(await world.anonymous.get(`/avatar${query}`)).toMatchObject({ status: 400, json: { error } })
+  })
+
+  test('nobody unknown may ask where people are hidden, and without the service there is none', async () => {
+    await using world = await World.start()
+    await world.settings({ restricted_visibility_levels: ['public'], avatar_service_enabled: false })
+    expect((await world.anonymous.get('/avatar?email=a@example.com')).status).toBe(403)
+    expect((await world.root.get('/avatar?email=a@example.com')).json).toEqual({ avatar_url: null })
+  })
+})

@@ -1,0 +1,69 @@
+import { Type } from 'typebox'
+import { endpoint } from '../../../api/endpoint.ts'
+import { entity } from '../../../api/entity.ts'
+import { fetchPage } from '../../../api/page.ts'
+import { DateOnly, Filled, Optional, Params, Whole } from '../../../api/params/types.ts'
+import { dateOnly, nullable } from '../../../api/schema.ts'
+import { forbidden } from '../../../kernel/failure.ts'
+import { instance } from '../../instance/index.ts'
+import { avatarUrl, gravatarUrl } from '../../namespaces/index.ts'
+import { type ActivityRow, activitiesSince, findByPublicEmail } from './activity-queries.ts'
+
+const UserActivity = entity({
+  name: 'UserActivity',
+  schema: Type.Object({
+    username: Type.String(),
+    last_activity_on: dateOnly(),
+    last_activity_at: dateOnly('As `last_activity_on`'),
+  }),
+  present: ({ username, last_activity_on }: ActivityRow) => ({
+    username,
+    last_activity_on,
+    last_activity_at: last_activity_on,
+  }),
+})
+
+const Avatar = entity({
+  name: 'Avatar',
+  schema: Type.Object({ avatar_url: nullable(Type.String()) }),
+  present: (row: { avatar_url: string | null }) => row,
+})
+
+export const activityRoutes = [
+  endpoint({
+    method: 'GET',
+    path: '/user/activities',
+    summary: 'List users by their last day of activity',
+    scopes: ['read_user'],
+    subject: instance,
+    allow: 'administer',
+    params: Params({
+      from: Optional(DateOnly({ dateTime: true, description: 'First day; half a year ago without' })),
+    }),
+    paged: true,
+    returns: UserActivity,
+    handle: ({ params, page, ctx }) => fetchPage<ActivityRow>(ctx.db, activitiesSince(params.from), page),
+  }),
+
+  endpoint({
+    method: 'GET',
+    path: '/avatar',
+    summary: 'Picture of whoever has an e-mail address',
+    scopes: ['read_user'],
+    subject: instance,
+    allow: 'browse',
+    params: Params({
+      email: Filled({ description: 'A picture of his own is shown of who shows this address to all' }),
+      size: Whole({ default: 40, minimum: 1, maximum: 1024, description: 'Points of a side, of the avatar service' }),
+    }),
+    returns: Avatar,
+    async handle({ params, ctx }) {
+      if (!ctx.actor && ctx.settings.restricted_visibility_levels.includes('public'))
+        throw forbidden('Unauthorized access')
+      const owner = await findByPublicEmail(ctx.db, params.email)
+      return {
+        avatar_url: owner?.avatar ? avatarUrl(owner, ctx) : gravatarUrl(params.email, ctx, params.size),
+      }
+    },
+  }),
+]

@@ -1,0 +1,67 @@
+import type { Db, Tx } from '../../../db/db.ts'
+import { raw, type Sql, sql } from '../../../db/sql.ts'
+import type { UserRow } from './queries.ts'
+
+/** What an edit writes as it is given. */
+export const userAttributeNames = [
+  'username',
+  'name',
+  'admin',
+  'external',
+  'can_create_group',
+  'projects_limit',
+  'private_profile',
+  'bio',
+  'location',
+  'public_email',
+  'commit_email',
+  'skype',
+  'linkedin',
+  'twitter',
+  'website_url',
+  'organization',
+  'job_title',
+  'note',
+  'theme_id',
+  'color_scheme_id',
+  'shared_runners_minutes_limit',
+  'extra_shared_runners_minutes_limit',
+] as const satisfies readonly (keyof UserRow)[]
+
+export type UserAttributes = Pick<UserRow, (typeof userAttributeNames)[number]>
+
+const assignments = (attributes: Partial<UserAttributes>): Sql =>
+  userAttributeNames.reduce(
+    (all, name) => (attributes[name] === undefined ? all : sql`${all}, ${raw(name)} = ${attributes[name]}`),
+    sql`updated_at = now()`,
+  )
+
+export const updateUser = (tx: Tx, id: number, attributes: Partial<UserAttributes>): Promise<number> =>
+  tx.run(sql`update users set ${assignments(attributes)} where id = ${id}`)
+
+/** Waits for other edits of the account, and keeps them waiting. False when it is not there. */
+export const lockUser = async (tx: Tx, id: number): Promise<boolean> =>
+  (await tx.row(sql`select 1 from users where id = ${id} for update`)) !== undefined
+
+/** One that has expired must be changed before it opens anything. */
+export const writePassword = (tx: Tx, id: number, digest: string, expired: boolean): Promise<number> =>
+  tx.run(sql`update users set password_digest = ${digest}, password_expires_at = case when ${expired} then now() end,
+    updated_at = now() where id = ${id}`)
+
+/** His account at that provider is this one from now on. */
+export const saveIdentity = (
+  tx: Tx,
+  userId: number,
+  identity: { provider: string; externUid: string; samlProviderId?: number },
+): Promise<number> =>
+  tx.run(sql`insert into identities (user_id, provider, extern_uid, saml_provider_id)
+    values (${userId}, ${identity.provider}, ${identity.externUid}, ${identity.samlProviderId ?? null})
+    on conflict (user_id, provider) do update
+    set extern_uid = excluded.extern_uid, saml_provider_id = coalesce(excluded.saml_provider_id, identities.saml_provider_id)`)
+
+/** False when he has none there. */
+export const deleteIdentity = async (tx: Tx, userId: number, provider: string): Promise<boolean> =>
+  (await tx.run(sql`delete from identities where user_id = ${userId} and provider = ${provider}`)) > 0
+
+export const isGroup = async (db: Db, id: number): Promise<boolean> =>
+  (await db.row(sql`select 1 from namespaces where id = ${id} and kind = 'group' and not deleting`)) !== undefined

@@ -1,0 +1,302 @@
+import { mkdtemp } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { FormData } from 'undici'
+import { describe, expect, onTestFinished } from 'vitest'
+import { type Client, git, test, unique, type World } from '../../../../test/world.ts'
+import { follow, linksTo, sendForm } from './testing.ts'
+
+const edit = (world: World, who: Client, more: Record<string, unknown>, as = world.root) =>
+  as.put(`/users/${who.id}`, more)
+
+const clones = async (url: string): Promise<boolean> =>
+  git(await mkdtemp(join(tmpdir(), 'stithy-clone-')), 'clone', '-q', url, 'here').then(
+    () => true,
+    () => false,
+  )
+
+describe('PUT /users/:id', () => {
+  test('D3-USER-UPDATE-ADMIN: is for administrators', async ({ world }) => {
+    const [ann, bob] = [await world.user(), await world.user()]
+    for (const who of [ann, bob])
+      expect(await edit(world, ann, { bio: 'x' }, who)).toMatchObject({
+        status: 403,
+        json: { message: '403 Forbidden' },
+      })
+    expect(await edit(world, ann, { bio: 'x' }, world.anonymous)).toMatchObject({ status: 401 })
+    expect(await world.root.put('/users/2147483647', { bio: 'x' })).toMatchObject({
+      status: 404,
+      json: { message: '404 User Not Found' },
+    })
+  })
+
+  test('is for people: neither a bot nor the placeholder becomes more than it is', async ({ world }) => {
+    const project = await world.project()
+    const wish = { name: 'robot', scopes: ['api'], access_level: 30 }
+    const bot = (await world.root.post(`/projects/${project.id}/access_tokens`, wish)).json.user_id
+    // There is at most one placeholder, and tests that ran before in this world may have needed it.
+    const [placeholder] = await world.rows(`select id from users where kind = 'ghost'`)
+    const ghost: number = placeholder?.id ?? (await world.user()).id
+    const become = (kind: string) => world.rows('update users set kind = $2 where id = $1', [ghost, kind])
+    if (!placeholder) {
+      await become('ghost')
+      onTestFinished(async () => void (await become('human')))
+    }
+    for (const id of [bot, ghost])
+      for (const more of [{ admin: true }, { external: false }, { password: 'correct horse battery' }, { name: 'x' }])
+        expect(await world.root.put(`/users/${id}`, more)).toMatchObject({
+          status: 403,
+          json: { message: '403 Forbidden - This action cannot be performed on internal users' },
+        })
+  })
+
+  test('changes everything the documents name, and nothing else', async ({ world }) => {
+    const ann = await world.user()
+    const before = (await world.root.get(`/users/${ann.id}`)).json
+    const changes = {
+      name: 'Ann B.',
+      bio: 'b',
+      location: 'l',
+      organization: 'o',
+      job_title: 'j',
+      skype: 's',
+      linkedin: 'li',
+      twitter: 't',
+      website_url: 'w',
+      can_create_group: false,
+      projects_limit: 3,
+      private_profile: true,
+      theme_id: 2,
+      color_scheme_id: 3,
+      note: 'n',
+      shared_runners_minutes_limit: 5,
+      extra_shared_runners_minutes_limit: 6,
+    }
+    const edited = await edit(world, ann, { ...changes, admin: true })
+    expect(edited).toMatchObject({ status: 200, json: { ...changes, is_admin: true, email: before.email } })
+    expect(await edit(world, ann, {})).toMatchObject({ status: 200, json: { ...changes, is_admin: true } })
+    const { highest_role: _, ...shown } = (await world.root.get(`/users/${ann.id}`)).json
+    expect((await edit(world, ann, { admin: false })).json).toEqual({ ...shown, is_admin: false })
+  })
+
+  test('D3-USER-PRIVATE-PROFILE: null clears texts, and is false for the profile', async ({ world }) => {
+    const ann = await world.user({ bio: 'b', skype: 's', note: 'n', private_profile: true })
+    expect(
+      (await edit(world, ann, { bio: null, skype: null, note: null, private_profile: null, avatar: null })).json,
+    ).toMatchObject({ bio: null, skype: '', note: null, private_profile: false })
+  })
+
+  test('external people lose what they may create, and get it back', async ({ world }) => {
+    const ann = await world.user()
+    expect((await edit(world, ann, { external: true, projects_limit: 9 })).json).toMatchObject({
+      external: true,
+      can_create_group: false,
+      projects_limit: 0,
+    })
+    expect((await edit(world, ann, { external: false, projects_limit: 9 })).json).toMatchObject({
+      external: false,
+      can_create_group: true,
+      projects_limit: 9,
+    })
+  })
+
+  test.for([
+    [{ email: 'nobody' }, { email: ['is invalid'] }],
+    [{ email: '' }, { email: ["can't be blank"] }],
+    [{ username: 'api' }, { username: ['api is a reserved name'] }],
+    [{ name: 'n'.repeat(129) }, { name: ['is too long (maximum is 128 characters)'] }],
+    [{ bio: 'b'.repeat(256) }, { bio: ['is too long (maximum is 255 characters)'] }],
+    [{ password: 'short' }, { password: ['is too short (minimum is 8 characters)'] }],
+    [{ public_email: 'other@example.com' }, { public_email: ['is not an email you own'] }],
+    [{ group_id_for_saml: 1, extern_uid: 'x', provider: 'ldap' }, { group_id_for_saml: ['needs provider group_saml'] }],
+  ] as const)('refuses %j', async ([more, message], { world }) => {
+    expect(await edit(world, await world.user(), more)).toMatchObject({ status: 400, json: { message } })
+  })
+
+  test.for([
+    [{ projects_limit: -1 }, 'projects_limit does not have a valid value'],
+    [{ admin: 'perhaps' }, 'admin is invalid'],
+    [{ extern_uid: 'x' }, 'extern_uid, provider provide all or none of parameters'],
+  ] as const)('refuses the parameter %j', async ([more, error], { world }) => {
+    expect(await edit(world, await world.user(), more)).toMatchObject({ status: 400, json: { error } })
+  })
+
+  test('D3-USER-UPDATE-CONFLICT: what another has is 404, with the text of the conflict', async ({ world }) => {
+    const [ann, bob] = [await world.user(), await world.user()]
+    const group = await world.group()
+    const further = `${unique('further')}@example.com`
+    expect((await world.root.post(`/users/${bob.id}/emails`, { email: further })).status).toBe(201)
+    const email = { status: 404, json: { message: 'Email has already been taken' } }
+    const username = { status: 404, json: { message: 'Username has already been taken' } }
+    for (const skip_reconfirmation of [true, false])
+      for (const taken of [`${bob.username}@EXAMPLE.com`, further.toUpperCase()])
+        expect(await edit(world, ann, { email: taken, skip_reconfirmation })).toMatchObject(email)
+    expect(await edit(world, ann, { username: bob.username.toUpperCase() })).toMatchObject(username)
+    expect(await edit(world, ann, { username: group.path })).toMatchObject(username)
+    const uid = unique('uid')
+    await edit(world, bob, { provider: 'ldap', extern_uid: uid })
+    expect(await edit(world, ann, { provider: 'ldap', extern_uid: uid })).toMatchObject({
+      status: 404,
+      json: { message: 'Extern uid has already been taken' },
+    })
+  })
+
+  test('of two who take one name at the same moment, one gets it', async ({ world }) => {
+    const people = await Promise.all([world.user(), world.user(), world.user()])
+    const username = unique('wanted')
+    const answers = await Promise.all(people.map((who) => edit(world, who, { username })))
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, 404, 404])
+  })
+
+  test('a new address is in force at once with skip_reconfirmation, else once its link is followed', async ({
+    world,
+  }) => {
+    const ann = await world.user()
+    const [first, second] = [`${unique('a')}@example.com`, `${unique('b')}@example.com`]
+    expect((await edit(world, ann, { email: first, skip_reconfirmation: true })).json.email).toBe(first)
+    expect((await edit(world, ann, { email: second })).json.email).toBe(first)
+    const [link] = await linksTo(world, second)
+    expect((await world.anonymous.get(`/${link!.slice(world.config.externalUrl.length)}`)).status).toBe(200)
+    expect((await world.root.get(`/users/${ann.id}`)).json.email).toBe(first)
+    expect(await follow(world, link!)).toMatchObject({ status: 200, text: expect.stringContaining('Thank you') })
+    expect((await world.root.get(`/users/${ann.id}`)).json.email).toBe(second)
+    expect((await follow(world, link!)).status).toBe(422)
+  })
+
+  test('a link does not take an address that another got meanwhile', async ({ world }) => {
+    const [ann, bob] = [await world.user(), await world.user()]
+    const email = `${unique('late')}@example.com`
+    await edit(world, ann, { email })
+    await edit(world, bob, { email, skip_reconfirmation: true })
+    expect((await follow(world, (await linksTo(world, email))[0]!)).status).toBe(422)
+    expect((await world.root.get(`/users/${ann.id}`)).json.email).toBe(`${ann.username}@example.com`)
+  })
+
+  test('another user name moves the personal namespace; the old paths lead to the new', async ({ world }) => {
+    const ann = await world.user()
+    const project = (await ann.post('/projects', { name: 'Mine', visibility: 'public' })).json
+    expect((await ann.get('/projects?owned=true')).json[0].owner.name).toBe(`Name of ${ann.username}`)
+    const username = unique('renamed')
+    expect((await edit(world, ann, { username, name: 'Ann' })).json).toMatchObject({ username, name: 'Ann' })
+    expect((await ann.get(`/projects/${project.id}`)).json).toMatchObject({
+      path_with_namespace: `${username}/mine`,
+      name_with_namespace: 'Ann / Mine',
+      namespace: { path: username, full_path: username, name: 'Ann' },
+    })
+    expect((await ann.get('/projects?owned=true')).json).toMatchObject([
+      { owner: { name: 'Ann', username }, path_with_namespace: `${username}/mine` },
+    ])
+    expect((await world.anonymous.get(`/projects/${ann.username}%2Fmine`)).json).toMatchObject({ id: project.id })
+    expect((await world.root.get(`/users?username=${ann.username}`)).json).toEqual([])
+    expect((await edit(world, ann, { username: username.toUpperCase() })).status).toBe(200)
+  })
+
+  test('D3-USER-UPDATE-PASSWORD: the new password opens nothing before it is changed', async ({ world }) => {
+    const project = await world.project({ visibility: 'private' })
+    const ann = await world.user()
+    await world.root.post(`/projects/${project.id}/members`, { user_id: ann.id, access_level: 30 })
+    const at = (password: string) => project.url.replace('://', `://${ann.username}:${password}@`)
+    expect(await clones(at('correct%20horse%20battery'))).toBe(true)
+
+    expect((await edit(world, ann, { password: 'set by another' })).status).toBe(200)
+    expect(await clones(at('correct%20horse%20battery'))).toBe(false)
+    const basic = { authorization: `Basic ${Buffer.from(`${ann.username}:set by another`).toString('base64')}` }
+    const path = `//${project.full_path}.git/info/refs?service=git-upload-pack`
+    expect(await world.anonymous.get(path, { headers: basic })).toMatchObject({
+      status: 403,
+      text: `Your password expired. Please choose a new one at ${world.config.externalUrl}/-/users/password/new\n`,
+    })
+    expect((await ann.get('/user')).status).toBe(200)
+
+    const ask = await sendForm(world, '/-/users/password/new', { email: `${ann.username}@example.com` })
+    expect(ask.status).toBe(200)
+    const [link] = await linksTo(world, `${ann.username}@example.com`)
+    expect((await follow(world, link!, { password: 'short' })).text).toContain('is too short')
+    expect((await follow(world, link!, { password: 'chosen%20alone' })).status).toBe(200)
+    expect((await follow(world, link!, { password: 'another one' })).status).toBe(422)
+    expect(await clones(at('chosen%2520alone'))).toBe(true)
+  })
+
+  test("an administrator's own new password is good at once", async ({ world }) => {
+    const admin = await world.user({ admin: true })
+    const project = await world.project()
+    expect((await edit(world, admin, { password: 'my-own-choice' }, admin)).status).toBe(200)
+    expect(await clones(project.url.replace('://', `://${admin.username}:my-own-choice@`))).toBe(true)
+  })
+
+  test('a link for a new password does not outlive the address it was sent to', async ({ world }) => {
+    const ann = await world.user()
+    const old = `${ann.username}@example.com`
+    await edit(world, ann, { reset_password: true, password: 'ignored password' })
+    await edit(world, ann, { email: `${unique('n')}@example.com`, skip_reconfirmation: true })
+    expect((await follow(world, (await linksTo(world, old))[0]!, { password: 'by the old one' })).status).toBe(422)
+  })
+
+  test('a link for a new password goes to the address that is in force from the same edit on', async ({ world }) => {
+    const ann = await world.user()
+    const email = `${unique('n')}@example.com`
+    expect((await edit(world, ann, { email, skip_reconfirmation: true, reset_password: true })).status).toBe(200)
+    expect(await linksTo(world, `${ann.username}@example.com`)).toEqual([])
+    expect((await follow(world, (await linksTo(world, email))[0]!, { password: 'by the new one' })).status).toBe(200)
+  })
+
+  test.for([
+    ['location', { location: 'x'.repeat(1001) }, 'location', 1000],
+    ['website_url', { website_url: 'x'.repeat(1001) }, 'website_url', 1000],
+    ['note', { note: 'x'.repeat(65_537) }, 'note', 65_536],
+    ['extern_uid', { provider: 'ldap', extern_uid: 'x'.repeat(256) }, 'extern_uid', 255],
+    ['provider', { provider: 'x'.repeat(256), extern_uid: 'x' }, 'provider', 255],
+  ] as const)('a %s is not without end, new or changed', async ([, attributes, key, most], { world }) => {
+    const refused = {
+      status: 400,
+      json: { message: { [key]: [`is too long (maximum is ${most} characters)`] } },
+    }
+    expect(await edit(world, await world.user(), attributes)).toMatchObject(refused)
+    const username = unique('new')
+    const fresh = { username, name: 'N', email: `${username}@example.com`, password: 'correct horse battery' }
+    expect(await world.root.post('/users', { ...fresh, ...attributes })).toMatchObject(refused)
+    const fits = Object.fromEntries(Object.entries(attributes).map(([name, text]) => [name, text.slice(0, most)]))
+    expect((await world.root.post('/users', { ...fresh, ...fits })).status).toBe(201)
+  })
+
+  test('D3-USER-IDENTITY-DELETE: identities are added, replaced and removed by administrators', async ({ world }) => {
+    const ann = await world.user()
+    const group = await world.group()
+    const [one, two, three] = [unique('uid'), unique('uid'), unique('uid')]
+    await edit(world, ann, { provider: 'ldap', extern_uid: one })
+    await edit(world, ann, { provider: 'group_saml', extern_uid: two, group_id_for_saml: group.id })
+    expect((await edit(world, ann, { provider: 'ldap', extern_uid: three })).json.identities).toEqual([
+      { provider: 'ldap', extern_uid: three },
+      { provider: 'group_saml', extern_uid: two, saml_provider_id: group.id },
+    ])
+    const path = `/users/${ann.id}/identities/ldap`
+    expect((await ann.delete(path)).status).toBe(403)
+    expect((await world.anonymous.delete(path)).status).toBe(401)
+    expect((await world.root.delete(path)).status).toBe(204)
+    expect(await world.root.delete(path)).toMatchObject({ status: 404, json: { message: '404 Identity Not Found' } })
+    expect((await world.root.get(`/users/${ann.id}`)).json.identities).toHaveLength(1)
+  })
+
+  test('tells who did it, and no secret', async ({ world }) => {
+    const ann = await world.user()
+    await edit(world, ann, { password: 'a new secret', bio: 'x' })
+    const [event] = await world.rows(
+      `select actor_id, payload from events where kind = 'user_updated' and payload->>'user_id' = $1`,
+      [String(ann.id)],
+    )
+    expect(event).toMatchObject({ actor_id: 1, payload: { username: ann.username } })
+    expect(event.payload.changed.sort()).toEqual(['bio', 'password'])
+    expect(JSON.stringify(event)).not.toContain('secret')
+  })
+
+  test('a picture is changed and taken away', async ({ world }) => {
+    const ann = await world.user()
+    const form = new FormData()
+    form.append('avatar', new Blob([png]), 'dot.png')
+    const edited = await world.root.send('PUT', `/users/${ann.id}`, { body: form })
+    expect(edited.json.avatar_url).toBe(`${world.config.externalUrl}/uploads/-/system/user/avatar/${ann.id}/dot.png`)
+    expect((await edit(world, ann, { avatar: null })).json.avatar_url).toContain('gravatar')
+  })
+})
+
+const png = Buffer.from('89504e470d0a1a0a0000000d49484452', 'hex')

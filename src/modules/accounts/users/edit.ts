@@ -1,0 +1,183 @@
+import { randomBytes } from 'node:crypto'
+import type { Ctx } from '../../../api/ctx.ts'
+import type { UploadedFile } from '../../../api/params/uploaded-file.ts'
+import type { Tx } from '../../../db/db.ts'
+import { notify } from '../../../db/notifications.ts'
+import { emit } from '../../../events/log.ts'
+import { enqueue } from '../../../jobs/job.ts'
+import { complaintsOf } from '../../../kernel/complaints.ts'
+import { Failure, forbidden, invalidFields, notFound } from '../../../kernel/failure.ts'
+import { acceptAvatar, renamePersonalNamespace, saveAvatar } from '../../namespaces/index.ts'
+import { addressConfirmed } from './address-confirmed.ts'
+import { privateChoice } from './commit-email.ts'
+import {
+  deleteIdentity,
+  isGroup,
+  saveIdentity,
+  type UserAttributes,
+  updateUser,
+  writePassword,
+} from './edit-queries.ts'
+import { holdEmail, isOthersEmail, ownsEmail, replaceEmail } from './email-queries.ts'
+import { keepAnAdministrator } from './last-administrator.ts'
+import { deleteLinks } from './link-queries.ts'
+import { sendLink } from './links.ts'
+import { digestPassword } from './password.ts'
+import { passwordComplaints } from './password-rules.ts'
+import { findUser, type UserRow } from './queries.ts'
+import { accountComplaints, requireIdentity, takenText } from './service.ts'
+import { lockState } from './state-queries.ts'
+
+const samlProvider = 'group_saml'
+
+/** What an edit is given: attributes as the wire names them. */
+export type UserInput = { [K in keyof UserAttributes]?: UserAttributes[K] | null } & {
+  email?: string
+  skip_reconfirmation: boolean
+  password?: string
+  reset_password?: boolean
+  extern_uid?: string
+  provider?: string
+  group_id_for_saml?: number
+  avatar?: UploadedFile | null
+}
+
+/** What is empty text when it is taken away; everything else is null then. */
+const texts = ['public_email', 'skype', 'linkedin', 'twitter', 'website_url', 'job_title'] as const
+
+function attributesOf(input: UserInput, held: UserRow, projectsLimit: number): Partial<UserAttributes> {
+  const given = { ...input } as Partial<UserAttributes>
+  for (const name of texts) if (input[name] === null) given[name] = ''
+  // Nothing is the address of the account, whatever that will be.
+  if (input.commit_email === '') given.commit_email = null
+  if (input.private_profile === null) given.private_profile = false
+  const external = given.external ?? held.external
+  // External people create neither, whatever was asked for; who is external no longer has what new people have.
+  if (external) return { ...given, can_create_group: false, projects_limit: 0 }
+  return held.external ? { can_create_group: true, projects_limit: projectsLimit, ...given } : given
+}
+
+/** A random password is chosen by nobody: it stands until somebody follows the link that is mailed. */
+async function digestOfNew(ctx: Ctx, { password, reset_password }: UserInput): Promise<string | undefined> {
+  if (reset_password) return digestPassword(randomBytes(24).toString('base64url'))
+  if (password === undefined) return undefined
+  const complaints = passwordComplaints(password, ctx.settings)
+  if (complaints.length > 0) throw invalidFields({ password: complaints })
+  return digestPassword(password)
+}
+
+const editConflict = (text: string): Failure => new Failure('conflict_of_edit', text)
+
+function asEditConflict(error: unknown): never {
+  const text = takenText(error)
+  throw text === undefined ? error : editConflict(text)
+}
+
+/**
+ * Changes what is given. Names and addresses that others have are a `conflict_of_edit`. A new address is written to first,
+ * unless `skip_reconfirmation`; a new password must be changed at the next sign-in, unless it is the caller's own.
+ */
+export async function editUser(ctx: Ctx, user: UserRow, input: UserInput): Promise<UserRow> {
+  const passwordDigest = await digestOfNew(ctx, input)
+  const avatar = await acceptAvatar(ctx, input.avatar)
+  return ctx
+    .transaction(async (tx) => {
+      const held = await lockPerson(tx, user.id)
+      const { projects_limit = null, ...rest } = input
+      const attributes = attributesOf(
+        projects_limit === null ? rest : { ...rest, projects_limit },
+        held,
+        ctx.settings.default_projects_limit,
+      )
+      const next = { ...held, ...attributes, email: input.email ?? held.email }
+      const complaints = complaintsOf(accountComplaints(next, new Set(Object.keys(input))))
+      if (complaints) throw invalidFields(complaints)
+      await updateUser(tx, held.id, attributes)
+      if (next.username !== held.username || next.name !== held.name) await rename(tx, held, next)
+      if (input.email !== undefined && input.email !== held.email) await changeEmail(tx, ctx, held, input)
+      if (attributes.public_email && !(await ownsEmail(tx, held.id, attributes.public_email)))
+        throw invalidFields({ public_email: ['is not an email you own'] })
+      const chosen = attributes.commit_email
+      if (chosen && chosen !== privateChoice && !(await ownsEmail(tx, held.id, chosen)))
+        throw invalidFields({ commit_email: ['must be an email you have verified'] })
+      if (passwordDigest !== undefined) {
+        await deleteLinks(tx, held.id, 'password')
+        const expires = held.id !== ctx.actor?.id && !input.reset_password
+        await writePassword(tx, held.id, passwordDigest, expires)
+      }
+      if (input.reset_password)
+        await sendLink(tx, ctx, 'password', next, input.skip_reconfirmation ? next.email : held.email)
+      await changeIdentity(tx, held.id, input)
+      if (avatar !== undefined) await saveAvatar(tx, 'user', held.id, avatar)
+      await emit(tx, {
+        kind: 'user_updated',
+        actorId: ctx.actor!.id,
+        payload: {
+          user_id: held.id,
+          username: next.username,
+          changed: Object.keys(input).filter((name) => name !== 'skip_reconfirmation'),
+        },
+      })
+      await notify(tx, 'actors')
+      if (attributes.admin === false) await keepAnAdministrator(tx, held)
+      return (await findUser(tx, held.id))!
+    })
+    .catch(asEditConflict)
+}
+
+/** The account, which others that change it wait for. What was made for a token, or is on its way out, stays as it is. */
+async function lockPerson(tx: Tx, userId: number): Promise<UserRow> {
+  const account = await lockState(tx, userId)
+  if (account && account.kind !== 'human') throw forbidden('This action cannot be performed on internal users')
+  if (account?.leaving) throw forbidden('This user is being removed')
+  const held = account && (await findUser(tx, userId))
+  if (!held) throw notFound('User')
+  return held
+}
+
+/** The personal namespace is called as its owner; its old paths lead to the new ones. */
+async function rename(tx: Tx, held: UserRow, next: { username: string; name: string }): Promise<void> {
+  if (!(await renamePersonalNamespace(tx, held.id, { path: next.username, name: next.name })))
+    throw editConflict('Username has already been taken')
+}
+
+async function changeEmail(tx: Tx, ctx: Ctx, held: UserRow, input: UserInput): Promise<void> {
+  const email = input.email!
+  // A link for a new password must not stay with whoever reads the old address.
+  await deleteLinks(tx, held.id, 'password')
+  if (input.skip_reconfirmation) {
+    await replaceEmail(tx, held.id, email)
+    await enqueue(tx, addressConfirmed, { userId: held.id })
+    return
+  }
+  if (await isOthersEmail(tx, held.id, email)) throw editConflict('Email has already been taken')
+  await holdEmail(tx, held.id, email)
+  await sendLink(tx, ctx, 'confirmation', held, email)
+}
+
+/** A group's SAML provider is numbered as the group is. */
+async function changeIdentity(tx: Tx, userId: number, input: UserInput): Promise<void> {
+  const { extern_uid, provider, group_id_for_saml } = input
+  if (group_id_for_saml !== undefined) {
+    if (provider !== samlProvider) throw invalidFields({ group_id_for_saml: [`needs provider ${samlProvider}`] })
+    if (!(await isGroup(tx, group_id_for_saml))) throw notFound('Group')
+  }
+  if (extern_uid === undefined || provider === undefined) return
+  requireIdentity(provider, extern_uid)
+  await saveIdentity(tx, userId, {
+    provider,
+    externUid: extern_uid,
+    ...(group_id_for_saml !== undefined && { samlProviderId: group_id_for_saml }),
+  })
+}
+
+export async function removeIdentity(ctx: Ctx, user: UserRow, provider: string): Promise<void> {
+  await ctx.transaction(async (tx) => {
+    if (!(await deleteIdentity(tx, user.id, provider))) throw notFound('Identity')
+    await emit(tx, {
+      kind: 'user_identity_removed',
+      actorId: ctx.actor!.id,
+      payload: { user_id: user.id, provider },
+    })
+  })
+}

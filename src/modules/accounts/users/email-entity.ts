@@ -1,0 +1,14 @@
+import { Type } from 'typebox'
+import { entity } from '../../../api/entity.ts'
+import { nullable, timestamp } from '../../../api/schema.ts'
+import type { EmailRow } from './email-queries.ts'
+
+export const Email = entity({
+  name: 'Email',
+  schema: Type.Object({
+    id: Type.Integer(),
+    email: Type.String(),
+    confirmed_at: nullable(timestamp('Null until somebody follows the link that was sent to it')),
+  }),
+  present: ({ id, email, confirmed_at }: EmailRow) => ({ id, email, confirmed_at }),
+})

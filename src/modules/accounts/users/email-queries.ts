@@ -1,0 +1,89 @@
+import type { List } from '../../../api/page.ts'
+import type { Db, Tx } from '../../../db/db.ts'
+import { raw, sql } from '../../../db/sql.ts'
+import type { Timestamp } from '../../../db/types.ts'
+
+/** An address somebody has besides his first. */
+export type EmailRow = {
+  id: number
+  user_id: number
+  email: string
+  confirmed_at: Timestamp | null
+  created_at: Timestamp
+}
+
+const columns = sql`e.id, e.user_id, e.email, e.confirmed_at, e.created_at`
+
+/** Further addresses of one person, in the order they came. */
+export const emailsOf = (userId: number): List => ({
+  type: 'Email',
+  select: sql`select ${columns} from emails e`,
+  from: raw('from emails e'),
+  where: [sql`e.user_id = ${userId}`],
+  order: [{ by: raw('e.id'), direction: 'asc' }],
+  keyset: { direction: 'asc' },
+})
+
+export const findEmailOf = (db: Db, userId: number, id: number): Promise<EmailRow | undefined> =>
+  db.row<EmailRow>(sql`select ${columns} from emails e where e.id = ${id} and e.user_id = ${userId}`)
+
+/** Fails by `email_addresses_pkey` when the address is somebody's. */
+export const insertEmail = async (tx: Tx, userId: number, email: string, confirmed: boolean): Promise<EmailRow> =>
+  (await tx.row<EmailRow>(sql`insert into emails as e (user_id, email, confirmed_at)
+    values (${userId}, ${email}, case when ${confirmed} then now() end) returning ${columns}`))!
+
+/** False when it is not there. An address that is gone is not shown any longer. */
+export const deleteEmailOf = async (tx: Tx, userId: number, id: number): Promise<boolean> =>
+  (await tx.run(sql`
+    with gone as (delete from emails where id = ${id} and user_id = ${userId} returning email),
+    hidden as (update users u set public_email = case when lower(u.public_email) = lower(gone.email) then '' else u.public_email end,
+        commit_email = case when lower(u.commit_email) = lower(gone.email) then null else u.commit_email end
+      from gone where u.id = ${userId} and lower(gone.email) in (lower(u.public_email), lower(u.commit_email)))
+    select from gone`)) > 0
+
+/** Whether somebody may show this address as his: it is, and he confirmed it. */
+export const ownsEmail = async (db: Db, userId: number, email: string): Promise<boolean> =>
+  (await db.row(sql`
+    select 1 from users where id = ${userId} and lower(email) = lower(${email}) and confirmed_at is not null
+    union all select 1 from emails where user_id = ${userId} and lower(email) = lower(${email}) and confirmed_at is not null`)) !==
+  undefined
+
+/** Whether the address is another person's. */
+export const isOthersEmail = async (db: Db, userId: number, email: string): Promise<boolean> =>
+  (await db.row(sql`select 1 from email_addresses where address = lower(${email}) and user_id <> ${userId}`)) !==
+  undefined
+
+/** Gives an account another first address, confirmed. One that was a further one of his is that no longer. */
+export async function replaceEmail(tx: Tx, userId: number, email: string): Promise<void> {
+  await tx.run(sql`delete from emails where user_id = ${userId} and lower(email) = lower(${email})`)
+  await tx.run(sql`
+    update users set public_email = case when lower(public_email) = lower(email) then '' else public_email end,
+      commit_email = case when lower(commit_email) = lower(email) then null else commit_email end,
+      email = ${email}, unconfirmed_email = null, confirmed_at = coalesce(confirmed_at, now()), updated_at = now()
+    where id = ${userId}`)
+}
+
+export const holdEmail = (tx: Tx, userId: number, email: string): Promise<number> =>
+  tx.run(sql`update users set unconfirmed_email = ${email}, updated_at = now() where id = ${userId}`)
+
+/** Notes that somebody reads this address, wherever it waited. What it was; `undefined` when it waits nowhere any more. */
+export async function confirmAddress(
+  tx: Tx,
+  userId: number,
+  address: string,
+): Promise<'first' | 'new' | 'further' | undefined> {
+  const held = await tx.row<{ first: boolean; next: boolean }>(sql`
+    select email = ${address} and confirmed_at is null as first, coalesce(unconfirmed_email = ${address}, false) as next
+    from users where id = ${userId} for update`)
+  if (held?.next) {
+    await replaceEmail(tx, userId, address)
+    return 'new'
+  }
+  if (held?.first) {
+    await tx.run(sql`update users set confirmed_at = now(), updated_at = now() where id = ${userId}`)
+    return 'first'
+  }
+  const further = await tx.run(sql`
+    update emails set confirmed_at = now() where user_id = ${userId} and email = ${address} and confirmed_at is null`)
+  return further > 0 ? 'further' : undefined
+}

@@ -1,0 +1,113 @@
+import { endpoint } from '../../../api/endpoint.ts'
+import { fetchPage } from '../../../api/page.ts'
+import { Flag, Id, Params, Text } from '../../../api/params/types.ts'
+import { instance } from '../../instance/index.ts'
+import { Email } from './email-entity.ts'
+import { type EmailRow, emailsOf, findEmailOf } from './email-queries.ts'
+import { addEmail, getEmail, removeEmail } from './emails.ts'
+import { user } from './subject.ts'
+
+const email_id = Id({ description: 'Id of the address' })
+const email = Text({ description: 'An address that nobody else has' })
+
+/** Addresses that people have besides their first. */
+export const emailRoutes = [
+  endpoint({
+    method: 'GET',
+    path: '/user/emails',
+    summary: "List the caller's further e-mail addresses",
+    scopes: ['read_user'],
+    subject: instance,
+    allow: 'use',
+    paged: true,
+    returns: Email,
+    handle: ({ page, ctx }) => fetchPage<EmailRow>(ctx.db, emailsOf(ctx.actor!.id), page),
+  }),
+
+  endpoint({
+    method: 'GET',
+    path: '/user/emails/:email_id',
+    summary: "One of the caller's further e-mail addresses",
+    scopes: ['read_user'],
+    subject: instance,
+    allow: 'use',
+    params: Params({ email_id }),
+    returns: Email,
+    handle: ({ params, ctx }) => getEmail(ctx, ctx.actor!.id, params.email_id),
+  }),
+
+  endpoint({
+    method: 'POST',
+    path: '/user/emails',
+    summary: 'Add an e-mail address of the caller, to be confirmed',
+    subject: instance,
+    allow: 'use',
+    params: Params({ email }),
+    returns: Email,
+    handle: ({ params, ctx }) => addEmail(ctx, ctx.actor!, params.email, false),
+  }),
+
+  endpoint({
+    method: 'DELETE',
+    path: '/user/emails/:email_id',
+    summary: "Remove one of the caller's further e-mail addresses",
+    subject: instance,
+    allow: 'use',
+    params: Params({ email_id }),
+    changedAt: async (_subject, params, ctx) => changedAt(await findEmailOf(ctx.db, ctx.actor!.id, params.email_id)),
+    returns: null,
+    handle: ({ params, ctx }) => removeEmail(ctx, ctx.actor!.id, params.email_id),
+  }),
+
+  endpoint({
+    method: 'GET',
+    path: '/users/:id/emails',
+    summary: 'List the further e-mail addresses of a user',
+    scopes: ['read_user'],
+    subject: user,
+    allow: 'admin_user',
+    paged: true,
+    returns: Email,
+    handle: ({ subject, page, ctx }) => fetchPage<EmailRow>(ctx.db, emailsOf(subject.id), page),
+  }),
+
+  endpoint({
+    method: 'GET',
+    path: '/users/:id/emails/:email_id',
+    summary: 'One of the further e-mail addresses of a user',
+    scopes: ['read_user'],
+    subject: user,
+    allow: 'admin_user',
+    params: Params({ email_id }),
+    returns: Email,
+    handle: ({ subject, params, ctx }) => getEmail(ctx, subject.id, params.email_id),
+  }),
+
+  endpoint({
+    method: 'POST',
+    path: '/users/:id/emails',
+    summary: 'Add an e-mail address of a user',
+    subject: user,
+    allow: 'admin_user',
+    params: Params({
+      email,
+      skip_confirmation: Flag({ default: false, description: 'The address counts as confirmed' }),
+    }),
+    returns: Email,
+    handle: ({ subject, params, ctx }) => addEmail(ctx, subject, params.email, params.skip_confirmation),
+  }),
+
+  endpoint({
+    method: 'DELETE',
+    path: '/users/:id/emails/:email_id',
+    summary: 'Remove a further e-mail address of a user',
+    subject: user,
+    allow: 'admin_user',
+    params: Params({ email_id }),
+    changedAt: async (subject, params, ctx) => changedAt(await findEmailOf(ctx.db, subject.id, params.email_id)),
+    returns: null,
+    handle: ({ subject, params, ctx }) => removeEmail(ctx, subject.id, params.email_id),
+  }),
+]
+
+const changedAt = (row: EmailRow | undefined) => row && (row.confirmed_at ?? row.created_at)

@@ -1,0 +1,56 @@
+import type { Ctx } from '../../../api/ctx.ts'
+import type { Tx } from '../../../db/db.ts'
+import { emit } from '../../../events/log.ts'
+import { taken } from '../../../kernel/complaints.ts'
+import { Failure, invalidFields, notFound } from '../../../kernel/failure.ts'
+import { lockUser } from './edit-queries.ts'
+import { deleteEmailOf, type EmailRow, findEmailOf, insertEmail } from './email-queries.ts'
+import { countSent } from './link-queries.ts'
+import { sendLink } from './links.ts'
+import { emailComplaints, takenText } from './service.ts'
+
+type Owner = { readonly id: number; readonly name: string; readonly username: string }
+
+/** So many mails an hour we send to addresses of which nobody knows yet whose they are. */
+const mostAnHour = 10
+
+async function requireFewMails(tx: Tx, userId: number): Promise<void> {
+  // Of several at once, each sees what the others sent.
+  await lockUser(tx, userId)
+  if ((await countSent(tx, userId, 'confirmation', 60)) >= mostAnHour)
+    throw new Failure('rate_limited', 'This endpoint has been requested too many times. Try again later.')
+}
+
+/** Gives somebody a further address. Unless `confirmed`, he is written to first, but not without end. */
+export async function addEmail(ctx: Ctx, owner: Owner, email: string, confirmed: boolean): Promise<EmailRow> {
+  const complaints = emailComplaints(email)
+  if (complaints.length > 0) throw invalidFields({ email: complaints })
+  return ctx
+    .transaction(async (tx) => {
+      if (!confirmed) await requireFewMails(tx, owner.id)
+      const row = await insertEmail(tx, owner.id, email, confirmed)
+      if (!confirmed) await sendLink(tx, ctx, 'confirmation', owner, email)
+      await emit(tx, {
+        kind: 'user_email_added',
+        actorId: ctx.actor!.id,
+        payload: { user_id: owner.id, email },
+      })
+      return row
+    })
+    .catch((error: unknown) => {
+      throw takenText(error) === undefined ? error : invalidFields({ email: [taken] })
+    })
+}
+
+export async function getEmail(ctx: Ctx, userId: number, id: number): Promise<EmailRow> {
+  const row = await findEmailOf(ctx.db, userId, id)
+  if (!row) throw notFound('Email')
+  return row
+}
+
+export async function removeEmail(ctx: Ctx, userId: number, id: number): Promise<void> {
+  await ctx.transaction(async (tx) => {
+    if (!(await deleteEmailOf(tx, userId, id))) throw notFound('Email')
+    await emit(tx, { kind: 'user_email_removed', actorId: ctx.actor!.id, payload: { user_id: userId, email_id: id } })
+  })
+}

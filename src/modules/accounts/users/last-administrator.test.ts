@@ -1,0 +1,62 @@
+import { expect, test } from 'vitest'
+import { type Client, World } from '../../../../test/world.ts'
+
+const refused = {
+  status: 403,
+  json: { message: '403 Forbidden - Without this user there would be no active administrator' },
+}
+const away = (world: World, who: Client) =>
+  world.rows(`update users set last_activity_on = null, current_sign_in_at = null where id = $1`, [who.id])
+
+test('the last active administrator stays one, whatever is asked and by which call', async () => {
+  await using world = await World.start()
+  const [blocked, bot] = [await world.user({ admin: true }), await world.user({ admin: true })]
+  await world.root.post(`/users/${blocked.id}/block`)
+  await world.rows(`update users set kind = 'bot' where id = $1`, [bot.id])
+
+  expect(await world.root.put(`/users/${world.root.id}`, { admin: false })).toMatchObject(refused)
+  await away(world, world.root)
+  expect(await world.root.post(`/users/${world.root.id}/deactivate`)).toMatchObject(refused)
+  expect(await world.root.delete(`/users/${world.root.id}`)).toMatchObject(refused)
+  // By somebody who was an administrator when he began.
+  for (const name of ['block', 'ban']) {
+    const ann = await world.user({ admin: true })
+    const asking = ann.post(`/users/${world.root.id}/${name}`)
+    await Promise.all([asking, world.root.put(`/users/${ann.id}`, { admin: false })])
+    const left = await world.rows(`select id from users where admin and kind = 'human' and state = 'active'`)
+    expect(left).toHaveLength(1)
+    await world.rows(`update users set state = 'active', admin = true where id = $1`, [world.root.id])
+    await world.rows('update users set admin = false where id = $1', [ann.id])
+    // Tokens of the past are known by the old rights for less than a second.
+    await expect.poll(async () => (await world.root.get('/application/settings')).status).toBe(200)
+  }
+  expect((await world.root.get('/user')).json).toMatchObject({ is_admin: true, state: 'active' })
+})
+
+test('of two administrators who remove one another at the same moment one remains', async () => {
+  await using world = await World.start()
+  for (const remove of [
+    (by: Client, who: Client) => by.put(`/users/${who.id}`, { admin: false }),
+    (by: Client, who: Client) => by.post(`/users/${who.id}/block`),
+    (by: Client, who: Client) => by.delete(`/users/${who.id}`),
+  ]) {
+    await world.rows(`update users set admin = false where kind = 'human'`)
+    await world.rows(`update users set admin = true, state = 'active' where id = $1`, [world.root.id])
+    await expect.poll(async () => (await world.root.get('/application/settings')).status).toBe(200)
+    const people = [await world.user({ admin: true }), await world.user({ admin: true })] as const
+    await world.rows('update users set admin = false where id = $1', [world.root.id])
+    await Promise.all([remove(people[0], people[1]), remove(people[1], people[0])])
+    const left = await world.rows(`select id from users where admin and kind = 'human' and state = 'active'`)
+    expect(left).toHaveLength(1)
+  }
+})
+
+test('who is not the last one, or acts no longer, may go', async () => {
+  await using world = await World.start()
+  const [ann, bob] = [await world.user({ admin: true }), await world.user({ admin: true })]
+  expect((await world.root.put(`/users/${ann.id}`, { admin: false })).status).toBe(200)
+  await world.root.post(`/users/${bob.id}/block`)
+  expect((await world.root.put(`/users/${bob.id}`, { admin: false, name: 'Bob' })).status).toBe(200)
+  expect((await world.root.put(`/users/${world.root.id}`, { admin: true, name: 'Root' })).status).toBe(200)
+  expect((await world.root.delete(`/users/${bob.id}`)).status).toBe(204)
+})

@@ -1,0 +1,54 @@
+import type { Db, Tx } from '../../../db/db.ts'
+import { sql } from '../../../db/sql.ts'
+
+export type LinkPurpose = 'confirmation' | 'password'
+
+/** A link that was sent to an address of somebody. */
+export type LinkRow = { user_id: number; address: string; username: string }
+
+export const insertLink = (
+  tx: Tx,
+  link: { digest: Buffer; userId: number; purpose: LinkPurpose; address: string; lifetimeHours: number },
+): Promise<number> =>
+  tx.run(sql`insert into mail_links (digest, user_id, purpose, address, expires_at)
+    values (${link.digest}, ${link.userId}, ${link.purpose}, ${link.address}, now() + make_interval(hours => ${link.lifetimeHours}::integer))`)
+
+const select = sql`select l.user_id, l.address, u.username from mail_links l join users u on u.id = l.user_id`
+
+export const findLink = (db: Db, digest: Buffer, purpose: LinkPurpose): Promise<LinkRow | undefined> =>
+  db.row<LinkRow>(sql`${select} where l.digest = ${digest} and l.purpose = ${purpose} and l.expires_at > now()`)
+
+/** A link is good once: of two who use it at the same moment, one finds it gone. */
+export const takeLink = (tx: Tx, digest: Buffer, purpose: LinkPurpose): Promise<LinkRow | undefined> =>
+  tx.row<LinkRow>(sql`
+    with taken as (delete from mail_links where digest = ${digest} and purpose = ${purpose} and expires_at > now() returning *)
+    select l.user_id, l.address, u.username from taken l join users u on u.id = l.user_id`)
+
+export const deleteLinks = (tx: Tx, userId: number, purpose: LinkPurpose): Promise<number> =>
+  tx.run(sql`delete from mail_links where user_id = ${userId} and purpose = ${purpose}`)
+
+/** Whether a link was sent in the last minutes: nobody's inbox is filled by others. */
+export const sentRecently = async (db: Db, userId: number, purpose: LinkPurpose, minutes: number): Promise<boolean> =>
+  (await db.row(sql`select 1 from mail_links where user_id = ${userId} and purpose = ${purpose}
+    and created_at > now() - make_interval(mins => ${minutes}::integer) limit 1`)) !== undefined
+
+export const deleteExpiredLinks = (db: Db): Promise<number> =>
+  db.run(sql`delete from mail_links where expires_at <= now()`)
+
+/** How many links were sent in the last minutes that nobody has followed yet. */
+export const countSent = async (db: Db, userId: number, purpose: LinkPurpose, minutes: number): Promise<number> =>
+  (await db.row<{ sent: number }>(sql`select count(*) as sent from mail_links where user_id = ${userId}
+    and purpose = ${purpose} and created_at > now() - make_interval(mins => ${minutes}::integer)`))!.sent
+
+/** Who may choose a new password by mail: an account that people sign in to, by its first address. */
+export const findByEmail = (
+  tx: Tx,
+  email: string,
+): Promise<{ id: number; name: string; username: string; email: string } | undefined> =>
+  tx.row(sql`select id, name, username, email from users
+    where lower(email) = lower(${email}) and kind = 'human' and state in ('active', 'deactivated') for update`)
+
+export const setPassword = (tx: Tx, userId: number, digest: string): Promise<number> =>
+  tx.run(
+    sql`update users set password_digest = ${digest}, password_expires_at = null, updated_at = now() where id = ${userId}`,
+  )

@@ -1,0 +1,24 @@
+import { blank, tooLong } from '../../../kernel/complaints.ts'
+import type { Settings } from '../../../settings/settings.ts'
+
+const longest = 128
+
+/** What the installation may want of passwords besides their length. */
+const kinds = [
+  ['password_number_required', /\p{Nd}/u, 'must contain at least one number'],
+  ['password_lowercase_required', /\p{Ll}/u, 'must contain at least one lowercase letter'],
+  ['password_uppercase_required', /\p{Lu}/u, 'must contain at least one uppercase letter'],
+  ['password_symbol_required', /[^\p{L}\p{N}]/u, 'must contain at least one symbol'],
+] as const
+
+/** What is wrong with a password as a new one. */
+export function passwordComplaints(password: string, settings: Settings): string[] {
+  if (password === '') return [blank]
+  const least = settings.minimum_password_length
+  const length = [...password].length
+  return [
+    ...(length < least ? [`is too short (minimum is ${least} characters)`] : []),
+    ...(length > longest ? [tooLong(longest)] : []),
+    ...kinds.filter(([name, shape]) => settings[name] && !shape.test(password)).map(([, , text]) => text),
+  ]
+}

@@ -1,0 +1,139 @@
+import type { Ctx } from '../../../api/ctx.ts'
+import type { Tx } from '../../../db/db.ts'
+import { violatedUnique } from '../../../db/violations.ts'
+import { emit } from '../../../events/log.ts'
+import { enqueue } from '../../../jobs/job.ts'
+import { blank, complaintsOf, tooLong } from '../../../kernel/complaints.ts'
+import { conflict, type FieldComplaints, invalidFields } from '../../../kernel/failure.ts'
+import {
+  type Avatar,
+  insertUserNamespace,
+  namespacePathComplaints,
+  namespacePlaced,
+  saveAvatar,
+} from '../../namespaces/index.ts'
+import { addressConfirmed } from './address-confirmed.ts'
+import { sendLink } from './links.ts'
+import { findUser, insertIdentity, insertUser, type NewUser, type UserRow } from './queries.ts'
+import { signUpComplaints } from './sign-up.ts'
+
+const emailShape = /^[^@\s\p{Cc}]+@[^@\s\p{Cc}]+$/u
+
+const lengths = { name: 128, email: 255, bio: 255, provider: 255, extern_uid: 255 }
+
+/** Texts that may say anything, but not without end. */
+const longest = {
+  location: 1000,
+  skype: 1000,
+  linkedin: 1000,
+  twitter: 1000,
+  website_url: 1000,
+  organization: 1000,
+  job_title: 1000,
+  note: 65_536,
+} as const
+const textNames = Object.keys(longest) as (keyof typeof longest)[]
+
+export const emailComplaints = (email: string): string[] =>
+  email === ''
+    ? [blank]
+    : email.length > lengths.email
+      ? [tooLong(lengths.email)]
+      : emailShape.test(email)
+        ? []
+        : ['is invalid']
+
+export const isEmailAddress = (text: string): boolean => emailComplaints(text).length === 0
+
+const lengthComplaints = (text: string | null, most: number): string[] =>
+  text !== null && text.length > most ? [tooLong(most)] : []
+
+const nameComplaints = (name: string): string[] =>
+  name.trim() === '' ? [blank] : name.length > lengths.name ? [tooLong(lengths.name)] : []
+
+/** Complaints about those attributes of an account that are looked at, by field. */
+export const accountComplaints = (
+  user: Pick<NewUser, 'username' | 'name' | 'email' | 'bio' | keyof typeof longest>,
+  looked: ReadonlySet<string> = new Set(['username', 'name', 'email', 'bio', ...textNames]),
+): FieldComplaints & Record<string, readonly string[]> => ({
+  ...Object.fromEntries(
+    textNames.map((name) => [name, looked.has(name) ? lengthComplaints(user[name], longest[name]) : []]),
+  ),
+  username: looked.has('username') ? namespacePathComplaints(user.username, false) : [],
+  name: looked.has('name') ? nameComplaints(user.name) : [],
+  email: looked.has('email') ? emailComplaints(user.email) : [],
+  bio: looked.has('bio') ? lengthComplaints(user.bio, lengths.bio) : [],
+})
+
+/** Refuses an account at another provider that is longer than any is. */
+export function requireIdentity(provider: string, externUid: string): void {
+  const complaints = complaintsOf({
+    provider: lengthComplaints(provider, lengths.provider),
+    extern_uid: lengthComplaints(externUid, lengths.extern_uid),
+  })
+  if (complaints) throw invalidFields(complaints)
+}
+
+/** Which name or address another has, when that is what the database refused. */
+export function takenText(error: unknown): string | undefined {
+  const index = violatedUnique(error)
+  if (index === 'users_email' || index === 'email_addresses_pkey') return 'Email has already been taken'
+  if (index === 'users_username') return 'Username has already been taken'
+  if (index === 'identities_extern_uid') return 'Extern uid has already been taken'
+  return undefined
+}
+
+function asConflict(error: unknown): never {
+  const text = takenText(error)
+  throw text === undefined ? error : conflict(text)
+}
+
+/** An account with its personal namespace, in the caller's transaction. Taken names and addresses are a conflict. */
+export async function addUser(
+  tx: Tx,
+  user: NewUser,
+  identity?: { provider: string; externUid: string },
+): Promise<number> {
+  const id = await insertUser(tx, user).catch(asConflict)
+  const namespaceId = await insertUserNamespace(tx, id, user.username, user.name)
+  if (namespaceId === undefined) throw conflict('Username has already been taken')
+  await namespacePlaced(tx, namespaceId)
+  if (identity) await insertIdentity(tx, id, identity.provider, identity.externUid).catch(asConflict)
+  // No process can have cached anything about an account that is new.
+  return id
+}
+
+/** Checks an account and makes it. Who is to choose a password gets a mail, as does who must confirm the address. */
+export async function createUser(
+  ctx: Ctx,
+  user: NewUser,
+  more: {
+    identity?: { provider: string; externUid: string } | undefined
+    avatar?: Avatar | undefined
+    choosesPassword: boolean
+  },
+): Promise<UserRow> {
+  const found = accountComplaints(user)
+  const complaints = complaintsOf({
+    ...found,
+    email: found['email']!.length > 0 ? found['email']! : signUpComplaints(user.email, ctx.settings),
+  })
+  if (complaints) throw invalidFields(complaints)
+  if (more.identity) requireIdentity(more.identity.provider, more.identity.externUid)
+  const id = await ctx.transaction(async (tx) => {
+    const userId = await addUser(tx, user, more.identity)
+    if (more.avatar) await saveAvatar(tx, 'user', userId, more.avatar)
+    const addressee = { ...user, id: userId }
+    if (more.choosesPassword) await sendLink(tx, ctx, 'welcome', addressee, user.email)
+    else if (!user.confirmed && ctx.settings.send_user_confirmation_email)
+      await sendLink(tx, ctx, 'confirmation', addressee, user.email)
+    await emit(tx, {
+      kind: 'user_created',
+      actorId: ctx.actor!.id,
+      payload: { user_id: userId, username: user.username, name: user.name, email: user.email },
+    })
+    if (user.confirmed) await enqueue(tx, addressConfirmed, { userId })
+    return userId
+  })
+  return (await findUser(ctx.db, id))!
+}

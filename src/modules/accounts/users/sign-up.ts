@@ -1,0 +1,37 @@
+import { RE2JS } from 're2js'
+import type { Settings } from '../../../settings/settings.ts'
+
+/** Whether a pattern of an administrator is found in the address. One that is no pattern is found nowhere. */
+function matches(pattern: string | null, email: string): boolean {
+  if (!pattern) return false
+  try {
+    return RE2JS.compile(pattern, RE2JS.CASE_INSENSITIVE).matcher(email).find()
+  } catch {
+    return false
+  }
+}
+
+/** `*` in the name of a domain stands for anything. */
+const isOfDomain = (domain: string, names: readonly string[]): boolean =>
+  names.some((name) => matches(`^${name.split('*').map(RE2JS.quote).join('.*')}$`, domain))
+
+const outside = 'is not from an allowed domain.'
+
+/** Why nobody may get an account with this address. */
+export function signUpComplaints(email: string, settings: Settings): string[] {
+  const domain = email.slice(email.lastIndexOf('@') + 1)
+  const { domain_whitelist, domain_blacklist, domain_blacklist_enabled } = settings
+  const isAllowed = domain_whitelist.length === 0 || isOfDomain(domain, domain_whitelist)
+  const isBarred = domain_blacklist_enabled && isOfDomain(domain, domain_blacklist)
+  const isRestricted = settings.email_restrictions_enabled && matches(settings.email_restrictions, email)
+  return [
+    ...(isAllowed && !isBarred ? [] : [outside]),
+    ...(isRestricted
+      ? ['is not allowed. Try again with a different email address, or contact your Stithy administrator.']
+      : []),
+  ]
+}
+
+/** Whether a new account with this address is external unless somebody says otherwise. */
+export const isExternalByDefault = (email: string, settings: Settings): boolean =>
+  settings.user_default_external && !matches(settings.user_default_internal_regex, email)

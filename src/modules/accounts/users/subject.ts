@@ -1,0 +1,57 @@
+import { Type } from 'typebox'
+import { visibilities } from '../../../access/levels.ts'
+import type { Facts } from '../../../access/policy.ts'
+import { userPolicy } from '../../../access/user-policy.ts'
+import type { Ctx } from '../../../api/ctx.ts'
+import { subject } from '../../../api/endpoint.ts'
+import { Id, Params } from '../../../api/params/types.ts'
+import { unauthenticated } from '../../../kernel/failure.ts'
+import { findUser, findUserByName, type UserRow } from './queries.ts'
+
+export type UserSubject = UserRow & { facts: Facts }
+
+/** People are public unless the `public` visibility is restricted: then they are for those who signed in. */
+const arePeoplePublic = ({ settings }: Ctx): boolean => !settings.restricted_visibility_levels.includes('public')
+
+/** Refuses nobody known a list of people where they are hidden from him. */
+export function requireVisiblePeople(ctx: Ctx): void {
+  if (ctx.actor === null && !arePeoplePublic(ctx)) throw unauthenticated()
+}
+
+/** Whether a profile keeps to its owner and administrators what the caller would see of it. `openTo` (queries.ts) is its SQL twin. */
+export const isPrivateTo = (
+  { actor }: Ctx,
+  { id, private_profile }: Pick<UserRow, 'id' | 'private_profile'>,
+): boolean => private_profile && actor?.id !== id && !actor?.admin
+
+const factsOf = (row: UserRow, ctx: Ctx): Facts => ({
+  visibility: arePeoplePublic(ctx) ? visibilities.public : visibilities.internal,
+  level: 0,
+  features: {},
+  flags: { self: ctx.actor?.id === row.id, signed_in: ctx.actor !== null },
+})
+
+const withFacts = (row: UserRow | undefined, ctx: Ctx): UserSubject | undefined =>
+  row && { ...row, facts: factsOf(row, ctx) }
+
+/** A person by number. */
+export const user = subject({
+  what: 'User',
+  params: Params({ id: Id({ description: 'Id of the user' }) }),
+  policy: userPolicy,
+  visible: 'read_user',
+  load: async ({ id }, ctx) => withFacts(await findUser(ctx.db, id), ctx),
+})
+
+/** A person by number (digits only) or name, in any case. */
+export const userByIdOrName = subject({
+  what: 'User',
+  params: Type.Object({ user_id: Type.String({ description: 'Id or user name' }) }),
+  policy: userPolicy,
+  visible: 'read_user',
+  load: async ({ user_id }, ctx) =>
+    withFacts(
+      await (/^\d{1,15}$/.test(user_id) ? findUser(ctx.db, Number(user_id)) : findUserByName(ctx.db, user_id)),
+      ctx,
+    ),
+})

@@ -1,0 +1,27 @@
+import { expect } from 'vitest'
+import { type Client, type TestProject, test } from '../../../../test/world.ts'
+
+test('GET /users/:user_id/contributed_projects lists where somebody did something that the caller may know of', async ({
+  world,
+}) => {
+  const [ann, guest] = [await world.user(), await world.user()]
+  const members = [
+    [ann, 'developer'],
+    [guest, 'guest'],
+  ] as const
+  const make = (visibility: 'public' | 'private') =>
+    world.project({ visibility, initialize_with_readme: true, members: members as never })
+  const [open, closed] = [await make('public'), await make('private')]
+  // Coming is no contribution.
+  await make('public')
+  for (const { id } of [open, closed])
+    expect((await ann.post(`/projects/${id}/repository/commits/HEAD/comments`, { note: 'Good' })).status).toBe(201)
+  const ids = async (who: Client) =>
+    (await who.get(`/users/${ann.username}/contributed_projects?sort=asc`)).json.map(({ id }: TestProject) => id)
+  expect(await ids(ann)).toEqual([open.id, closed.id])
+  expect(await ids(world.anonymous)).toEqual([open.id])
+  // He sees the project, but not its code.
+  expect(await ids(guest)).toEqual([open.id])
+  await world.root.put(`/users/${ann.id}`, { private_profile: true })
+  expect([await ids(guest), await ids(ann)]).toEqual([[], [open.id, closed.id]])
+})

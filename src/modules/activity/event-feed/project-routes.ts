@@ -1,0 +1,25 @@
+import { endpoint, variants } from '../../../api/endpoint.ts'
+import { Params } from '../../../api/params/types.ts'
+import { isPrivateTo, userByIdOrName } from '../../accounts/index.ts'
+import { Project, ProjectSimple, projectFilters, projectsPage } from '../../projects/index.ts'
+
+export const contributedProjectRoutes = [
+  endpoint({
+    method: 'GET',
+    path: '/users/:user_id/contributed_projects',
+    summary:
+      'List projects in which a user did something; none of a private profile, but to himself and administrators',
+    subject: userByIdOrName,
+    allow: 'read_user',
+    params: Params(projectFilters),
+    paged: true,
+    returns: variants(Project, ProjectSimple),
+    handle: ({ subject, params, page, ctx }) =>
+      projectsPage(
+        ctx,
+        isPrivateTo(ctx, subject) ? { of: 'nothing' } : { of: 'contributions', userId: subject.id },
+        params,
+        page,
+      ),
+  }),
+]

@@ -1,0 +1,64 @@
+import type { Caller } from '../../../access/actor.ts'
+import type { Direction, List } from '../../../api/page.ts'
+import { raw, type Sql, sql } from '../../../db/sql.ts'
+import type { Timestamp } from '../../../db/types.ts'
+import type { FeedAction, PushedRefs } from '../../../events/log.ts'
+import { type UserReferenceRow, userReferenceJson } from '../../accounts/index.ts'
+import { readableCode, readableMergeRequests, visibleProjects } from '../../projects/index.ts'
+
+export type FeedRow = {
+  id: number
+  project_id: number
+  action: FeedAction
+  target_type: string | null
+  target_id: number | null
+  target_iid: number | null
+  target_title: string | null
+  push: PushedRefs | null
+  created_at: Timestamp
+  author: UserReferenceRow
+}
+
+/** Whose or what's activity. */
+export type FeedSet = { readonly of: 'author'; readonly id: number } | { readonly of: 'project'; readonly id: number }
+
+export type FeedFilters = {
+  readonly action?: FeedAction
+  /** As the table spells it: `MergeRequest`. */
+  readonly targetType?: string
+  /** Days, `YYYY-MM-DD`; neither is included. */
+  readonly before?: string
+  readonly after?: string
+  readonly sort: Direction
+}
+
+/**
+ * What happened in projects that the caller can read now, whatever he could then; about code and merge requests only where he
+ * reads those. The newest first unless `sort` says otherwise. Both sets have their own index, in the order of the list.
+ */
+export function feedOf(caller: Caller, set: FeedSet, { action, targetType, before, after, sort }: FeedFilters): List {
+  const where: Sql[] = [
+    set.of === 'project' ? sql`e.project_id = ${set.id}` : sql`e.author_id = ${set.id}`,
+    raw('not p.deleting'),
+    visibleProjects(caller),
+    sql`(not e.code or ${readableCode(caller)})`,
+    sql`(e.target_type is distinct from 'MergeRequest' or ${readableMergeRequests(caller)})`,
+  ]
+  if (action !== undefined) where.push(sql`e.action = ${action}`)
+  if (targetType !== undefined) where.push(sql`e.target_type = ${targetType}`)
+  if (before !== undefined) where.push(sql`e.created_at < ${before}::date at time zone 'UTC'`)
+  if (after !== undefined) where.push(sql`e.created_at >= (${after}::date + 1) at time zone 'UTC'`)
+  return {
+    type: 'Event',
+    select: sql`select e.id, e.project_id, e.action, e.target_type, e.target_id, e.target_iid, e.target_title, e.push, e.created_at,
+      ${userReferenceJson('u')} as author
+      from feed_events e join projects p on p.id = e.project_id join users u on u.id = e.author_id`,
+    from: raw('from feed_events e join projects p on p.id = e.project_id'),
+    key: raw('e.id'),
+    where,
+    order: [
+      { by: raw('e.created_at'), direction: sort },
+      { by: raw('e.id'), direction: sort },
+    ],
+  }
+}

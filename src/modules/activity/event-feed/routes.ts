@@ -1,0 +1,102 @@
+import type { Ctx } from '../../../api/ctx.ts'
+import { endpoint } from '../../../api/endpoint.ts'
+import { fetchPage, type Page, type Paged } from '../../../api/page.ts'
+import type { ParamsOf } from '../../../api/params/params-of.ts'
+import { DateOnly, OneOf, Optional, Params } from '../../../api/params/types.ts'
+import { isPrivateTo, userByIdOrName } from '../../accounts/index.ts'
+import { instance } from '../../instance/index.ts'
+import { project } from '../../projects/index.ts'
+import { Event } from './entity.ts'
+import { type FeedRow, type FeedSet, feedOf } from './queries.ts'
+
+const actions = [
+  'created',
+  'updated',
+  'closed',
+  'reopened',
+  'pushed',
+  'commented',
+  'merged',
+  'joined',
+  'left',
+  'destroyed',
+  'expired',
+] as const
+
+/** Types of targets by their names in parameters. */
+const targetTypes = {
+  issue: 'Issue',
+  milestone: 'Milestone',
+  merge_request: 'MergeRequest',
+  note: 'Note',
+  project: 'Project',
+  snippet: 'Snippet',
+  user: 'User',
+} as const
+
+const params = Params({
+  action: Optional(OneOf(actions, { description: 'What was done' })),
+  target_type: Optional(
+    OneOf(Object.keys(targetTypes) as (keyof typeof targetTypes)[], { description: 'To what it was done' }),
+  ),
+  before: Optional(DateOnly({ dateTime: true, description: 'Before this day (UTC)' })),
+  after: Optional(DateOnly({ dateTime: true, description: 'After this day (UTC)' })),
+  sort: OneOf(['asc', 'desc'], { default: 'desc', description: 'By time; the newest first without' }),
+})
+
+const feedPage = (
+  ctx: Ctx,
+  set: FeedSet,
+  { target_type, ...filters }: ParamsOf<typeof params>,
+  page: Page,
+): Promise<Paged<FeedRow>> =>
+  fetchPage<FeedRow>(
+    ctx.db,
+    feedOf(ctx.actor, set, { ...filters, ...(target_type !== undefined && { targetType: targetTypes[target_type] }) }),
+    page,
+  )
+
+const nothing: Paged<FeedRow> = { rows: [], total: 0, hasNext: false }
+
+export const eventFeedRoutes = [
+  endpoint({
+    method: 'GET',
+    path: '/events',
+    summary: 'What the caller did',
+    scopes: ['read_user'],
+    subject: instance,
+    allow: 'use',
+    params,
+    paged: true,
+    returns: Event,
+    handle: ({ params, page, ctx }) => feedPage(ctx, { of: 'author', id: ctx.actor!.id }, params, page),
+  }),
+
+  endpoint({
+    method: 'GET',
+    path: '/users/:user_id/events',
+    summary: 'What a user did; nothing of a private profile, but to himself and administrators',
+    scopes: ['read_user'],
+    subject: userByIdOrName,
+    allow: 'read_user',
+    params,
+    paged: true,
+    returns: Event,
+    async handle({ subject, params, page, ctx }) {
+      if (isPrivateTo(ctx, subject)) return nothing
+      return feedPage(ctx, { of: 'author', id: subject.id }, params, page)
+    },
+  }),
+
+  endpoint({
+    method: 'GET',
+    path: '/projects/:id/events',
+    summary: 'What happened in a project',
+    subject: project,
+    allow: 'read_project',
+    params,
+    paged: true,
+    returns: Event,
+    handle: ({ subject, params, page, ctx }) => feedPage(ctx, { of: 'project', id: subject.id }, params, page),
+  }),
+]

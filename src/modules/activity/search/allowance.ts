@@ -1,0 +1,14 @@
+import type { Ctx } from '../../../api/ctx.ts'
+import { Failure } from '../../../kernel/failure.ts'
+import { countHit } from '../../../settings/queries.ts'
+
+const periodSeconds = 60
+
+/** Refuses somebody who searches more often than the setting allows. One statement. */
+export async function requireAllowance({ db, actor, settings }: Ctx): Promise<void> {
+  const limit = settings.search_rate_limit
+  if (limit === 0) return
+  const hits = await countHit(db, `search:${actor!.id}`, periodSeconds)
+  if (hits > limit)
+    throw new Failure('rate_limited', 'This endpoint has been requested too many times. Try again later.')
+}

@@ -1,0 +1,100 @@
+import { as } from '../../../api/endpoint.ts'
+import { readCommits } from '../../../git/commits.ts'
+import { searchMessages } from '../../../git/message-search.ts'
+import type { Oid } from '../../../git/oid.ts'
+import { remember } from '../../../git/remember.ts'
+import type { Repository } from '../../../git/repository.ts'
+import { searchText } from '../../../git/text-search.ts'
+import { notFound } from '../../../kernel/failure.ts'
+import { openRepository, type ProjectSubject } from '../../projects/index.ts'
+import { CommitDetail, type CommitDetailRow, defaultRef, findCommitId } from '../../repository/index.ts'
+import {
+  codeQuery,
+  maxFound,
+  nothing,
+  oneLine,
+  pageOf,
+  sizeOfLines,
+  textSearch,
+  timeoutMs,
+  tookTooLong,
+} from './bounds.ts'
+import { FoundBlob, type FoundBlobRow } from './entity.ts'
+import type { Search, SearchScope } from './scope.ts'
+
+/** The commit to search, and what it is called; nothing in an empty repository. */
+async function tipOf(
+  repo: Repository,
+  { within, ref }: Search<ProjectSubject>,
+): Promise<{ commit: Oid; ref: string } | undefined> {
+  const commit = await findCommitId(repo, ref || defaultRef(within))
+  if (commit) return { commit, ref: ref || (within.default_branch ?? 'HEAD') }
+  if (ref) throw notFound('Commit')
+  return undefined
+}
+
+/** Text in the files of a project. One `git grep` the first time; remembered, so that paging is cheap. */
+export const blobsInProject: SearchScope<ProjectSubject> = {
+  name: 'blobs',
+  returns: [FoundBlob],
+  allow: 'read_code',
+  async find(asked) {
+    const { ctx, within, page } = asked
+    const query = codeQuery(asked.search)
+    const repo = openRepository(ctx, within)
+    const tip = await tipOf(repo, asked)
+    if (!tip) return as(FoundBlob, nothing)
+    const found = await remember(
+      repo,
+      `grep ${tip.commit} ${JSON.stringify(query)}`,
+      async (repo) => {
+        const all = await searchText(repo, [tip.commit], textSearch(query, timeoutMs))
+        if (all.timedOut) throw tookTooLong()
+        return all
+      },
+      sizeOfLines,
+    )
+    const paged = pageOf(found, page)
+    const rows = paged.rows.map((lines): FoundBlobRow => ({ ...lines, ref: tip.ref, projectId: within.id }))
+    return as(FoundBlob, { ...paged, rows })
+  },
+}
+
+/** Commits by a text in their message, the newest first; one by its id or the beginning of it. One `git log` the first time. */
+export const commitsInProject: SearchScope<ProjectSubject> = {
+  name: 'commits',
+  returns: [CommitDetail],
+  allow: 'read_code',
+  async find(asked) {
+    const { ctx, within, page } = asked
+    const message = oneLine(asked.search)
+    const repo = openRepository(ctx, within)
+    const tip = await tipOf(repo, asked)
+    if (!tip) return as(CommitDetail, nothing)
+    const found = await remember(
+      repo,
+      `commits ${tip.commit} ${message}`,
+      async (repo) => {
+        const all = await searchMessages(repo, [tip.commit], { message, maxFound, timeoutMs })
+        if (all.timedOut) throw tookTooLong()
+        return { found: all.found.map(({ oid }) => oid), complete: all.complete }
+      },
+      (all) => 80 * all.found.length,
+    )
+    const named = await commitNamed(repo, message)
+    const paged = pageOf(
+      named ? { ...found, found: [named, ...found.found.filter((oid) => oid !== named)] } : found,
+      page,
+    )
+    const commits = (await readCommits(repo, paged.rows)).filter((commit) => commit !== undefined)
+    const rows = commits.map((commit): CommitDetailRow => ({ commit, project: within }))
+    return as(CommitDetail, { ...paged, rows })
+  },
+}
+
+/** The commit whose id a text is, or begins; not one that a branch or tag is called. */
+export async function commitNamed(repo: Repository, text: string): Promise<Oid | undefined> {
+  const id = text.trim().toLowerCase()
+  const commit = /^[0-9a-f]{7,40}$/.test(id) ? await findCommitId(repo, id) : undefined
+  return commit?.startsWith(id) ? commit : undefined
+}

@@ -1,0 +1,37 @@
+import type { Ctx } from '../../../api/ctx.ts'
+import { as, type Variant } from '../../../api/endpoint.ts'
+import type { Page } from '../../../api/page.ts'
+import type { GroupSubject } from '../../groups/index.ts'
+import type { ProjectSubject } from '../../projects/index.ts'
+import { findMergeRequests, MergeRequest, type MergeRequestSet, type Within } from '../../review/index.ts'
+import type { SearchScope } from './scope.ts'
+
+const scope = { name: 'merge_requests', returns: [MergeRequest] } as const
+
+/** Those with the words in title or description, the newest first. */
+async function found(ctx: Ctx, set: MergeRequestSet, within: Within, text: string, page: Page): Promise<Variant> {
+  const filters = { search: { text, in: ['title', 'description'] } } as const
+  const asked = { filters, order: { by: 'created_at', sort: 'desc' } } as const
+  return as(MergeRequest, await findMergeRequests(ctx, set, within, asked, page))
+}
+
+export const mergeRequestsOfAll: SearchScope<null> = {
+  ...scope,
+  find: ({ ctx, search, page }) => found(ctx, { of: 'everyone' }, { of: 'all' }, search, page),
+}
+
+export const mergeRequestsInGroup: SearchScope<GroupSubject> = {
+  ...scope,
+  find({ ctx, within, search, page }) {
+    const { full_path, traversal_ids: traversalIds } = within
+    return found(ctx, { of: 'group', traversalIds, archived: true }, { of: 'group', full_path }, search, page)
+  },
+}
+
+export const mergeRequestsInProject: SearchScope<ProjectSubject> = {
+  ...scope,
+  allow: 'read_merge_request',
+  find({ ctx, within: { id, full_path }, search, page }) {
+    return found(ctx, { of: 'project', id }, { of: 'project', id, full_path }, search, page)
+  },
+}

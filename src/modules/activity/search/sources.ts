@@ -1,0 +1,138 @@
+import { createHash } from 'node:crypto'
+import type { Ctx } from '../../../api/ctx.ts'
+import { GitError } from '../../../git/git-error.ts'
+import type { Oid } from '../../../git/oid.ts'
+import { branchRef } from '../../../git/ref-name.ts'
+import { readRef } from '../../../git/refs.ts'
+import { remember } from '../../../git/remember.ts'
+import type { Repository } from '../../../git/repository.ts'
+import type { Found } from '../../../git/text-search.ts'
+import { RepositoryUnion } from '../../../git/union.ts'
+import { inTurn } from '../../../kernel/turns.ts'
+import { openRepository, type ProjectSubject, projectFacts } from '../../projects/index.ts'
+import { timeoutMs, tookTooLong } from './bounds.ts'
+import { projectsWithCode } from './queries.ts'
+
+/** So many projects are searched at once; the code of the others is found from within them, or from their groups. */
+const maxProjects = 100
+
+/** A project that is searched, and the commit of its default branch. */
+export type Source = {
+  readonly project: ProjectSubject & { readonly default_branch: string }
+  readonly repo: Repository
+  readonly tip: Oid
+}
+
+/** What is searched; `all` when nothing else the caller may read was left out. */
+export type Sources = { readonly sources: readonly Source[]; readonly all: boolean }
+
+/** Default branches of projects whose code the caller may read, in the order of their last activity. No git process. */
+export async function readableSources(ctx: Ctx, traversalIds: readonly number[] | undefined): Promise<Sources> {
+  const projects = await projectsWithCode(ctx.db, ctx.actor, traversalIds, maxProjects + 1)
+  const sources = await Promise.all(
+    projects.slice(0, maxProjects).map(async (row): Promise<Source[]> => {
+      const branch = row.default_branch!
+      const repo = openRepository(ctx, row)
+      const ref = branchRef(branch)
+      const tip = ref && (await readRef(repo, ref))
+      if (!tip) return []
+      const project = Object.assign(row, { facts: projectFacts(row), default_branch: branch })
+      return [{ project, repo, tip }]
+    }),
+  )
+  return { sources: sources.flat(), all: projects.length <= maxProjects }
+}
+
+/** A search of some commits in the repository that has them all, in as many milliseconds as are left. */
+export type SearchTips<Thing> = (repo: Repository, tips: readonly Oid[], left: () => number) => Promise<Found<Thing>>
+
+/** `broken`: some repository could not be read. */
+type Gathered<Thing> = Found<Thing> & { readonly broken: boolean }
+
+/**
+ * Searches all sources in one process, and remembers what it found by their commits, so that paging is cheap. Commits that
+ * several of them share are searched once. What is found until the time is over counts, unless that is nothing.
+ */
+export async function searchTogether<Thing extends object>(
+  ctx: Ctx,
+  sources: readonly Source[],
+  key: string,
+  search: SearchTips<Thing>,
+  sizeOf: (all: Found<Thing>) => number,
+): Promise<Found<Thing>> {
+  const [first] = sources
+  if (!first) return { found: [], complete: true, timedOut: false }
+  const byTip = [...Map.groupBy(sources, ({ tip }) => tip)]
+  const name = createHash('sha256')
+    .update(byTip.map(([tip]) => tip).join())
+    .update(key)
+    .digest('base64')
+  let partial: Found<Thing> | undefined
+  const whole = await remember(
+    first.repo,
+    `together ${name}`,
+    ({ gone }) =>
+      inSearchTurn({ ...ctx, gone }, async () => {
+        const deadline = Date.now() + timeoutMs
+        const all = await searchAround({ ...ctx, gone }, byTip, search, () => Math.max(1, deadline - Date.now()))
+        if (!all.timedOut && !all.broken) return all
+        partial = all
+        return undefined
+      }),
+    sizeOf,
+  )
+  if (partial?.timedOut && partial.found.length === 0) throw tookTooLong()
+  return (whole ?? partial)!
+}
+
+/**
+ * One such search at a time in this process, and each caller waits for his own: the rest of git stays quick. Whoever has
+ * waited as long as a search may take is not waited for any more, so that the line stays short.
+ */
+function inSearchTurn<T>({ actor, gone }: Ctx, work: () => Promise<T>): Promise<T> {
+  const until = Date.now() + timeoutMs
+  const unlessLate = () => {
+    gone?.throwIfAborted()
+    if (Date.now() > until) throw tookTooLong()
+    return work()
+  }
+  return inTurn(`search by ${actor?.id}`, () => inTurn('search of many projects', unlessLate))
+}
+
+/** The repositories of these sources as one, for reading by id. */
+export const unionOf = (ctx: Ctx, sources: readonly Source[]): Promise<RepositoryUnion> =>
+  RepositoryUnion.of(
+    ctx.git,
+    sources.map(({ repo }) => repo),
+    ctx.gone,
+  )
+
+/** When git fails, halves are searched by themselves: a broken repository hides only what it alone has. */
+async function searchAround<Thing>(
+  ctx: Ctx,
+  byTip: readonly (readonly [tip: Oid, having: readonly Source[]])[],
+  search: SearchTips<Thing>,
+  left: () => number,
+): Promise<Gathered<Thing>> {
+  const sources = byTip.flatMap(([, having]) => having)
+  const tips = byTip.map(([tip]) => tip)
+  await using repo = await unionOf(ctx, sources)
+  try {
+    return { ...(await search(repo, tips, left)), broken: false }
+  } catch (error) {
+    if (!(error instanceof GitError) || error.signal !== null) throw error
+    if (tips.length === 1) {
+      ctx.log.error({ err: error, projects: sources.map(({ project }) => project.id) }, 'code could not be searched')
+      return { found: [], complete: false, timedOut: false, broken: true }
+    }
+  }
+  const middle = byTip.length >> 1
+  const before = await searchAround(ctx, byTip.slice(0, middle), search, left)
+  const after = await searchAround(ctx, byTip.slice(middle), search, left)
+  return {
+    found: [...before.found, ...after.found],
+    complete: before.complete && after.complete,
+    timedOut: before.timedOut || after.timedOut,
+    broken: before.broken || after.broken,
+  }
+}

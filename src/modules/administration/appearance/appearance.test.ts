@@ -1,0 +1,80 @@
+import { FormData } from 'undici'
+import { describe, expect, onTestFinished } from 'vitest'
+import { test } from '../../../../test/world.ts'
+import { checkAvatars } from '../../namespaces/avatars/check.ts'
+
+const png = Buffer.from(
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
+  'base64',
+)
+const path = '/application/appearance'
+
+describe('appearance', () => {
+  test('is for administrators', async ({ world }) => {
+    const ann = await world.user()
+    for (const ask of [() => ann.get(path), () => ann.put(path, { title: 'Ann’s' })])
+      expect(await ask()).toMatchObject({ status: 403, json: { message: '403 Forbidden' } })
+    expect((await world.anonymous.get(path)).status).toBe(401)
+  })
+
+  test('changes as far as it is named', async ({ world }) => {
+    // Others who share this world may have changed it.
+    await world.plainAppearance()
+    const before = (await world.root.get(path)).json
+    expect(before).toEqual({
+      title: '',
+      description: '',
+      logo: null,
+      header_logo: null,
+      favicon: null,
+      new_project_guidelines: '',
+      header_message: '',
+      footer_message: '',
+      message_background_color: '#e75e40',
+      message_font_color: '#ffffff',
+      email_header_and_footer_enabled: false,
+    })
+    onTestFinished(async () => {
+      await world.root.put(path, { title: '', message_font_color: '#ffffff' })
+    })
+    const changed = { ...before, title: 'Forge of Ann', message_font_color: '#FFF' }
+    expect((await world.root.put(path, { title: 'Forge of Ann', message_font_color: '#FFF' })).json).toEqual(changed)
+    expect(await world.root.put(path, { title: 'No', message_background_color: 'red' })).toMatchObject({
+      status: 400,
+      json: { message: { message_background_color: ['must be a valid color code'] } },
+    })
+    expect((await world.root.get(path)).json).toEqual(changed)
+  })
+
+  test('null takes a text away', async ({ world }) => {
+    const texts = ['title', 'description', 'new_project_guidelines', 'header_message', 'footer_message']
+    const all = (value: string | null) => Object.fromEntries(texts.map((name) => [name, value]))
+    expect((await world.root.put('/application/appearance', all('x'))).json).toMatchObject(all('x'))
+    expect((await world.root.put('/application/appearance', all(null))).json).toMatchObject(all(''))
+  })
+
+  test('has pictures that everybody sees, until they are taken away', async ({ world }) => {
+    const send = (name: string, bytes: Buffer) => {
+      const body = new FormData()
+      body.set(name, new Blob([bytes]), 'our logo.png')
+      return world.root.send('PUT', path, { body })
+    }
+    const { json } = await send('header_logo', png)
+    expect(json.header_logo).toBe('/uploads/-/system/appearance/header_logo/1/our_logo.png')
+    const seen = await world.anonymous.bytes(world.origin + json.header_logo)
+    expect(seen).toMatchObject({ status: 200, headers: { 'content-type': 'image/png' } })
+    expect(seen.body.equals(png)).toBe(true)
+    const [row] = await world.rows('select header_logo_digest as digest from appearance')
+    const ctx = await world.app.open(null)
+    expect(await checkAvatars({ ...ctx, blobs: { ...ctx.blobs, has: async () => false } })).toContain(
+      `appearance header logo: its picture ${row.digest} is missing`,
+    )
+
+    expect(await send('favicon', Buffer.from('<script>'))).toMatchObject({
+      status: 400,
+      json: { message: { favicon: [expect.stringContaining('file format is not supported')] } },
+    })
+    expect((await world.root.put(path, { header_logo: '' })).json.header_logo).toBe(null)
+    expect((await world.anonymous.bytes(world.origin + json.header_logo)).status).toBe(404)
+  })
+})

@@ -1,0 +1,39 @@
+import type { Digest } from '../../../blobs/blob-store.ts'
+import type { Db, Tx } from '../../../db/db.ts'
+import { raw, sql } from '../../../db/sql.ts'
+
+/** What the installation says of itself. */
+export type AppearanceTexts = {
+  title: string
+  description: string
+  new_project_guidelines: string
+  header_message: string
+  footer_message: string
+  message_background_color: string
+  message_font_color: string
+  email_header_and_footer_enabled: boolean
+}
+
+export const pictures = ['logo', 'header_logo', 'favicon'] as const
+export type PictureName = (typeof pictures)[number]
+
+export type AppearanceRow = { texts: Partial<AppearanceTexts> } & { [K in PictureName]: string | null }
+
+export const findAppearance = async (db: Db): Promise<AppearanceRow> =>
+  (await db.row<AppearanceRow>(sql`select texts, logo, header_logo, favicon from appearance`))!
+
+export const saveTexts = (tx: Tx, texts: Partial<AppearanceTexts>): Promise<number> =>
+  tx.run(sql`update appearance set texts = texts || ${JSON.stringify(texts)}::jsonb, updated_at = now()`)
+
+/** Null takes the picture away. */
+export const savePicture = (
+  tx: Tx,
+  name: PictureName,
+  picture: { filename: string; digest: Digest } | null,
+): Promise<number> =>
+  tx.run(sql`
+    update appearance set ${raw(name)} = ${picture?.filename ?? null}, ${raw(`${name}_digest`)} = ${picture?.digest ?? null},
+      updated_at = now()`)
+
+export const findPicture = (db: Db, name: PictureName, filename: string): Promise<{ digest: Digest } | undefined> =>
+  db.row(sql`select ${raw(`${name}_digest`)} as digest from appearance where ${raw(name)} = ${filename}`)

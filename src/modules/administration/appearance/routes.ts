@@ -1,0 +1,46 @@
+import { endpoint } from '../../../api/endpoint.ts'
+import { File, Flag, Nullable, Optional, Params, Text } from '../../../api/params/types.ts'
+import { instance } from '../../instance/index.ts'
+import { Appearance } from './entity.ts'
+import { findAppearance } from './queries.ts'
+import { changeAppearance } from './service.ts'
+
+const text = (description: string) => Optional(Nullable(Text({ description })))
+const color = (description: string) => Optional(Text({ description }))
+const picture = (description: string) =>
+  Optional(Nullable(File({ description: `${description}; empty takes it away` })))
+
+export const appearanceRoutes = [
+  endpoint({
+    method: 'GET',
+    path: '/application/appearance',
+    summary: 'How the installation looks',
+    subject: instance,
+    allow: 'administer',
+    returns: Appearance,
+    handle: ({ ctx }) => findAppearance(ctx.db),
+  }),
+
+  endpoint({
+    method: 'PUT',
+    path: '/application/appearance',
+    summary: 'Change how the installation looks; what is not named stays',
+    subject: instance,
+    allow: 'administer',
+    params: Params({
+      title: text('Where people sign in'),
+      description: text('Where people sign in (Markdown)'),
+      logo: picture('Where people sign in'),
+      header_logo: picture('On top of pages'),
+      favicon: picture('Of the tab'),
+      new_project_guidelines: text('Where projects are made (Markdown)'),
+      header_message: text('On top of pages'),
+      footer_message: text('At the end of pages'),
+      message_background_color: color('Of these messages: #rgb or #rrggbb'),
+      message_font_color: color('Of these messages: #rgb or #rrggbb'),
+      email_header_and_footer_enabled: Optional(Flag({ description: 'Mails have these messages, too' })),
+    }),
+    returns: Appearance,
+    handle: ({ params, ctx }) => changeAppearance(ctx, params),
+  }),
+]

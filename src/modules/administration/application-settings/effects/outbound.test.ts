@@ -1,0 +1,35 @@
+import type { World } from '../../../../../test/world.ts'
+import { outbound } from '../../../../settings/declared/outbound.ts'
+import { made, showEffects } from './testing.ts'
+
+const importStatus = async (world: World, url: string) =>
+  (await world.root.post('/projects', made({ import_url: url }))).status
+
+showEffects(
+  outbound,
+  [
+    [
+      'D2-SETTINGS-IMPORT-SOURCES import_sources',
+      { import_sources: ['manifest'] },
+      (world) => importStatus(world, 'https://203.0.114.1/a.git'),
+      201,
+      403,
+    ],
+    [
+      'allow_local_requests_from_web_hooks_and_services',
+      { allow_local_requests_from_web_hooks_and_services: true },
+      (world) => importStatus(world, 'http://10.0.0.1/a.git'),
+      400,
+      201,
+    ],
+    [
+      'outbound_local_requests_whitelist',
+      { outbound_local_requests_whitelist: ['10.0.0.0/8'] },
+      (world) => importStatus(world, 'http://10.0.0.1/a.git'),
+      400,
+      201,
+    ],
+  ],
+  // Shown where the thing itself is tested, because it takes more than one look.
+  ['dns_rebinding_protection_enabled', 'max_import_size'],
+)

@@ -1,0 +1,73 @@
+import { type TObject, type TSchema, Type } from 'typebox'
+import type { Ctx } from '../../../api/ctx.ts'
+import { entity } from '../../../api/entity.ts'
+import { timestamp } from '../../../api/schema.ts'
+import type { StoredSettings } from '../../../settings/queries.ts'
+import type { SettingSchema } from '../../../settings/schema.ts'
+import { declared, withDefaults } from '../../../settings/settings.ts'
+import { privateEmailHost } from '../../accounts/index.ts'
+import { openSettings } from './sealing.ts'
+
+/** The values alone: bounds are rules for those who write, and what was stored before a rule came is told all the same. */
+function fieldOf({ type, anyOf, enum: values, items, description, tier, secret }: SettingSchema): TSchema {
+  const field = {
+    ...(values ? { enum: values } : type === undefined ? {} : { type }),
+    ...(anyOf && { anyOf }),
+    ...(items && { items }),
+    description,
+    ...(tier !== undefined && { tier }),
+  }
+  if (secret === 'hidden') return Type.Optional(Type.Unsafe({ ...field, writeOnly: true }))
+  return tier === undefined ? Type.Unsafe(field) : Type.Optional(Type.Unsafe(field))
+}
+
+const writtenOnly = (schema: TSchema, description: string): TSchema =>
+  Type.Optional(Type.Unsafe({ ...schema, writeOnly: true, deprecated: true, description }))
+
+const fields: Record<string, TSchema> = {
+  id: Type.Integer(),
+  created_at: timestamp(),
+  updated_at: timestamp('Of the last change'),
+}
+for (const [name, schema] of declared) {
+  fields[name] = fieldOf(schema)
+  if (schema.alias !== undefined)
+    fields[schema.alias] = fieldOf({ ...schema, description: `Another name of \`${name}\`` })
+}
+
+const shown = declared.filter(([, { secret }]) => secret !== 'hidden')
+
+export const ownHost = ({ site }: Pick<Ctx, 'site'>): string => new URL(site.url).hostname
+
+export const ApplicationSettings = entity({
+  name: 'Settings',
+  schema: Type.Object({
+    ...fields,
+    password_authentication_enabled: Type.Boolean({ description: 'As `password_authentication_enabled_for_web`' }),
+    signin_enabled: Type.Boolean({ description: 'As `password_authentication_enabled_for_web`' }),
+    allow_local_requests_from_hooks_and_services: Type.Boolean({
+      description: 'As `allow_local_requests_from_web_hooks_and_services`',
+    }),
+    performance_bar_allowed_group_path: writtenOnly(Type.String(), 'Written; read `performance_bar_allowed_group_id`'),
+    performance_bar_enabled: writtenOnly(Type.Boolean(), 'Written; read `performance_bar_allowed_group_id`'),
+  }) as TObject,
+  present: ({ values, created_at, updated_at }: StoredSettings, ctx) => {
+    const settings = openSettings(ctx.secrets, withDefaults(values))
+    const record: Record<string, unknown> = { id: 1, created_at, updated_at }
+    for (const [name, { alias }] of shown) {
+      record[name] = settings[name]
+      if (alias !== undefined) record[alias] = settings[name]
+    }
+    const web = settings.password_authentication_enabled_for_web
+    const proxied = settings.asset_proxy_whitelist
+    return Object.assign(record, {
+      password_authentication_enabled: web,
+      signin_enabled: web,
+      allow_local_requests_from_hooks_and_services: settings.allow_local_requests_from_web_hooks_and_services,
+      commit_email_hostname: privateEmailHost(ctx),
+      search_engine_url: settings.search_engine_url ?? 'http://localhost:9200',
+      elasticsearch_url: settings.search_engine_url ?? 'http://localhost:9200',
+      asset_proxy_whitelist: proxied.length > 0 ? proxied : [ownHost(ctx)],
+    })
+  },
+})

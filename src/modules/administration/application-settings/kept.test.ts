@@ -1,0 +1,55 @@
+import { describe, expect } from 'vitest'
+import { test, unique, type World } from '../../../../test/world.ts'
+
+/*
+ * Settings of what the product does not have: kept, checked and told, and nothing follows. Whoever builds what one is about
+ * finds its row here, and says instead in effects/ what it does.
+ */
+
+/** A setting, what it is changed to, what is refused, and what somebody sees, whatever it says. */
+const kept: readonly [
+  what: string,
+  values: Record<string, unknown>,
+  refused: Record<string, unknown>,
+  look: (world: World) => Promise<unknown>,
+][] = [
+  [
+    'what a search engine would be told of bounds no search',
+    { search_engine_limit_indexing: true, search_engine_namespace_ids: [1], search_engine_project_ids: [999_999] },
+    { search_engine_project_ids: ['one'] },
+    async ({ root }) => {
+      const name = unique('sought')
+      const { id } = (await root.post('/projects', { name })).json
+      const found = await root.get(`/search?scope=projects&search=${name}`)
+      return found.json.map((project: { id: number }) => project.id === id)
+    },
+  ],
+  [
+    'no Markdown is kept that a new version would make old',
+    { local_markdown_version: 7 },
+    { local_markdown_version: 65_536 },
+    async ({ root }) =>
+      (await root.put('/user/status', { message: ':coffee: <b>', emoji: 'coffee' })).json.message_html,
+  ],
+  [
+    'no picture goes by way of a proxy',
+    { asset_proxy_enabled: true, asset_proxy_url: 'https://proxy.example' },
+    { asset_proxy_url: 'not an address' },
+    async ({ root }) => {
+      const message = '![](https://elsewhere.example/a.png)'
+      return (await root.put('/user/status', { message })).json.message_html
+    },
+  ],
+]
+
+describe('what is kept for others', () => {
+  test.for(kept)('%s', async ([, values, refused, look], { world }) => {
+    const before = await look(world)
+    await world.settings({})
+    expect((await world.root.put('/application/settings', refused)).status).toBe(400)
+    expect(await world.root.put('/application/settings', values)).toMatchObject({ status: 200, json: values })
+    expect((await world.app.open(null)).settings).toMatchObject(values)
+    expect((await world.root.get('/application/settings')).json).toMatchObject(values)
+    expect(await look(world)).toEqual(before)
+  })
+})

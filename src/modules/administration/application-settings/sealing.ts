@@ -1,0 +1,26 @@
+import type { Secrets } from '../../../kernel/secrets.ts'
+import { declared, defaults } from '../../../settings/settings.ts'
+
+const secretNames = declared.filter(([, { secret }]) => secret !== undefined).map(([name]) => name)
+
+const purposeOf = (name: string): string => `setting ${name}`
+
+/** Replaces the named secrets by what `change` makes of their texts. */
+function mapSecrets<T extends object>(settings: T, change: (text: string, name: string) => string): T {
+  const changed = { ...settings } as Record<string, unknown>
+  for (const name of secretNames) {
+    const value = changed[name]
+    if (typeof value === 'string') changed[name] = value === defaults[name] ? value : change(value, name)
+  }
+  return changed as T
+}
+
+/** Settings with their secrets in clear, for the one request that needs them. */
+export const openSettings = <T extends object>(secrets: Secrets, settings: T): T =>
+  mapSecrets(settings, (text, name) => secrets.open(text, purposeOf(name)))
+
+/** Settings as they are stored. */
+export const sealSettings = <T extends object>(secrets: Secrets, settings: T): T =>
+  mapSecrets(settings, (text, name) => secrets.seal(text, purposeOf(name)))
+
+export const isSecret = (name: string): boolean => (secretNames as readonly string[]).includes(name)

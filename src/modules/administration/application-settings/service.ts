@@ -1,0 +1,44 @@
+import { readdir } from 'node:fs/promises'
+import type { Ctx } from '../../../api/ctx.ts'
+import { emit } from '../../../events/log.ts'
+import { invalidFields } from '../../../kernel/failure.ts'
+import { complaintsAbout } from '../../../settings/complaints.ts'
+import { lockSettings, type StoredSettings } from '../../../settings/queries.ts'
+import { type Settings, withDefaults } from '../../../settings/settings.ts'
+import { saveSettings } from '../../../settings/store.ts'
+import { putInForce } from '../../instance/index.ts'
+import { changesIn } from './changes.ts'
+import { isSecret, openSettings, sealSettings } from './sealing.ts'
+
+/** Changes what is given, all of it or nothing; every process knows within a second. */
+export async function changeSettings(ctx: Ctx, params: Readonly<Record<string, unknown>>): Promise<StoredSettings> {
+  const changes = await changesIn(ctx, params)
+  const storages = await unknownStorages(ctx, changes)
+  return ctx.transaction(async (tx) => {
+    const { values } = await lockSettings(tx)
+    const complaints = {
+      ...complaintsAbout({ ...openSettings(ctx.secrets, withDefaults(values)), ...changes }),
+      ...(storages.length > 0 && { repository_storages: [`can't include: ${storages.join(', ')}`] }),
+    }
+    if (Object.keys(complaints).length > 0) throw invalidFields(complaints)
+    await saveSettings(tx, sealSettings(ctx.secrets, changes))
+    if (changes.terms && changes.terms !== values.terms) await putInForce(tx, changes.terms)
+    await emit(tx, {
+      kind: 'settings_updated',
+      actorId: ctx.actor!.id,
+      payload: Object.fromEntries(Object.entries(changes).map(([name, value]) => [name, told(name, value)])),
+    })
+    return lockSettings(tx)
+  })
+}
+
+/** What the log says of a value: of a secret, only whether there is one. */
+const told = (name: string, value: unknown): unknown => (isSecret(name) ? value !== null : value)
+
+/** Storages are folders; the first one is made when it is needed. */
+async function unknownStorages(ctx: Ctx, { repository_storages = [] }: Partial<Settings>): Promise<string[]> {
+  const wanted = repository_storages.filter((name) => name !== 'default')
+  if (wanted.length === 0) return []
+  const folders = await readdir(ctx.repositoriesDir).catch((): string[] => [])
+  return wanted.filter((name) => !folders.includes(name))
+}

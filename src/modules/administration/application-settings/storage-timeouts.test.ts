@@ -1,0 +1,72 @@
+import { execFileSync } from 'node:child_process'
+import { copyFile, rename, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { describe, expect } from 'vitest'
+import { git, type TestProject, temporaryFolder, test, type World } from '../../../../test/world.ts'
+import { repositoriesDir } from '../../../app.ts'
+import { repositoryDir } from '../../projects/repositories/location.ts'
+
+/** While `work` runs, every process of git on this repository waits for a word that never comes. */
+async function whileGitHangs(world: World, project: TestProject, work: () => Promise<void>): Promise<void> {
+  const config = join(placeOf(world, project), 'config')
+  await copyFile(config, `${config}.kept`)
+  await rm(config)
+  execFileSync('mkfifo', [config])
+  try {
+    await work()
+  } finally {
+    await rename(`${config}.kept`, config)
+  }
+}
+
+const placeOf = (world: World, { id }: TestProject) => repositoryDir(repositoriesDir(world.config), 'default', id)
+
+/** One commit in a pack, put there behind the service's back: it remembers none of it, and has no process that does. */
+async function fill(world: World, project: TestProject): Promise<void> {
+  await using folder = await temporaryFolder()
+  await git(folder.path, 'init', '-q', '-b', 'main')
+  await writeFile(join(folder.path, 'README.md'), 'Hello\n')
+  await git(folder.path, 'add', '.')
+  await git(folder.path, 'commit', '-q', '-m', 'First')
+  await git(folder.path, 'gc', '-q')
+  await git(folder.path, 'clone', '-q', '--bare', folder.path, placeOf(world, project))
+}
+
+/** Longer than a test may take, so that only the timeout under test can end a request. */
+const longer = {
+  repo_storage_timeout_fast: 100_000,
+  repo_storage_timeout_medium: 100_000,
+  repo_storage_timeout_default: 100_000,
+}
+
+describe('D2-SETTINGS-STORAGE-TIMEOUTS', () => {
+  test.for([
+    ['default', 'commits?order=topo', { repo_storage_timeout_fast: 0, repo_storage_timeout_medium: 1 }],
+    ['medium', 'files/README.md/blame?ref=HEAD', { repo_storage_timeout_fast: 0 }],
+    ['fast', 'files/README.md/raw?ref=HEAD', {}],
+  ] as const)('git is given up after repo_storage_timeout_%s: %s', async ([name, path, smaller], { world }) => {
+    const project = await world.project()
+    await fill(world, project)
+    const read = (what: string) => world.root.get(`/projects/${project.id}/repository/${what}`)
+    const ask = () => read(path)
+    // The process that lives on is there already, and does not hang.
+    if (name !== 'fast') await read('files/README.md/raw?ref=HEAD')
+    await world.settings({ ...longer, ...smaller, [`repo_storage_timeout_${name}`]: 1 })
+    await whileGitHangs(world, project, async () => expect((await ask()).status).toBe(503))
+    await world.settings(longer)
+    expect((await ask()).status).toBe(200)
+  })
+
+  test('more seconds than a timer can count are not none', async ({ world }) => {
+    const project = await world.project()
+    await fill(world, project)
+    const years = 100_000_000
+    await world.settings({
+      repo_storage_timeout_fast: years,
+      repo_storage_timeout_medium: years,
+      repo_storage_timeout_default: years,
+    })
+    for (const path of ['commits?order=topo', 'files/README.md/blame?ref=HEAD', 'files/README.md/raw?ref=HEAD'])
+      expect([path, (await world.root.get(`/projects/${project.id}/repository/${path}`)).status]).toEqual([path, 200])
+  })
+})

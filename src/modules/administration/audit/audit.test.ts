@@ -1,0 +1,422 @@
+import { describe, expect } from 'vitest'
+import { contextFor } from '../../../../test/contexts.ts'
+import { type Answer, type Client, git, temporaryFolder, test, unique, type World } from '../../../../test/world.ts'
+import { emit } from '../../../events/log.ts'
+import { newGpgKey } from '../../accounts/gpg-keys/testing.ts'
+import { newPublicKey } from '../../accounts/ssh-keys/testing.ts'
+
+const newest = async (world: World): Promise<number> =>
+  (await world.root.get('/audit_events?per_page=1')).json[0]?.id ?? 0
+
+/** What the audit log has of one piece of work. */
+async function audited(world: World, work: () => Promise<unknown>): Promise<any[]> {
+  const before = await newest(world)
+  await work()
+  const { json } = await world.root.get('/audit_events?per_page=100')
+  return json.filter(({ id }: { id: number }) => id > before).reverse()
+}
+
+const tokenId = async (who: Client): Promise<number> => (await who.get('/personal_access_tokens/self')).json.id
+
+/** Where the operations of one test take place, and what they leave for those after them. */
+type Place = {
+  ann: Client
+  bob: Client
+  root: Client
+  group: number
+  other: number
+  project: number
+  made: Record<string, any>
+}
+
+type Operation = readonly [
+  event: string,
+  entity: 'Project' | 'Group' | 'User',
+  call: (place: Place) => Promise<Answer>,
+  more?: { by?: 'root'; keep?: string; details?: object },
+]
+
+const at = ({ project }: Place, path = '') => `/projects/${project}${path}`
+const inGroup = ({ group }: Place, path = '') => `/groups/${group}${path}`
+
+const inAMonth = new Date(Date.now() + 30 * 86_400_000).toISOString().slice(0, 10)
+
+const operations: readonly Operation[] = [
+  [
+    'group_created',
+    'Group',
+    ({ ann }) => ann.post('/groups', { name: 'x', path: unique('audited') }),
+    { keep: 'group' },
+  ],
+  [
+    'group_updated',
+    'Group',
+    (p) => p.ann.put(`/groups/${p.made['group'].id}`, { visibility: 'public', path: unique('moved') }),
+  ],
+  ['group_transferred', 'Group', (p) => p.ann.post(`/groups/${p.made['group'].id}/transfer`, { group_id: p.group })],
+  [
+    'member_added',
+    'Group',
+    (p) => p.ann.post(inGroup(p, '/members'), { user_id: p.bob.id, access_level: 10 }),
+    { details: { add: 'user_access', target_type: 'User' } },
+  ],
+  ['member_updated', 'Group', (p) => p.ann.put(inGroup(p, `/members/${p.bob.id}`), { access_level: 20 })],
+  [
+    'member_removed',
+    'Group',
+    (p) => p.ann.delete(inGroup(p, `/members/${p.bob.id}`)),
+    { details: { remove: 'user_access' } },
+  ],
+  [
+    'member_invited',
+    'Group',
+    (p) => p.ann.post(inGroup(p, '/invitations'), { email: 'new@example.org', access_level: 10 }),
+  ],
+  [
+    'group_shared',
+    'Group',
+    (p) => p.ann.post(inGroup(p, '/share'), { group_id: p.other, group_access: 20 }),
+    { details: { target_type: 'Group' } },
+  ],
+  ['group_unshared', 'Group', (p) => p.ann.delete(inGroup(p, `/share/${p.other}`))],
+  [
+    'deploy_token_created',
+    'Group',
+    (p) => p.ann.post(inGroup(p, '/deploy_tokens'), { name: 'robot', scopes: ['read_repository'] }),
+    { keep: 'deployToken', details: { target_details: 'robot' } },
+  ],
+  ['deploy_token_revoked', 'Group', (p) => p.ann.delete(inGroup(p, `/deploy_tokens/${p.made['deployToken'].id}`))],
+  [
+    'variable_created',
+    'Group',
+    (p) => p.ann.post(inGroup(p, '/variables'), { key: 'KEY', value: 'secret value' }),
+    { details: { target_details: 'KEY' } },
+  ],
+
+  [
+    'project_created',
+    'Project',
+    (p) => p.ann.post('/projects', { path: unique('audited'), namespace_id: p.group }),
+    { keep: 'project' },
+  ],
+  ['project_updated', 'Project', (p) => p.ann.put(at(p), { path: unique('renamed'), description: 'x' })],
+  ['member_added', 'Project', (p) => p.ann.post(at(p, '/members'), { user_id: p.bob.id, access_level: 30 })],
+  ['member_removed', 'Project', (p) => p.ann.delete(at(p, `/members/${p.bob.id}`))],
+  ['project_shared', 'Project', (p) => p.ann.post(at(p, '/share'), { group_id: p.other, group_access: 30 })],
+  ['project_unshared', 'Project', (p) => p.ann.delete(at(p, `/share/${p.other}`))],
+  [
+    'ref_protected',
+    'Project',
+    (p) => p.ann.post(at(p, '/protected_branches'), { name: 'stable' }),
+    { details: { target_details: 'stable' } },
+  ],
+  ['ref_unprotected', 'Project', (p) => p.ann.delete(at(p, '/protected_branches/stable'))],
+  ['ref_protected', 'Project', (p) => p.ann.post(at(p, '/protected_tags'), { name: 'v*' })],
+  ['variable_created', 'Project', (p) => p.ann.post(at(p, '/variables'), { key: 'KEY', value: 'secret value' })],
+  ['variable_updated', 'Project', (p) => p.ann.put(at(p, '/variables/KEY'), { value: 'another secret value' })],
+  ['variable_deleted', 'Project', (p) => p.ann.delete(at(p, '/variables/KEY'))],
+  [
+    'deploy_key_added',
+    'Project',
+    (p) => p.ann.post(at(p, '/deploy_keys'), { title: 'robot', key: newPublicKey() }),
+    { keep: 'deployKey', details: { target_details: 'robot' } },
+  ],
+  [
+    'deploy_key_updated',
+    'Project',
+    (p) => p.ann.put(at(p, `/deploy_keys/${p.made['deployKey'].id}`), { can_push: true }),
+  ],
+  ['deploy_key_removed', 'Project', (p) => p.ann.delete(at(p, `/deploy_keys/${p.made['deployKey'].id}`))],
+  [
+    'resource_access_token_created',
+    'Project',
+    (p) =>
+      p.ann.post(at(p, '/access_tokens'), {
+        name: 'bot',
+        scopes: ['read_api'],
+        access_level: 20,
+        expires_at: inAMonth,
+      }),
+    { keep: 'botToken', details: { target_details: 'bot' } },
+  ],
+  [
+    'access_token_rotated',
+    'Project',
+    (p) => p.ann.post(at(p, `/access_tokens/${p.made['botToken'].id}/rotate`)),
+    { keep: 'botToken', details: { target_details: 'bot' } },
+  ],
+  ['resource_access_token_revoked', 'Project', (p) => p.ann.delete(at(p, `/access_tokens/${p.made['botToken'].id}`))],
+  ['project_archived', 'Project', (p) => p.ann.post(at(p, '/archive'))],
+  ['project_unarchived', 'Project', (p) => p.ann.post(at(p, '/unarchive'))],
+  ['project_transferred', 'Project', (p) => p.ann.put(at(p, '/transfer'), { namespace: p.other })],
+  ['project_marked_for_deletion', 'Project', (p) => p.ann.delete(at(p))],
+
+  [
+    'ssh_key_added',
+    'User',
+    (p) => p.ann.post('/user/keys', { title: 'laptop', key: newPublicKey() }),
+    { keep: 'key', details: { add: 'key', target_details: 'laptop' } },
+  ],
+  ['ssh_key_removed', 'User', (p) => p.ann.delete(`/user/keys/${p.made['key'].id}`)],
+  [
+    'gpg_key_added',
+    'User',
+    async (p) => p.ann.post('/user/gpg_keys', { key: await newGpgKey('a@example.com') }),
+    { keep: 'gpg' },
+  ],
+  ['gpg_key_revoked', 'User', (p) => p.ann.post(`/user/gpg_keys/${p.made['gpg'].id}/revoke`)],
+  [
+    'access_token_created',
+    'User',
+    (p) => p.ann.post('/user/personal_access_tokens', { name: 'reader', scopes: ['read_api'] }),
+    { keep: 'token', details: { target_type: 'PersonalAccessToken', target_details: 'reader' } },
+  ],
+  [
+    'access_token_rotated',
+    'User',
+    (p) => p.ann.post(`/personal_access_tokens/${p.made['token'].id}/rotate`),
+    { keep: 'token' },
+  ],
+  ['access_token_revoked', 'User', (p) => p.ann.delete(`/personal_access_tokens/${p.made['token'].id}`)],
+  [
+    'user_created',
+    'User',
+    (p) =>
+      p.root.post('/users', {
+        username: unique('made'),
+        name: 'Made',
+        email: `${unique('made')}@example.com`,
+        password: 'correct horse battery',
+        skip_confirmation: true,
+      }),
+    { by: 'root', keep: 'user', details: { target_details: 'Made' } },
+  ],
+  ['user_updated', 'User', (p) => p.root.put(`/users/${p.made['user'].id}`, { name: 'Renamed' }), { by: 'root' }],
+  ['user_blocked', 'User', (p) => p.root.post(`/users/${p.made['user'].id}/block`), { by: 'root' }],
+  ['user_unblocked', 'User', (p) => p.root.post(`/users/${p.made['user'].id}/unblock`), { by: 'root' }],
+  [
+    'user_email_added',
+    'User',
+    (p) =>
+      p.root.post(`/users/${p.made['user'].id}/emails`, {
+        email: `${unique('more')}@example.com`,
+        skip_confirmation: true,
+      }),
+    { by: 'root' },
+  ],
+  [
+    'user_deleted',
+    'User',
+    (p) => p.root.delete(`/users/${p.made['user'].id}`),
+    { by: 'root', details: { target_details: 'Renamed' } },
+  ],
+]
+
+describe('the audit log', () => {
+  test('has each operation once, with its author, address and token', async ({ world }) => {
+    const [ann, bob] = [await world.user(), await world.user()]
+    const group = (await ann.post('/groups', { name: 'Home', path: unique('home') })).json.id
+    const other = (await ann.post('/groups', { name: 'Other', path: unique('other') })).json.id
+    const place: Place = { ann, bob, root: world.root, group, other, project: 0, made: {} }
+    const tokens = { ann: await tokenId(ann), root: await tokenId(world.root) }
+    for (const [event, entity_type, call, { by, keep, details } = {}] of operations) {
+      const found = await audited(world, async () => {
+        const answer = await call(place)
+        expect(answer.status, `${event}: ${answer.text}`).toBeLessThan(300)
+        if (keep) place.made[keep] = answer.json
+        place.project = place.made['project']?.id ?? 0
+      })
+      const who = by === 'root' ? world.root : ann
+      expect(found, event).toMatchObject([
+        {
+          event_name: event,
+          entity_type,
+          author_id: who.id,
+          details: {
+            ip_address: '127.0.0.1',
+            token_id: by === 'root' ? tokens.root : tokens.ann,
+            impersonated_by: null,
+            entity_path: expect.stringMatching(/^\S+$/),
+            ...details,
+          },
+        },
+      ])
+      expect(JSON.stringify(found)).not.toContain('secret value')
+    }
+  })
+
+  test('has what administrators change of the installation', async ({ world }) => {
+    const { root } = world
+    const name = unique('feature')
+    const seen = await audited(world, async () => {
+      await root.put('/application/appearance', { title: 'Forge' })
+      await root.put('/application/appearance', { title: '' })
+      await root.post(`/features/${name}`, { value: true })
+      await root.delete(`/features/${name}`)
+      const { id } = (await root.post('/broadcast_messages', { message: 'Soon' })).json
+      await root.put(`/broadcast_messages/${id}`, { message: 'Now' })
+      await root.delete(`/broadcast_messages/${id}`)
+    })
+    expect(seen.map(({ event_name, details }) => [event_name, details.target_type, details.target_details])).toEqual([
+      ['appearance_updated', 'Gitlab::Audit::InstanceScope', expect.anything()],
+      ['appearance_updated', 'Gitlab::Audit::InstanceScope', expect.anything()],
+      ['feature_switched', 'Feature', name],
+      ['feature_forgotten', 'Feature', name],
+      ['broadcast_message_created', 'BroadcastMessage', null],
+      ['broadcast_message_updated', 'BroadcastMessage', null],
+      ['broadcast_message_deleted', 'BroadcastMessage', null],
+    ])
+    for (const event of seen)
+      expect(event).toMatchObject({ entity_type: 'Gitlab::Audit::InstanceScope', entity_id: 1, author_id: root.id })
+  })
+
+  test('has nothing of what was refused', async ({ world }) => {
+    const ann = await world.user()
+    const found = await audited(world, async () => {
+      await ann.post('/user/keys', { title: 'x', key: 'nonsense' })
+      await ann.post('/groups', { name: 'x', path: '!' })
+      await ann.delete('/user/gpg_keys/999999')
+    })
+    expect(found).toEqual([])
+    const ctx = await contextFor(world, ann)
+    const rolledBack = audited(world, () =>
+      ctx.transaction(async (tx) => {
+        await emit(tx, { kind: 'user_updated', actorId: ann.id, payload: { user_id: ann.id } })
+        throw new Error('no')
+      }),
+    )
+    await expect(rolledBack).rejects.toThrow('no')
+    expect((await world.root.get(`/audit_events?entity_type=User&entity_id=${ann.id}`)).json).toMatchObject([
+      { event_name: 'access_token_created' },
+      { event_name: 'user_created' },
+    ])
+  })
+
+  test('names whoever acts in the name of another', async ({ world }) => {
+    const ann = await world.user()
+    const root = await world.as({ id: 1, username: 'root' }, ['api', 'sudo'])
+    const found = await audited(world, () =>
+      root.post(`/user/keys?sudo=${ann.id}`, { title: 'x', key: newPublicKey() }),
+    )
+    expect(found).toMatchObject([
+      { author_id: ann.id, details: { impersonated_by: 1, token_id: await tokenId(root), ip_address: '127.0.0.1' } },
+    ])
+  })
+
+  test('says whose token was shown again after it was replaced, and whose OAuth token was given back', async ({
+    world,
+  }) => {
+    const ann = await world.user()
+    const of = {
+      entity_type: 'User',
+      entity_id: ann.id,
+      details: { ip_address: '127.0.0.1', facts: { user_id: ann.id } },
+    }
+    const reused = await audited(world, async () => {
+      await ann.post('/personal_access_tokens/self/rotate')
+      await expect.poll(async () => (await ann.get('/user')).status).toBe(401)
+      await ann.post('/personal_access_tokens/self/rotate')
+    })
+    expect(reused).toMatchObject([
+      { event_name: 'access_token_rotated' },
+      { event_name: 'access_token_reused', author_id: -1, ...of },
+    ])
+    const json = { grant_type: 'password', username: ann.username, password: 'correct horse battery' }
+    const { access_token } = (await world.anonymous.send('POST', '//oauth/token', { json })).json
+    const revoked = await audited(world, async () => {
+      for (const token of [access_token, access_token, 'nobodys'])
+        await world.anonymous.send('POST', '//oauth/revoke', { json: { token } })
+    })
+    expect(revoked).toMatchObject([{ event_name: 'oauth_token_revoked', author_id: ann.id, ...of }])
+  })
+
+  test('tells of passwords that were wrong, and from where', async ({ world }) => {
+    const ann = await world.user()
+    const project = await world.project()
+    await using folder = await temporaryFolder()
+    const tryAs = (name: string) => {
+      const url = new URL(project.url)
+      url.username = name
+      url.password = 'wrong password'
+      return git(folder.path, 'ls-remote', url.toString()).catch(() => {})
+    }
+    const found = await audited(world, async () => {
+      await tryAs(ann.username)
+      await tryAs('nobody-at-all')
+    })
+    const failed = (login: string, rest: object) => ({
+      event_name: 'sign_in_failed',
+      author_id: -1,
+      details: { ip_address: '127.0.0.1', token_id: null, facts: { login } },
+      ...rest,
+    })
+    expect(found).toMatchObject([
+      failed(ann.username, { entity_type: 'User', entity_id: ann.id }),
+      failed('nobody-at-all', { entity_type: 'Gitlab::Audit::InstanceScope', entity_id: 1 }),
+    ])
+  })
+
+  test('outlives what it tells of, and cannot be changed', async ({ world }) => {
+    const ann = await world.user({ name: 'Ann Smith' })
+    const { id } = (await ann.post('/user/keys', { title: 'x', key: newPublicKey() })).json
+    await world.root.delete(`/users/${ann.id}?hard_delete=true`)
+    const list = (await world.root.get(`/audit_events?entity_type=User&entity_id=${ann.id}`)).json
+    expect(list.map(({ event_name }: any) => event_name)).toEqual([
+      'user_deleted',
+      'ssh_key_added',
+      'access_token_created',
+      'user_created',
+    ])
+    expect(list[1].details).toMatchObject({ author_name: 'Ann Smith', target_id: id, entity_path: ann.username })
+    for (const change of ['update audit_events set author_id = 1', 'delete from audit_events'])
+      await expect(world.rows(change)).rejects.toThrow('kept as they were written')
+  })
+
+  test('is read by owners of a group and maintainers of a project, each their own', async ({ world }) => {
+    const [owner, maintainer, developer] = [await world.user(), await world.user(), await world.user()]
+    const group = await world.group({ members: [[owner, 'owner']] })
+    const project = await world.project({
+      group,
+      members: [
+        [maintainer, 'maintainer'],
+        [developer, 'developer'],
+      ],
+    })
+    const [atGroup, atProject] = [`/groups/${group.id}/audit_events`, `/projects/${project.id}/audit_events`]
+    const ofGroup = (await owner.get(atGroup)).json
+    expect(ofGroup.map(({ event_name }: any) => event_name)).toEqual(['member_added', 'group_created'])
+    const ofProject = await maintainer.get(atProject)
+    expect(ofProject.json.map(({ event_name }: any) => event_name)).toEqual([
+      'member_added',
+      'member_added',
+      'project_created',
+    ])
+    expect(ofProject.headers['x-total']).toBe('3')
+    const { id } = ofProject.json[0]
+    expect((await maintainer.get(`${atProject}/${id}`)).json).toEqual(ofProject.json[0])
+    expect((await world.root.get(`/audit_events/${id}`)).json).toEqual(ofProject.json[0])
+    expect(await owner.get(`${atGroup}/${id}`)).toMatchObject({ status: 404, json: { message: '404 Not found' } })
+    expect((await developer.get(atProject)).status).toBe(403)
+    expect((await maintainer.get(atGroup)).status).toBe(403)
+    expect((await owner.get('/audit_events')).status).toBe(403)
+    expect((await world.anonymous.get('/audit_events')).status).toBe(401)
+  })
+
+  test('is filtered by time and entity', async ({ world }) => {
+    const ann = await world.user()
+    const list = async (query: string) =>
+      (await world.root.get(`/audit_events?entity_type=User&entity_id=${ann.id}&${query}`)).json
+    expect(await list('created_after=2000-01-01')).toHaveLength(2)
+    expect(await list('created_before=2000-01-01')).toEqual([])
+    expect(await list('created_after=2100-01-01T00:00:00Z')).toEqual([])
+    expect((await world.root.get('/audit_events?entity_type=Nothing')).json).toEqual({
+      error: 'entity_type does not have a valid value',
+    })
+    expect((await world.root.get('/audit_events?created_after=soon')).json).toEqual({
+      error: 'created_after is invalid',
+    })
+    const page = await world.root.get('/audit_events?pagination=keyset&per_page=2')
+    expect(page.json).toHaveLength(2)
+    expect(page.headers['link']).toContain('rel="next"')
+  })
+})

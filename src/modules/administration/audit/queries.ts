@@ -1,0 +1,66 @@
+import type { List } from '../../../api/page.ts'
+import type { Db } from '../../../db/db.ts'
+import { raw, type Sql, sql } from '../../../db/sql.ts'
+import type { Timestamp } from '../../../db/types.ts'
+import type { EntityType } from '../../../events/audit.ts'
+import type { Audited } from '../../../events/audited.ts'
+
+export type AuditRow = {
+  id: number
+  event: string
+  author_id: number | null
+  author_name: string
+  impersonator_id: number | null
+  token_id: number | null
+  address: string | null
+  entity_type: EntityType
+  entity_id: number
+  entity_path: string
+  verb: Audited['verb']
+  noun: string
+  target_type: string
+  target_id: number | null
+  target_details: string | null
+  facts: Record<string, unknown>
+  created_at: Timestamp
+}
+
+export type AuditFilters = {
+  entity_type?: EntityType
+  entity_id?: number
+  created_after?: Date
+  created_before?: Date
+}
+
+const columns =
+  raw(`a.id, a.event, a.author_id, a.author_name, a.impersonator_id, a.token_id, a.address, a.entity_type, a.entity_id,
+  a.entity_path, a.verb, a.noun, a.target_type, a.target_id, a.target_details, a.facts, a.created_at`)
+
+/** What the audit log has of these entities in this time, the newest first. */
+export const auditEvents = (filters: AuditFilters): List => ({
+  type: 'AuditEvent',
+  select: sql`select ${columns} from audit_events a`,
+  from: raw('from audit_events a'),
+  where: conditions(filters),
+  order: [{ by: raw('a.id'), direction: 'desc' }],
+  keyset: { direction: 'desc' },
+})
+
+/** One of them, if it is of the entity that is named. */
+export const findAuditEvent = (
+  db: Db,
+  id: number,
+  { entity_type, entity_id }: Pick<AuditFilters, 'entity_type' | 'entity_id'> = {},
+): Promise<AuditRow | undefined> =>
+  db.row<AuditRow>(sql`select ${columns} from audit_events a where a.id = ${id}
+    and (${entity_type ?? null}::text is null or a.entity_type = ${entity_type ?? null})
+    and (${entity_id ?? null}::bigint is null or a.entity_id = ${entity_id ?? null})`)
+
+function conditions({ entity_type, entity_id, created_after, created_before }: AuditFilters): Sql[] {
+  const where: Sql[] = []
+  if (entity_type !== undefined) where.push(sql`a.entity_type = ${entity_type}`)
+  if (entity_id !== undefined) where.push(sql`a.entity_id = ${entity_id}`)
+  if (created_after !== undefined) where.push(sql`a.created_at >= ${created_after}`)
+  if (created_before !== undefined) where.push(sql`a.created_at <= ${created_before}`)
+  return where
+}

@@ -1,0 +1,103 @@
+import { endpoint } from '../../../api/endpoint.ts'
+import { fetchPage } from '../../../api/page.ts'
+import { Id, OneOf, Optional, Params, Timestamp } from '../../../api/params/types.ts'
+import type { Db } from '../../../db/db.ts'
+import { entityTypes } from '../../../events/audit.ts'
+import { rowNotFound } from '../../../kernel/failure.ts'
+import { group } from '../../groups/index.ts'
+import { instance } from '../../instance/index.ts'
+import { project } from '../../projects/index.ts'
+import { AuditEvent } from './entity.ts'
+import { type AuditFilters, type AuditRow, auditEvents, findAuditEvent } from './queries.ts'
+
+const time = {
+  created_after: Optional(Timestamp({ description: 'At this time or later' })),
+  created_before: Optional(Timestamp({ description: 'At this time or earlier' })),
+}
+
+const audit_event_id = Id({ description: 'Id of the audit event' })
+
+async function getAuditEvent(db: Db, id: number, of: AuditFilters = {}): Promise<AuditRow> {
+  const row = await findAuditEvent(db, id, of)
+  if (!row) throw rowNotFound()
+  return row
+}
+
+export const auditRoutes = [
+  endpoint({
+    method: 'GET',
+    path: '/audit_events',
+    summary: 'Who did what, newest first',
+    subject: instance,
+    allow: 'administer',
+    params: Params({
+      entity_type: Optional(OneOf(entityTypes, { description: 'To what kind of thing' })),
+      entity_id: Optional(Id({ description: 'To which one' })),
+      ...time,
+    }),
+    paged: true,
+    returns: AuditEvent,
+    handle: ({ params, page, ctx }) => fetchPage<AuditRow>(ctx.db, auditEvents(params), page),
+  }),
+
+  endpoint({
+    method: 'GET',
+    path: '/audit_events/:id',
+    summary: 'One audit event',
+    subject: instance,
+    allow: 'administer',
+    params: Params({ id: audit_event_id }),
+    returns: AuditEvent,
+    handle: ({ params, ctx }) => getAuditEvent(ctx.db, params.id),
+  }),
+
+  endpoint({
+    method: 'GET',
+    path: '/groups/:id/audit_events',
+    summary: 'Who did what to a group, newest first',
+    subject: group,
+    allow: 'read_audit_event',
+    params: Params(time),
+    paged: true,
+    returns: AuditEvent,
+    handle: ({ subject, params, page, ctx }) =>
+      fetchPage<AuditRow>(ctx.db, auditEvents({ ...params, entity_type: 'Group', entity_id: subject.id }), page),
+  }),
+
+  endpoint({
+    method: 'GET',
+    path: '/groups/:id/audit_events/:audit_event_id',
+    summary: 'One audit event of a group',
+    subject: group,
+    allow: 'read_audit_event',
+    params: Params({ audit_event_id }),
+    returns: AuditEvent,
+    handle: ({ subject, params, ctx }) =>
+      getAuditEvent(ctx.db, params.audit_event_id, { entity_type: 'Group', entity_id: subject.id }),
+  }),
+
+  endpoint({
+    method: 'GET',
+    path: '/projects/:id/audit_events',
+    summary: 'Who did what to a project, newest first',
+    subject: project,
+    allow: 'read_audit_event',
+    params: Params(time),
+    paged: true,
+    returns: AuditEvent,
+    handle: ({ subject, params, page, ctx }) =>
+      fetchPage<AuditRow>(ctx.db, auditEvents({ ...params, entity_type: 'Project', entity_id: subject.id }), page),
+  }),
+
+  endpoint({
+    method: 'GET',
+    path: '/projects/:id/audit_events/:audit_event_id',
+    summary: 'One audit event of a project',
+    subject: project,
+    allow: 'read_audit_event',
+    params: Params({ audit_event_id }),
+    returns: AuditEvent,
+    handle: ({ subject, params, ctx }) =>
+      getAuditEvent(ctx.db, params.audit_event_id, { entity_type: 'Project', entity_id: subject.id }),
+  }),
+]

@@ -1,0 +1,94 @@
+import { Readable } from 'node:stream'
+import { buffer } from 'node:stream/consumers'
+import { FormData } from 'undici'
+import { describe, expect } from 'vitest'
+import { test, unique, World } from '../../../../test/world.ts'
+import type { Digest } from '../../../blobs/blob-store.ts'
+import { removeProject } from '../../projects/projects/jobs.ts'
+import { checkLargeFiles } from '../../pushes/large-files/check.ts'
+import { basic, oidOf, upload } from '../../pushes/large-files/testing.ts'
+import { collectBlobs } from './service.ts'
+
+/** As if all that is stored now had been stored long ago. */
+const later = () => new Date(Date.now() + 60_000)
+
+describe('blobs that nothing names', () => {
+  test('are collected after the time of grace, those of files and pictures are not', async () => {
+    await using world = await World.start()
+    const ctx = await world.app.open(null)
+    const project = await world.project()
+    const [kept, shared, alone] = [unique('kept'), unique('shared'), unique('alone')]
+    const doomed = await world.project()
+    for (const content of [kept, shared]) await upload(world.root, project, content)
+    for (const content of [shared, alone]) await upload(world.root, doomed, content)
+    const picture = Buffer.concat([Buffer.from('89504e470d0a1a0a', 'hex'), Buffer.from(unique('picture'))])
+    const form = new FormData()
+    form.set('avatar', new Blob([picture]), 'x.png')
+    expect((await world.root.send('PUT', `/projects/${project.id}`, { body: form })).status).toBe(200)
+    await ctx.blobs.put(Readable.from([Buffer.from('nobody wants this')]))
+
+    await world.root.delete(`/projects/${doomed.id}`)
+    await world.rows('update projects set deleting = true where id = $1', [doomed.id])
+    await removeProject.run({ projectId: doomed.id }, ctx)
+
+    expect(await collectBlobs(ctx, new Date(Date.now() - 60_000))).toBe(0)
+    expect(await collectBlobs(ctx, later())).toBe(2)
+    expect(await collectBlobs(ctx, later())).toBe(0)
+    const there = async (content: string | Buffer) => ctx.blobs.has(oidOf(content) as Digest)
+    expect(await Promise.all([kept, shared, picture, alone, 'nobody wants this'].map(there))).toEqual([
+      true,
+      true,
+      true,
+      false,
+      false,
+    ])
+  })
+
+  test('no upload that was acknowledged is lost to a collection beside it', async () => {
+    await using world = await World.start()
+    const ctx = await world.app.open(null)
+    const project = await world.project()
+    const contents = Array.from({ length: 40 }, (_, n) => unique(`raced ${n}`))
+    // All are there already, old and unreferenced.
+    for (const content of contents) await ctx.blobs.put(Readable.from([Buffer.from(content)]))
+    await new Promise((resolve) => setTimeout(resolve, 20))
+    const since = new Date()
+    let going = true
+    const collecting = (async () => {
+      while (going) await collectBlobs(ctx, since)
+    })()
+    const sent = await Promise.all(
+      contents.map((content) =>
+        world.root.send('PUT', `//${project.full_path}.git/gitlab-lfs/objects/${oidOf(content)}/${content.length}`, {
+          headers: basic(world.root),
+          body: content,
+        }),
+      ),
+    )
+    going = false
+    await collecting
+    expect(sent.map(({ status }) => status)).toEqual(contents.map(() => 200))
+    for (const content of contents) {
+      const blob = await ctx.blobs.get(oidOf(content) as Digest)
+      expect((await buffer(blob!.body)).toString()).toBe(content)
+    }
+    expect(await checkLargeFiles(ctx)).toEqual([])
+  })
+})
+
+test('a check tells of large files whose bytes are gone or cut', async ({ world }) => {
+  const ctx = await world.app.open(null)
+  const project = await world.project()
+  const [gone, cut] = [unique('gone'), unique('cut')]
+  for (const content of [gone, cut]) await upload(world.root, project, content)
+  await ctx.blobs.delete(oidOf(gone) as Digest)
+  await world.rows('update large_files set size = size + 1 where oid = $1', [oidOf(cut)])
+  const found = await checkLargeFiles(ctx)
+  expect(found.filter((line) => line.startsWith(`project ${project.id}:`)).sort()).toEqual(
+    [
+      `project ${project.id}: its large file ${oidOf(gone)} is missing`,
+      `project ${project.id}: its large file ${oidOf(cut)} has ${cut.length} bytes instead of ${cut.length + 1}`,
+    ].sort(),
+  )
+  await world.rows('delete from large_files where project_id = $1', [project.id])
+})

@@ -1,0 +1,19 @@
+import { Type } from 'typebox'
+import { job } from '../../../jobs/job.ts'
+import { collectBlobs } from './service.ts'
+
+/** Longer than any upload takes from its last byte to the row that names it, and enough to undo a mistake. */
+const graceMs = 24 * 60 * 60_000
+
+/** Takes away what nothing names any more: files of removed projects, pictures that were replaced, uploads that broke off. */
+export const collectUnusedBlobs = job({
+  name: 'collect_unused_blobs',
+  input: Type.Object({}),
+  key: () => 'collect_unused_blobs',
+  attempts: 3,
+  every: { cron: '40 3 * * *', input: {} },
+  async run(_input, ctx) {
+    const blobs = await collectBlobs(ctx, new Date(Date.now() - graceMs))
+    if (blobs > 0) ctx.log.info({ blobs }, 'collected blobs that nothing names')
+  },
+})

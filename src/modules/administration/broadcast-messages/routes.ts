@@ -1,0 +1,107 @@
+import { Type } from 'typebox'
+import { endpoint } from '../../../api/endpoint.ts'
+import { entity } from '../../../api/entity.ts'
+import { fetchPage } from '../../../api/page.ts'
+import { Flag, Id, Nullable, OneOf, Optional, Params, Text, Timestamp } from '../../../api/params/types.ts'
+import { nullable, timestamp } from '../../../api/schema.ts'
+import { instance } from '../../instance/index.ts'
+import { type BroadcastMessageRow, broadcastMessages, broadcastTypes } from './queries.ts'
+import { createBroadcastMessage, editBroadcastMessage, getBroadcastMessage, removeBroadcastMessage } from './service.ts'
+
+const BroadcastMessage = entity({
+  name: 'BroadcastMessage',
+  schema: Type.Object({
+    id: Type.Integer(),
+    message: Type.String(),
+    starts_at: timestamp(),
+    ends_at: timestamp(),
+    color: Type.String({ description: 'Of the background' }),
+    font: Type.String({ description: 'Colour of the text' }),
+    target_path: nullable(Type.String()),
+    broadcast_type: Type.String({ enum: [...broadcastTypes] }),
+    dismissable: Type.Boolean(),
+    active: Type.Boolean({ description: 'It has begun and has not ended' }),
+  }),
+  present: (row: BroadcastMessageRow) => ({
+    id: row.id,
+    message: row.message,
+    starts_at: row.starts_at,
+    ends_at: row.ends_at,
+    color: row.color,
+    font: row.font,
+    target_path: row.target_path,
+    broadcast_type: row.broadcast_type,
+    dismissable: row.dismissable,
+    active: row.active,
+  }),
+})
+
+const messageId = { id: Id({ description: 'Id of the message' }) }
+
+const attributes = {
+  starts_at: Optional(Timestamp({ description: 'When it begins; a new one now' })),
+  ends_at: Optional(Timestamp({ description: 'When it ends; a new one after an hour' })),
+  color: Optional(Text({ description: 'Colour of the background: #rgb or #rrggbb' })),
+  font: Optional(Text({ description: 'Colour of the text: #rgb or #rrggbb' })),
+  target_path: Optional(Nullable(Text({ description: 'Paths on which it is shown, `*` for any text; all without' }))),
+  broadcast_type: Optional(OneOf(broadcastTypes, { description: 'Where it is shown; a new one as banner' })),
+  dismissable: Optional(Flag({ description: 'People may close it' })),
+}
+
+/** Everybody may read them: they are shown to whoever comes. */
+export const broadcastMessageRoutes = [
+  endpoint({
+    method: 'GET',
+    path: '/broadcast_messages',
+    summary: 'List messages to everybody, the newest first',
+    subject: instance,
+    allow: 'browse',
+    paged: true,
+    returns: BroadcastMessage,
+    handle: ({ page, ctx }) => fetchPage<BroadcastMessageRow>(ctx.db, broadcastMessages, page),
+  }),
+
+  endpoint({
+    method: 'GET',
+    path: '/broadcast_messages/:id',
+    summary: 'One message to everybody',
+    subject: instance,
+    allow: 'browse',
+    params: Params(messageId),
+    returns: BroadcastMessage,
+    handle: ({ params, ctx }) => getBroadcastMessage(ctx, params.id),
+  }),
+
+  endpoint({
+    method: 'POST',
+    path: '/broadcast_messages',
+    summary: 'Tell everybody something',
+    subject: instance,
+    allow: 'administer',
+    params: Params({ message: Text({ description: 'What is told' }), ...attributes }),
+    returns: BroadcastMessage,
+    handle: ({ params, ctx }) => createBroadcastMessage(ctx, params),
+  }),
+
+  endpoint({
+    method: 'PUT',
+    path: '/broadcast_messages/:id',
+    summary: 'Change a message to everybody',
+    subject: instance,
+    allow: 'administer',
+    params: Params({ ...messageId, message: Optional(Text({ description: 'What is told' })), ...attributes }),
+    returns: BroadcastMessage,
+    handle: ({ params: { id, ...input }, ctx }) => editBroadcastMessage(ctx, id, input),
+  }),
+
+  endpoint({
+    method: 'DELETE',
+    path: '/broadcast_messages/:id',
+    summary: 'Delete a message to everybody',
+    subject: instance,
+    allow: 'administer',
+    params: Params(messageId),
+    returns: null,
+    handle: ({ params, ctx }) => removeBroadcastMessage(ctx, params.id),
+  }),
+]

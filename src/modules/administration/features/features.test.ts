@@ -1,0 +1,83 @@
+import { describe, expect } from 'vitest'
+import { test, unique } from '../../../../test/world.ts'
+
+const gate = (key: string, value: unknown) => ({ key, value })
+
+describe('switches of features', () => {
+  test('are for administrators', async ({ world }) => {
+    const ann = await world.user()
+    for (const ask of [
+      () => ann.get('/features'),
+      () => ann.post('/features/x', { value: true }),
+      () => ann.delete('/features/x'),
+    ])
+      expect(await ask()).toMatchObject({ status: 403, json: { message: '403 Forbidden' } })
+    expect((await world.anonymous.get('/features')).status).toBe(401)
+  })
+
+  test('are on, off, or on for some', async ({ world }) => {
+    const [name, ann, project] = [unique('feature'), await world.user(), await world.project()]
+    const send = async (input: object) => (await world.root.post(`/features/${name}`, input)).json
+    const off = { name, state: 'off', gates: [gate('boolean', false)] }
+    expect(await send({ value: 'true' })).toEqual({ name, state: 'on', gates: [gate('boolean', true)] })
+    expect(await send({ value: false })).toEqual(off)
+    expect(await send({ value: 30 })).toEqual({
+      name,
+      state: 'conditional',
+      gates: [gate('boolean', false), gate('percentage_of_time', 30)],
+    })
+    expect((await send({ value: '100', key: 'percentage_of_actors' })).state).toBe('on')
+    await send({ value: 0 })
+    expect(
+      await send({ value: true, user: ann.username, project: project.full_path, feature_group: 'testers' }),
+    ).toEqual({
+      name,
+      state: 'conditional',
+      gates: [
+        gate('boolean', false),
+        gate('actors', [`User:${ann.id}`, `Project:${project.id}`]),
+        gate('groups', ['testers']),
+      ],
+    })
+    expect((await send({ value: false, user: ann.username })).gates).toContainEqual(
+      gate('actors', [`Project:${project.id}`]),
+    )
+    expect(await send({ value: false })).toEqual(off)
+    expect((await world.root.get('/features')).json).toContainEqual(off)
+    expect((await world.root.delete(`/features/${name}`)).status).toBe(204)
+    expect((await world.root.get('/features')).json).not.toContainEqual(off)
+  })
+
+  test('are for all where a client names everybody as nothing, as the Go library does', async ({ world }) => {
+    const name = unique('feature')
+    const input = { value: true, key: '', feature_group: '', user: '', group: '', project: '' }
+    expect(await world.root.post(`/features/${name}`, input)).toMatchObject({
+      status: 201,
+      json: { state: 'on', gates: [gate('boolean', true)] },
+    })
+  })
+
+  test('refuse values that are none, and people nobody knows', async ({ world }) => {
+    expect(await world.root.post('/features/x', {})).toMatchObject({ status: 400, json: { error: 'value is missing' } })
+    for (const value of ['perhaps', 101, '-1'])
+      expect(await world.root.post('/features/x', { value })).toMatchObject({
+        status: 400,
+        json: { error: 'value does not have a valid value' },
+      })
+    expect(await world.root.post('/features/x', { value: true, user: unique('nobody') })).toMatchObject({
+      status: 404,
+      json: { message: '404 User Not Found' },
+    })
+    expect((await world.root.get('/features')).json).not.toContainEqual(expect.objectContaining({ name: 'x' }))
+  })
+
+  test('the limit on projects shown with a group is one of them', async ({ world }) => {
+    await world.settings({})
+    const limited = async () => (await world.root.get('/application/settings')).json.limit_projects_in_groups_api
+    expect(await limited()).toBe(true)
+    await world.root.post('/features/limit_projects_in_groups_api', { value: false })
+    expect(await limited()).toBe(false)
+    await world.root.delete('/features/limit_projects_in_groups_api')
+    expect(await limited()).toBe(true)
+  })
+})

@@ -1,0 +1,19 @@
+import type { Db, Tx } from '../../../db/db.ts'
+import { sql } from '../../../db/sql.ts'
+import type { Gates } from './gates.ts'
+
+export type FeatureRow = { name: string; gates: Gates }
+
+export const allFeatures = (db: Db): Promise<FeatureRow[]> =>
+  db.rows(sql`select name, gates from feature_flags order by name`)
+
+/** Makes the switch if there is none; nobody else changes it until the transaction ends. */
+export const lockFeature = async (tx: Tx, name: string): Promise<FeatureRow> =>
+  (await tx.row<FeatureRow>(sql`
+    insert into feature_flags (name) values (${name}) on conflict (name) do update set updated_at = now() returning name, gates`))!
+
+export const saveFeature = (tx: Tx, { name, gates }: FeatureRow): Promise<number> =>
+  tx.run(sql`update feature_flags set gates = ${JSON.stringify(gates)}::jsonb, updated_at = now() where name = ${name}`)
+
+export const deleteFeature = (tx: Tx, name: string): Promise<number> =>
+  tx.run(sql`delete from feature_flags where name = ${name}`)

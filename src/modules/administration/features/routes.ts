@@ -1,0 +1,81 @@
+import { Type } from 'typebox'
+import { endpoint, listed } from '../../../api/endpoint.ts'
+import { entity } from '../../../api/entity.ts'
+import { Filled, OneOf, Optional, Params, Text } from '../../../api/params/types.ts'
+import { instance } from '../../instance/index.ts'
+import { shownGates, stateOf } from './gates.ts'
+import { allFeatures, type FeatureRow } from './queries.ts'
+import { forgetFeature, switchFeature } from './service.ts'
+
+const Feature = entity({
+  name: 'Feature',
+  schema: Type.Object({
+    name: Type.String(),
+    state: Type.String({ enum: ['on', 'off', 'conditional'] }),
+    gates: Type.Array(
+      Type.Object({
+        key: Type.String({ description: 'boolean, percentage_of_actors, percentage_of_time, actors or groups' }),
+        value: Type.Union([Type.Boolean(), Type.Integer(), Type.Array(Type.String())]),
+      }),
+    ),
+  }),
+  present: ({ name, gates }: FeatureRow) => ({
+    name,
+    state: stateOf(gates),
+    gates: shownGates(gates).map(({ key, value }) => ({
+      key,
+      value: typeof value === 'object' ? [...value] : value,
+    })),
+  }),
+})
+
+const named = { name: Filled({ maxLength: 255, pattern: '^[A-Za-z0-9_.:-]+$', description: 'Name of the feature' }) }
+/** Compat: the Go library sends what nobody said as an empty text. */
+const who = (description: string) => Optional(Text({ maxLength: 1024, description }))
+
+/** Switches that clients keep here. The product itself asks about `limit_projects_in_groups_api` for all. */
+export const featureRoutes = [
+  endpoint({
+    method: 'GET',
+    path: '/features',
+    summary: 'All switches of features that somebody touched',
+    subject: instance,
+    allow: 'administer',
+    returns: listed(Feature),
+    handle: ({ ctx }) => allFeatures(ctx.db),
+  }),
+
+  endpoint({
+    method: 'POST',
+    path: '/features/:name',
+    summary: 'Switch a feature on or off, for all or some',
+    subject: instance,
+    allow: 'administer',
+    params: Params({
+      ...named,
+      value: Filled({ description: 'true, false, or the percentage for whom it is on' }),
+      key: OneOf(['percentage_of_actors', 'percentage_of_time', ''], {
+        default: 'percentage_of_time',
+        description: 'Of what `value` is a percentage; of time, if empty',
+      }),
+      feature_group: who('Name of a kind of people'),
+      user: who('Username'),
+      group: who('Full path of a group'),
+      project: who('Full path of a project'),
+    }),
+    returns: Feature,
+    handle: ({ params: { name, key, ...input }, ctx }) =>
+      switchFeature(ctx, name, { ...input, key: key || 'percentage_of_time' }),
+  }),
+
+  endpoint({
+    method: 'DELETE',
+    path: '/features/:name',
+    summary: 'Forget a switch',
+    subject: instance,
+    allow: 'administer',
+    params: Params(named),
+    returns: null,
+    handle: ({ params, ctx }) => forgetFeature(ctx, params.name),
+  }),
+]

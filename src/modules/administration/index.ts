@@ -1,0 +1,1 @@
+export { findPicture, type PictureName, pictures } from './appearance/queries.ts'

@@ -1,0 +1,51 @@
+import { Type } from 'typebox'
+import { endpoint, raw } from '../../../api/endpoint.ts'
+import { entity } from '../../../api/entity.ts'
+import { File, Nullable, Params } from '../../../api/params/types.ts'
+import { nullable } from '../../../api/schema.ts'
+import { editUser, findUser, type UserRow } from '../../accounts/index.ts'
+import { group } from '../../groups/index.ts'
+import { instance } from '../../instance/index.ts'
+import { avatarUrl } from '../../namespaces/index.ts'
+import { project } from '../../projects/index.ts'
+import { openPicture } from './service.ts'
+
+const OwnAvatar = entity({
+  name: 'OwnAvatar',
+  schema: Type.Object({ avatar_url: nullable(Type.String({ description: 'That of the avatar service without one' })) }),
+  present: (row: UserRow, ctx) => ({ avatar_url: avatarUrl(row, ctx) }),
+})
+
+export const pictureRoutes = [
+  endpoint({
+    method: 'PUT',
+    path: '/user/avatar',
+    summary: "Change the caller's picture",
+    subject: instance,
+    allow: 'use',
+    params: Params({ avatar: Nullable(File({ description: 'Picture; empty takes it away' })) }),
+    returns: OwnAvatar,
+    handle: async ({ params: { avatar }, ctx }) =>
+      editUser(ctx, (await findUser(ctx.db, ctx.actor!.id))!, { avatar, skip_reconfirmation: false }),
+  }),
+
+  endpoint({
+    method: 'GET',
+    path: '/groups/:id/avatar',
+    summary: 'The picture of a group',
+    subject: group,
+    allow: 'read_group',
+    returns: raw('image/*'),
+    handle: ({ subject, reply, ctx }) => openPicture(ctx, reply, 'group', subject.id),
+  }),
+
+  endpoint({
+    method: 'GET',
+    path: '/projects/:id/avatar',
+    summary: 'The picture of a project',
+    subject: project,
+    allow: 'read_project',
+    returns: raw('image/*'),
+    handle: ({ subject, reply, ctx }) => openPicture(ctx, reply, 'project', subject.id),
+  }),
+]

@@ -1,0 +1,14 @@
+export { Pipeline, PipelineDetail, PipelineReferenceSchema, pipelineReference } from './pipelines/entity.ts'
+export {
+  choosePipeline,
+  findNewestPipeline,
+  insertPipeline,
+  listPipelinesFor,
+  lockCommit,
+  newestPipelines,
+  newestPipelinesOfRefs,
+  type PipelineDetailRow,
+  type PipelineRow,
+} from './pipelines/queries.ts'
+export { getPipeline, refreshPipeline, shortName } from './pipelines/service.ts'
+export { isFinished, type Status, statuses } from './pipelines/status.ts'

@@ -1,0 +1,111 @@
+import { Type } from 'typebox'
+import { entity } from '../../../api/entity.ts'
+import { nullable, timestamp } from '../../../api/schema.ts'
+import type { Site } from '../../../api/site.ts'
+import { nullOid } from '../../../git/oid.ts'
+import { UserReferenceSchema, userReference } from '../../accounts/index.ts'
+import type { PipelineDetailRow, PipelineRow } from './queries.ts'
+import type { Status } from './status.ts'
+
+type Named = { readonly id: number; readonly full_path: string }
+
+/** A pipeline and its project; those of a page are of one project. */
+type Shown<Row extends PipelineRow> = { readonly pipeline: Row; readonly project: Named }
+
+const pipelineUrl = (site: Site, { full_path }: Named, id: number) => `${site.url}/${full_path}/-/pipelines/${id}`
+
+const reference = {
+  id: Type.Integer(),
+  project_id: Type.Integer(),
+  sha: Type.String(),
+  ref: Type.String({ description: 'Branch or tag' }),
+  status: Type.String(),
+  created_at: timestamp(),
+  updated_at: timestamp('When it became what it is'),
+  web_url: Type.String(),
+}
+
+/** A pipeline as other records carry it. */
+export const PipelineReferenceSchema = Type.Object(reference)
+
+export const pipelineReference = (
+  pipeline: Pick<PipelineRow, 'id' | 'sha' | 'ref' | 'status' | 'created_at' | 'updated_at'>,
+  project: Named,
+  site: Site,
+) => ({
+  id: pipeline.id,
+  project_id: project.id,
+  sha: pipeline.sha as string,
+  ref: pipeline.ref,
+  status: pipeline.status as string,
+  created_at: pipeline.created_at,
+  updated_at: pipeline.updated_at,
+  web_url: pipelineUrl(site, project, pipeline.id),
+})
+
+const listed = {
+  ...reference,
+  iid: Type.Integer({ description: 'Counts from 1 in each project' }),
+  source: Type.String({ description: 'external: made by statuses that were reported' }),
+}
+
+const listedOf = ({ pipeline, project }: Shown<PipelineRow>, site: Site) => ({
+  ...pipelineReference(pipeline, project, site),
+  iid: pipeline.iid,
+  source: pipeline.source,
+})
+
+/** A pipeline in a list. */
+export const Pipeline = entity({
+  name: 'Pipeline',
+  schema: Type.Object(listed),
+  present: (row: Shown<PipelineRow>, { site }) => listedOf(row, site),
+})
+
+/** What a status is called before people, where that is another word. */
+const words: Partial<Record<Status, string>> = { success: 'passed', scheduled: 'delayed', manual: 'blocked' }
+
+/** One pipeline. */
+export const PipelineDetail = entity({
+  name: 'PipelineDetail',
+  schema: Type.Object({
+    ...listed,
+    before_sha: Type.String({ description: 'Zeros: no push made it' }),
+    tag: Type.Boolean({ description: 'The ref is a tag' }),
+    user: nullable(UserReferenceSchema, { description: 'Who reported first' }),
+    started_at: nullable(timestamp()),
+    finished_at: nullable(timestamp()),
+    duration: nullable(Type.Integer({ description: 'Seconds in which something ran' })),
+    coverage: nullable(Type.String({ description: 'Mean of its statuses, in per cent' })),
+    detailed_status: Type.Object({
+      icon: Type.String(),
+      text: Type.String(),
+      label: Type.String(),
+      group: Type.String(),
+      tooltip: Type.String(),
+      details_path: Type.String(),
+    }),
+  }),
+  present(row: Shown<PipelineDetailRow>, ctx) {
+    const { pipeline, project } = row
+    const word = words[pipeline.status] ?? pipeline.status
+    return {
+      ...listedOf(row, ctx.site),
+      before_sha: nullOid,
+      tag: pipeline.tag,
+      user: pipeline.user && userReference(pipeline.user, ctx),
+      started_at: pipeline.started_at,
+      finished_at: pipeline.finished_at,
+      duration: pipeline.duration,
+      coverage: pipeline.coverage,
+      detailed_status: {
+        icon: `status_${pipeline.status}`,
+        text: word,
+        label: word,
+        group: pipeline.status,
+        tooltip: word,
+        details_path: `/${project.full_path}/-/pipelines/${pipeline.id}`,
+      },
+    }
+  },
+})

@@ -1,0 +1,214 @@
+import type { Direction, List } from '../../../api/page.ts'
+import type { Db, Tx } from '../../../db/db.ts'
+import { raw, type Sql, sql } from '../../../db/sql.ts'
+import type { Timestamp } from '../../../db/types.ts'
+import type { Oid } from '../../../git/oid.ts'
+import { type UserReferenceRow, userReferenceJson } from '../../accounts/index.ts'
+import type { Count, Status } from './status.ts'
+
+export type PipelineRow = {
+  id: number
+  iid: number
+  project_id: number
+  sha: Oid
+  /** Short name of a branch or tag. */
+  ref: string
+  tag: boolean
+  source: string
+  status: Status
+  user_id: number | null
+  created_at: Timestamp
+  updated_at: Timestamp
+  started_at: Timestamp | null
+  finished_at: Timestamp | null
+  /** Seconds. */
+  duration: number | null
+}
+
+const columns = raw(
+  'p.id, p.iid, p.project_id, p.sha, p.ref, p.tag, p.source, p.status, p.user_id, p.created_at, p.updated_at, p.started_at, p.finished_at, p.duration',
+)
+
+export const pipelineOrders = ['id', 'status', 'ref', 'updated_at', 'user_id'] as const
+
+export type PipelineFilters = {
+  status?: Status
+  ref?: string
+  sha?: string
+  username?: string
+  updated_after?: Date
+  updated_before?: Date
+  order_by: (typeof pipelineOrders)[number]
+  sort: Direction
+}
+
+/** Some pipelines of a project: by what became of them, or the newest of each of some branches or tags. */
+export type PipelineScope =
+  | { readonly statuses: readonly Status[] }
+  | { readonly newestOf: 'branch' | 'tag'; readonly names: readonly string[] }
+
+const inScope = (projectId: number, scope: PipelineScope): Sql =>
+  'statuses' in scope
+    ? sql`p.status = any(${scope.statuses}::text[])`
+    : sql`p.id = any(array(select (select n.id from pipelines n where n.project_id = ${projectId} and n.ref = name
+        and n.tag = ${scope.newestOf === 'tag'} order by n.id desc limit 1) from unnest(${scope.names}::text[]) as name))`
+
+export function listPipelines(projectId: number, filters: PipelineFilters, scope: PipelineScope | undefined): List {
+  const where = [sql`p.project_id = ${projectId}`]
+  if (scope) where.push(inScope(projectId, scope))
+  if (filters.status !== undefined) where.push(sql`p.status = ${filters.status}`)
+  if (filters.ref) where.push(sql`p.ref = ${filters.ref}`)
+  if (filters.sha) where.push(sql`p.sha = ${filters.sha}`)
+  if (filters.username)
+    where.push(sql`p.user_id = (select id from users where lower(username) = lower(${filters.username}))`)
+  if (filters.updated_after !== undefined) where.push(sql`p.updated_at > ${filters.updated_after}`)
+  if (filters.updated_before !== undefined) where.push(sql`p.updated_at < ${filters.updated_before}`)
+  const direction = filters.sort
+  const byId = { by: raw('p.id'), direction }
+  return {
+    type: 'Pipeline',
+    select: sql`select ${columns} from pipelines p`,
+    from: raw('from pipelines p'),
+    where,
+    order: filters.order_by === 'id' ? [byId] : [{ by: raw(`p.${filters.order_by}`), direction }, byId],
+    keyset: filters.order_by === 'id' ? { direction } : undefined,
+  }
+}
+
+/** Those of commits that a merge request has or had, for its branch, in the project of its source; none without that. */
+export const listPipelinesFor = (
+  projectId: number | null,
+  mergeRequest: { readonly id: number; readonly source_branch: string },
+): List => ({
+  type: 'Pipeline',
+  select: sql`select ${columns} from pipelines p`,
+  from: raw('from pipelines p'),
+  where: [
+    sql`p.project_id = ${projectId}`,
+    sql`p.ref = ${mergeRequest.source_branch}`,
+    sql`exists (select from merge_request_commits c join merge_request_diffs d on d.id = c.diff_id
+      where c.oid = p.sha and d.merge_request_id = ${mergeRequest.id})`,
+  ],
+  order: [{ by: raw('p.id'), direction: 'desc' }],
+  keyset: { direction: 'desc' },
+})
+
+/** One pipeline as its own record shows it. */
+export type PipelineDetailRow = PipelineRow & {
+  user: UserReferenceRow | null
+  /** Mean of what the latest statuses say, in per cent with two decimals. */
+  coverage: string | null
+}
+
+const detail = sql`select ${columns}, case when u.id is not null then ${userReferenceJson('u')} end as user,
+  (select round(avg(s.coverage)::numeric, 2)::text from commit_statuses s where s.pipeline_id = p.id and not s.retried) as coverage
+  from pipelines p left join users u on u.id = p.user_id`
+
+export const findPipeline = (db: Db, projectId: number, id: number): Promise<PipelineDetailRow | undefined> =>
+  db.row<PipelineDetailRow>(sql`${detail} where p.project_id = ${projectId} and p.id = ${id}`)
+
+/** The newest pipeline of a commit for a ref. */
+export const findNewestPipeline = (
+  db: Db,
+  projectId: number,
+  sha: Oid,
+  ref: string,
+): Promise<PipelineDetailRow | undefined> =>
+  db.row<PipelineDetailRow>(
+    sql`${detail} where p.project_id = ${projectId} and p.sha = ${sha} and p.ref = ${ref} order by p.id desc limit 1`,
+  )
+
+/** The newest pipeline of each commit of a project, whatever its ref; commits without one are left out. One statement. */
+export const newestPipelines = (
+  db: Db,
+  commits: readonly { readonly projectId: number; readonly sha: Oid }[],
+): Promise<PipelineRow[]> =>
+  db.rows<PipelineRow>(sql`
+    select distinct on (p.project_id, p.sha) ${columns}
+    from unnest(${commits.map(({ projectId }) => projectId)}::bigint[], ${commits.map(({ sha }) => sha)}::text[]) as c (project_id, sha)
+    join pipelines p on p.project_id = c.project_id and p.sha = c.sha order by p.project_id, p.sha, p.id desc`)
+
+/** The newest pipeline of each commit for a ref, of any projects; those without one are left out. One statement. */
+export const newestPipelinesOfRefs = (
+  db: Db,
+  wanted: readonly { readonly projectId: number; readonly sha: Oid; readonly ref: string }[],
+): Promise<PipelineRow[]> =>
+  db.rows<PipelineRow>(sql`
+    select distinct on (p.project_id, p.sha, p.ref) ${columns}
+    from unnest(${wanted.map(({ projectId }) => projectId)}::bigint[], ${wanted.map(({ sha }) => sha)}::text[],
+      ${wanted.map(({ ref }) => ref)}::text[]) as w (project_id, sha, ref)
+    join pipelines p on p.project_id = w.project_id and p.sha = w.sha and p.ref = w.ref
+    order by p.project_id, p.sha, p.ref, p.id desc`)
+
+/** Which pipeline a report is for: the newest of the commit, narrowed by what is given. */
+export type PipelineChoice = {
+  readonly projectId: number
+  readonly sha: Oid
+  readonly ref: string | undefined
+  readonly id: number | undefined
+}
+
+export const choosePipeline = (db: Db, { projectId, sha, ref, id }: PipelineChoice): Promise<PipelineRow | undefined> =>
+  db.row<PipelineRow>(sql`
+    select ${columns} from pipelines p where p.project_id = ${projectId} and p.sha = ${sha}
+      and p.ref = coalesce(${ref ?? null}::text, p.ref) and p.id = coalesce(${id ?? null}::bigint, p.id)
+    order by p.id desc limit 1`)
+
+/**
+ * Whoever reports on a commit waits here until those before him are done, so that each sees what the others wrote. False
+ * when the project is going.
+ */
+export const lockCommit = async (tx: Tx, projectId: number, sha: Oid): Promise<boolean> =>
+  (await tx.row(sql`
+    select pg_advisory_xact_lock(hashtextextended(${`${projectId} ${sha}`}, 0)) from projects
+    where id = ${projectId} and not deleting for key share`)) !== undefined
+
+export type NewPipeline = {
+  readonly projectId: number
+  readonly sha: Oid
+  readonly ref: string
+  readonly tag: boolean
+  readonly userId: number
+}
+
+/** With the next number of its project, whose row is locked for it. */
+export async function insertPipeline(tx: Tx, { projectId, sha, ref, tag, userId }: NewPipeline): Promise<PipelineRow> {
+  await tx.run(sql`select from projects where id = ${projectId} for no key update`)
+  return (await tx.row<PipelineRow>(sql`
+    insert into pipelines as p (project_id, iid, sha, ref, tag, status, user_id)
+    select ${projectId}, coalesce(max(iid), 0) + 1, ${sha}, ${ref}, ${tag}, 'created', ${userId}
+    from pipelines where project_id = ${projectId}
+    returning ${columns}`))!
+}
+
+/** What the latest statuses of a pipeline add up to. */
+export type Tally = {
+  counts: Count[]
+  /** Names, in order. */
+  stages: string[]
+  /** Seconds in which at least one of them ran; null when none did. */
+  duration: number | null
+}
+
+export const tallyPipeline = async (tx: Tx, id: number): Promise<Tally> =>
+  (await tx.row<Tally>(sql`
+    with latest as (select * from commit_statuses where pipeline_id = ${id} and not retried)
+    select
+      (select json_agg(c) from (select status, allow_failure, count(*) as count from latest group by 1, 2) c) as counts,
+      array(select stage from latest group by stage order by min(stage_index), stage) as stages,
+      (select round(sum(extract(epoch from upper(period) - lower(period))))::integer
+        from (select unnest(range_agg(tstzrange(started_at, finished_at))) as period from latest
+          where started_at <= finished_at) ran) as duration`))!
+
+/** The pipeline as it is now. It starts once; what ended may go on. */
+export const updatePipeline = async (
+  tx: Tx,
+  id: number,
+  { status, finished, duration }: { status: Status; finished: boolean; duration: number | null },
+): Promise<PipelineRow> =>
+  (await tx.row<PipelineRow>(sql`
+    update pipelines as p set status = ${status}, updated_at = clock.now, duration = ${duration},
+      started_at = case when ${status} = 'running' then coalesce(p.started_at, clock.now) else p.started_at end,
+      finished_at = case when ${finished} then clock.now end
+    from (select clock_timestamp() as now) clock where p.id = ${id}
+    returning ${columns}`))!

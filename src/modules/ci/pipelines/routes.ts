@@ -1,0 +1,66 @@
+import { endpoint } from '../../../api/endpoint.ts'
+import { fetchPage } from '../../../api/page.ts'
+import { Id, OneOf, Optional, Params, Text, Timestamp } from '../../../api/params/types.ts'
+import { project } from '../../projects/index.ts'
+import { Pipeline, PipelineDetail } from './entity.ts'
+import { listPipelines, type PipelineRow, pipelineOrders } from './queries.ts'
+import { getLatestPipeline, getPipeline, readScope, scopes } from './service.ts'
+import { statuses } from './status.ts'
+
+export const pipelineRoutes = [
+  endpoint({
+    method: 'GET',
+    path: '/projects/:id/pipelines',
+    summary: 'List the pipelines of a project, the newest first',
+    subject: project,
+    allow: 'read_pipeline',
+    params: Params({
+      scope: Optional(
+        OneOf(scopes, { description: 'By what became of them; the newest of each branch or tag that there is' }),
+      ),
+      status: Optional(OneOf(statuses, { description: 'That are so' })),
+      ref: Optional(Text({ description: 'Of this branch or tag' })),
+      sha: Optional(Text({ description: 'Of this commit; its full hash' })),
+      username: Optional(Text({ description: 'First reported by this person' })),
+      updated_after: Optional(Timestamp({ description: 'That changed later' })),
+      updated_before: Optional(Timestamp({ description: 'That changed earlier' })),
+      order_by: OneOf(pipelineOrders, { default: 'id', description: 'Order' }),
+      sort: OneOf(['asc', 'desc'], { default: 'desc', description: 'Direction' }),
+    }),
+    paged: true,
+    returns: Pipeline,
+    async handle({ subject, params, page, ctx }) {
+      const scope = params.scope && (await readScope(ctx, subject, params.scope))
+      const found = await fetchPage<PipelineRow>(ctx.db, listPipelines(subject.id, params, scope), page)
+      return { ...found, rows: found.rows.map((pipeline) => ({ pipeline, project: subject })) }
+    },
+  }),
+
+  endpoint({
+    method: 'GET',
+    path: '/projects/:id/pipelines/latest',
+    summary: 'The newest pipeline of the commit at which a branch or tag is',
+    subject: project,
+    allow: 'read_pipeline',
+    params: Params({ ref: Optional(Text({ description: 'Branch or tag; the default branch without' })) }),
+    returns: PipelineDetail,
+    handle: async ({ subject, params, ctx }) => ({
+      pipeline: await getLatestPipeline(ctx, subject, params.ref),
+      project: subject,
+    }),
+  }),
+
+  endpoint({
+    method: 'GET',
+    path: '/projects/:id/pipelines/:pipeline_id',
+    summary: 'One pipeline',
+    subject: project,
+    allow: 'read_pipeline',
+    params: Params({ pipeline_id: Id({ description: 'Number of the pipeline' }) }),
+    returns: PipelineDetail,
+    handle: async ({ subject, params, ctx }) => ({
+      pipeline: await getPipeline(ctx, subject, params.pipeline_id),
+      project: subject,
+    }),
+  }),
+]

@@ -1,0 +1,97 @@
+import type { Ctx } from '../../../api/ctx.ts'
+import type { Tx } from '../../../db/db.ts'
+import { emit } from '../../../events/log.ts'
+import { nullOid } from '../../../git/oid.ts'
+import { branchName, branchRef, type RefName, tagName } from '../../../git/ref-name.ts'
+import { listRefTips } from '../../../git/refs.ts'
+import { findRevision } from '../../../git/resolve.ts'
+import { rowNotFound } from '../../../kernel/failure.ts'
+import { openRepository, type ProjectSubject } from '../../projects/index.ts'
+import {
+  findNewestPipeline,
+  findPipeline,
+  type PipelineDetailRow,
+  type PipelineRow,
+  type PipelineScope,
+  tallyPipeline,
+  updatePipeline,
+} from './queries.ts'
+import { isFinished, pipelineStatus } from './status.ts'
+
+/** A ref as pipelines are called: the short name of a branch or tag, the full name of any other. */
+export const shortName = (ref: RefName): string => branchName(ref) ?? tagName(ref) ?? ref
+
+export async function getPipeline(ctx: Ctx, project: ProjectSubject, id: number): Promise<PipelineDetailRow> {
+  const found = await findPipeline(ctx.db, project.id, id)
+  if (!found) throw rowNotFound()
+  return found
+}
+
+/** The newest pipeline of the commit at which a ref is now; of the default branch when none is named. */
+export async function getLatestPipeline(
+  ctx: Ctx,
+  project: ProjectSubject,
+  named: string | undefined,
+): Promise<PipelineDetailRow> {
+  const name = named || (project.default_branch && branchRef(project.default_branch))
+  const at = name ? await findRevision(openRepository(ctx, project), name, { prefer: 'branch' }) : undefined
+  const ref = at?.ref === undefined || at.ref === 'HEAD' ? undefined : shortName(at.ref)
+  const found = at && ref !== undefined && (await findNewestPipeline(ctx.db, project.id, at.oid, ref))
+  if (!found) throw rowNotFound()
+  return found
+}
+
+export const scopes = ['running', 'pending', 'finished', 'branches', 'tags'] as const
+
+const statusScopes = {
+  running: ['running'],
+  pending: ['pending'],
+  finished: ['success', 'failed', 'canceled'],
+} as const
+
+/** What a scope means now. For branches and tags: one process, those of the repository. */
+export async function readScope(
+  ctx: Ctx,
+  project: ProjectSubject,
+  scope: (typeof scopes)[number],
+): Promise<PipelineScope> {
+  if (scope !== 'branches' && scope !== 'tags') return { statuses: statusScopes[scope] }
+  const folder = scope === 'branches' ? 'refs/heads/' : 'refs/tags/'
+  const refs = await listRefTips(openRepository(ctx, project), folder)
+  return { newestOf: scope === 'branches' ? 'branch' : 'tag', names: refs.map(({ name }) => shortName(name)) }
+}
+
+/**
+ * Brings a pipeline up to date after one of its statuses changed. When it becomes something else, tells
+ * `pipeline_changed`, with what web hooks show of it, in the same transaction.
+ */
+export async function refreshPipeline(tx: Tx, pipeline: PipelineRow, actorId: number): Promise<PipelineRow> {
+  const { counts, stages, duration } = await tallyPipeline(tx, pipeline.id)
+  const status = pipelineStatus(counts)
+  if (status === pipeline.status) return pipeline
+  const finished = isFinished(status)
+  const now = await updatePipeline(tx, pipeline.id, { status, finished, duration: finished ? duration : null })
+  await emit(tx, {
+    kind: 'pipeline_changed',
+    projectId: now.project_id,
+    actorId,
+    payload: {
+      pipeline_id: now.id,
+      iid: now.iid,
+      ref: now.ref,
+      tag: now.tag,
+      sha: now.sha,
+      before_sha: nullOid,
+      source: now.source,
+      status,
+      previous_status: pipeline.status,
+      stages,
+      user_id: now.user_id,
+      created_at: now.created_at,
+      started_at: now.started_at,
+      finished_at: now.finished_at,
+      duration: now.duration,
+    },
+  })
+  return now
+}

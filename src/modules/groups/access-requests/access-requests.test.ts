@@ -1,0 +1,175 @@
+import { describe, expect } from 'vitest'
+import { type Client, test, type World } from '../../../../test/world.ts'
+import { lockAccess } from '../../namespaces/access-index/service.ts'
+
+const bases = ['groups', 'projects'] as const
+type Base = (typeof bases)[number]
+
+/** Somewhere that people may ask to come in. */
+async function open(world: World, base: Base, more: Record<string, unknown> = {}): Promise<string> {
+  const options = { visibility: 'public', request_access_enabled: true, ...more } as const
+  const made = base === 'groups' ? await world.group(options) : await world.project(options)
+  return `/${base}/${made.id}`
+}
+
+const ask = (who: Client, place: string) => who.post(`${place}/access_requests`)
+const listed = async (world: World, place: string) =>
+  (await world.root.get(`${place}/access_requests`)).json.map(({ id }: { id: number }) => id)
+
+describe.for(bases)('requests for access to %s', (base) => {
+  const manager = base === 'groups' ? 'owner' : 'maintainer'
+
+  test('are made, listed and approved as developers', async ({ world }) => {
+    const ann = await world.user({ name: 'Ann' })
+    const place = await open(world, base)
+    const asked = await ask(ann, place)
+    const record = {
+      id: ann.id,
+      name: 'Ann',
+      username: ann.username,
+      state: 'active',
+      avatar_url: expect.any(String),
+      web_url: `${world.origin}/${ann.username}`,
+      requested_at: expect.stringMatching(/Z$/),
+    }
+    expect(asked.status).toBe(201)
+    expect(asked.json).toEqual(record)
+    expect((await world.root.get(`${place}/access_requests`)).json).toEqual([record])
+    expect((await world.root.get(`${place}/members/${ann.id}`)).status).toBe(404)
+
+    const approved = await world.root.put(`${place}/access_requests/${ann.id}/approve`)
+    expect(approved).toMatchObject({ status: 201, json: { id: ann.id, access_level: 30 } })
+    expect((await world.root.get(`${place}/members/${ann.id}`)).json).toMatchObject({ access_level: 30 })
+    expect(await listed(world, place)).toEqual([])
+    expect(await world.root.put(`${place}/access_requests/${ann.id}/approve`)).toMatchObject({
+      status: 404,
+      json: { message: '404 Not found' },
+    })
+  })
+
+  test('give no access until they are approved, and then at once', async ({ world }) => {
+    const ann = await world.user()
+    const place = await open(world, base)
+    await ask(ann, place)
+    await world.root.put(place, { visibility: 'private' })
+    expect((await ann.get(place)).status).toBe(404)
+    await world.root.put(`${place}/access_requests/${ann.id}/approve`, { access_level: 10 })
+    expect((await ann.get(place)).status).toBe(200)
+  })
+
+  test('are refused while nobody may ask, and from who asked or has access', async ({ world }) => {
+    const [ann, bob] = [await world.user(), await world.user()]
+    const closed = await open(world, base, { request_access_enabled: false })
+    expect(await ask(ann, closed)).toMatchObject({ status: 403, json: { message: '403 Forbidden' } })
+    const place = await open(world, base, { members: [[bob, 'guest']] })
+    await ask(ann, place)
+    const refused = { status: 400, json: { message: { user_id: ['already exists in source'] } } }
+    expect(await ask(ann, place)).toMatchObject(refused)
+    expect(await ask(bob, place)).toMatchObject(refused)
+  })
+
+  test('are made once by who asks twice at once', async ({ world }) => {
+    const ann = await world.user()
+    const place = await open(world, base)
+    const answers = await Promise.all([1, 2, 3].map(() => ask(ann, place)))
+    expect(answers.map(({ status }) => status).sort()).toEqual([201, 400, 400])
+    expect(await listed(world, place)).toEqual([ann.id])
+  })
+
+  test('are accepted when somebody adds who asked', async ({ world }) => {
+    const ann = await world.user()
+    const place = await open(world, base)
+    await ask(ann, place)
+    expect(await world.root.post(`${place}/members`, { user_id: ann.id, access_level: 20 })).toMatchObject({
+      status: 201,
+      json: { access_level: 20 },
+    })
+    expect(await listed(world, place)).toEqual([])
+    // Who leaves may ask anew.
+    await ann.delete(`${place}/members/${ann.id}`)
+    expect((await ask(ann, place)).status).toBe(201)
+  })
+
+  test('are approved as members are added: with levels that there are', async ({ world }) => {
+    const ann = await world.user()
+    const place = await open(world, base)
+    await ask(ann, place)
+    expect(await world.root.put(`${place}/access_requests/${ann.id}/approve`, { access_level: 15 })).toMatchObject({
+      status: 400,
+      json: { message: { access_level: ['is not included in the list'] } },
+    })
+    expect(await listed(world, place)).toEqual([ann.id])
+  })
+
+  test('are taken back by who asked and denied by managers', async ({ world }) => {
+    const [ann, bob, meg] = [await world.user(), await world.user(), await world.user()]
+    const place = await open(world, base, { members: [[meg, manager]] })
+    for (const who of [ann, bob]) await ask(who, place)
+    const stranger = await world.user()
+    expect((await stranger.delete(`${place}/access_requests/${ann.id}`)).status).toBe(403)
+    expect((await ann.delete(`${place}/access_requests/${ann.id}`)).status).toBe(204)
+    expect((await meg.delete(`${place}/access_requests/${bob.id}`)).status).toBe(204)
+    expect((await meg.delete(`${place}/access_requests/${bob.id}`)).status).toBe(404)
+    expect(await listed(world, place)).toEqual([])
+  })
+
+  test('of who is blocked are none', async ({ world }) => {
+    const ann = await world.user()
+    const place = await open(world, base)
+    await ask(ann, place)
+    await world.rows(`update users set state = 'blocked' where id = $1`, [ann.id])
+    expect(await listed(world, place)).toEqual([])
+    expect((await world.root.put(`${place}/access_requests/${ann.id}/approve`)).status).toBe(404)
+  })
+
+  test.for([
+    { who: 'nobody', makes: 401, lists: 401 },
+    { who: 'stranger', makes: 201, lists: 403 },
+    { who: 'guest', makes: 400, lists: 403 },
+    { who: 'developer', makes: 400, lists: 403 },
+    { who: 'maintainer', makes: 400, lists: base === 'groups' ? 403 : 200 },
+  ] as const)('$who: asking is $makes, listing and approving $lists', async ({ who, makes, lists }, { world }) => {
+    const [ann, bob] = [await world.user(), await world.user()]
+    const place = await open(world, base, {
+      members: who === 'nobody' || who === 'stranger' ? [] : [[ann, who]],
+    })
+    await ask(bob, place)
+    const caller = who === 'nobody' ? world.anonymous : ann
+    expect((await ask(caller, place)).status).toBe(makes)
+    expect((await caller.get(`${place}/access_requests`)).status).toBe(lists)
+    expect((await caller.put(`${place}/access_requests/${bob.id}/approve`)).status).toBe(lists === 200 ? 201 : lists)
+  })
+})
+
+describe('an archived project', () => {
+  test('takes no requests', async ({ world }) => {
+    const ann = await world.user()
+    const project = await world.project({ visibility: 'public', request_access_enabled: true })
+    await world.archive(project)
+    expect((await ask(ann, `/projects/${project.id}`)).status).toBe(403)
+  })
+})
+
+test('who is blocked while his request waits for its turn is refused', async ({ world }) => {
+  const ann = await world.user()
+  const place = await open(world, 'projects')
+  const waiting = () =>
+    world.rows(`select from pg_stat_activity where datname = current_database() and wait_event = 'advisory'`)
+  const asked = await world.db.transaction(async (tx) => {
+    await lockAccess(tx)
+    const answer = ask(ann, place)
+    await expect.poll(waiting).toHaveLength(1)
+    await world.rows(`update users set state = 'blocked' where id = $1`, [ann.id])
+    return { answer }
+  })
+  expect((await asked.answer).status).toBe(403)
+})
+
+describe('who has access from a group above', () => {
+  test('need not ask', async ({ world }) => {
+    const ann = await world.user()
+    const group = await world.group({ members: [[ann, 'guest']] })
+    const project = await world.project({ group, request_access_enabled: true })
+    expect((await ask(ann, `/projects/${project.id}`)).status).toBe(400)
+  })
+})

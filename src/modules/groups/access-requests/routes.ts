@@ -1,0 +1,74 @@
+import { levels } from '../../../access/levels.ts'
+import { allows } from '../../../access/policy.ts'
+import { endpoint } from '../../../api/endpoint.ts'
+import { fetchPage } from '../../../api/page.ts'
+import { Params, Whole } from '../../../api/params/types.ts'
+import { ofProjectsAndGroups, type ProjectOrGroup } from '../holders/project-or-group.ts'
+import { Member } from '../members/entity.ts'
+import { AccessRequester } from './entity.ts'
+import { type AccessRequestRow, accessRequestsOf } from './queries.ts'
+import { type Asked, approveRequest, endRequest, requestAccess } from './service.ts'
+
+const userId = Whole({ maximum: Number.MAX_SAFE_INTEGER, description: 'Id of the user who asks' })
+
+export const accessRequestRoutes = ofProjectsAndGroups(({ of, base, subject, holderOf, membershipOf }) => {
+  const path = `${base}/access_requests` as const
+  const askedOf = (held: ProjectOrGroup): Asked => ({ holder: holderOf(held), level: held.facts.level })
+  return [
+    endpoint({
+      method: 'GET',
+      path,
+      summary: `List who asks for access to a ${of}`,
+      subject,
+      allow: 'admin_member',
+      paged: true,
+      returns: AccessRequester,
+      handle: ({ subject: held, page, ctx }) =>
+        fetchPage<AccessRequestRow>(ctx.db, accessRequestsOf(askedOf(held).holder), page),
+    }),
+
+    endpoint({
+      method: 'POST',
+      path,
+      summary: `Ask for access to a ${of}`,
+      subject,
+      allow: 'request_access',
+      returns: AccessRequester,
+      handle: async ({ subject: held, ctx }) => requestAccess(ctx, askedOf(held), await membershipOf(held, ctx)),
+    }),
+
+    endpoint({
+      method: 'PUT',
+      path: `${path}/:user_id/approve`,
+      summary: `Make whoever asks a member of a ${of}`,
+      subject,
+      allow: 'admin_member',
+      params: Params({
+        user_id: userId,
+        access_level: Whole({ default: levels.developer, description: '10 to 40, in groups also 50' }),
+      }),
+      status: 201,
+      returns: Member,
+      handle: async ({ subject: held, params, ctx }) =>
+        approveRequest(ctx, askedOf(held), await membershipOf(held, ctx), {
+          userId: params.user_id,
+          level: params.access_level,
+        }),
+    }),
+
+    endpoint({
+      method: 'DELETE',
+      path: `${path}/:user_id`,
+      summary: `Deny a request for access to a ${of}, or take back one's own`,
+      subject,
+      // Whoever sees it may take back his own request; those of others are decided about with the row.
+      allow: 'read_member',
+      params: Params({ user_id: userId }),
+      returns: null,
+      async handle({ subject: held, params, ctx }) {
+        const mayManage = allows(subject.policy.admin_member, ctx.actor, held.facts)
+        await endRequest(ctx, askedOf(held), await membershipOf(held, ctx), params.user_id, mayManage)
+      },
+    }),
+  ]
+})

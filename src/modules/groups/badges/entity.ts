@@ -1,0 +1,56 @@
+import { Type } from 'typebox'
+import { entity } from '../../../api/entity.ts'
+import { nullable } from '../../../api/schema.ts'
+import { fill, valuesOfProject } from './placeholders.ts'
+import { type BadgeValues, firstProjectIn } from './queries.ts'
+
+/** Where a badge is looked at: in a project, or in a group, whose oldest project stands for all. */
+export type Shown = { readonly of: 'project' | 'group'; readonly id: number }
+
+const rendered = {
+  name: nullable(Type.String()),
+  link_url: Type.String(),
+  image_url: Type.String(),
+  rendered_link_url: Type.String(),
+  rendered_image_url: Type.String(),
+}
+
+type Row = BadgeValues & { readonly shown: Shown }
+
+/** All rows of a page are looked at in the same place. */
+const gather = async (rows: readonly Row[], ctx: Parameters<typeof valuesOfProject>[0]) => {
+  const { of, id } = rows[0]!.shown
+  const projectId = of === 'project' ? id : await firstProjectIn(ctx.db, ctx.actor, id)
+  return valuesOfProject(
+    ctx,
+    projectId,
+    rows.flatMap(({ link_url, image_url }) => [link_url, image_url]),
+  )
+}
+
+const renderedOf = ({ name, link_url, image_url }: Row, values: Parameters<typeof fill>[1]) => ({
+  name,
+  link_url,
+  image_url,
+  rendered_link_url: fill(link_url, values),
+  rendered_image_url: fill(image_url, values),
+})
+
+export const Badge = entity({
+  name: 'Badge',
+  schema: Type.Object({ id: Type.Integer(), ...rendered, kind: Type.String({ description: 'project or group' }) }),
+  gather,
+  present: (row: Row & { id: number; kind: string }, _ctx, values) => ({
+    id: row.id,
+    ...renderedOf(row, values),
+    kind: row.kind,
+  }),
+})
+
+/** How a badge would look. */
+export const BadgePreview = entity({
+  name: 'BadgePreview',
+  schema: Type.Object(rendered),
+  gather,
+  present: (row: Row, _ctx, values) => renderedOf(row, values),
+})

@@ -1,0 +1,98 @@
+import { endpoint } from '../../../api/endpoint.ts'
+import { fetchPage } from '../../../api/page.ts'
+import { Id, Nullable, Optional, Params, Text } from '../../../api/params/types.ts'
+import { rowNotFound } from '../../../kernel/failure.ts'
+import { ofProjectsAndGroups, type ProjectOrGroup } from '../holders/project-or-group.ts'
+import { Badge, BadgePreview } from './entity.ts'
+import { type BadgeRow, badgesOf, findBadge } from './queries.ts'
+import { checkUrls, createBadge, editBadge, removeBadge } from './service.ts'
+
+const badgeId = Id({ description: 'Id of the badge' })
+const linkUrl = Text({ description: 'Address that it leads to; may hold placeholders as `%{project_path}`' })
+const imageUrl = Text({ description: 'Address of the picture; may hold placeholders' })
+const name = Optional(Nullable(Text({ description: 'Name' })))
+
+export const badgeRoutes = ofProjectsAndGroups(({ of, base, subject, holderOf }) => {
+  const path = `${base}/badges` as const
+  const seen = (badge: BadgeRow, held: ProjectOrGroup) => ({ ...badge, shown: holderOf(held) })
+  return [
+    endpoint({
+      method: 'GET',
+      path,
+      summary: of === 'project' ? 'List badges of a project and of the groups around it' : 'List badges of a group',
+      subject,
+      allow: 'read_badge',
+      params: Params({ name: Optional(Text({ description: 'Only those of this name' })) }),
+      paged: true,
+      returns: Badge,
+      async handle({ subject: held, params, page, ctx }) {
+        const found = await fetchPage<BadgeRow>(ctx.db, badgesOf(holderOf(held), params.name), page)
+        return { ...found, rows: found.rows.map((badge) => seen(badge, held)) }
+      },
+    }),
+
+    endpoint({
+      method: 'GET',
+      path: `${path}/render`,
+      summary: `How a badge would look in a ${of}`,
+      subject,
+      allow: 'admin_badge',
+      params: Params({ link_url: linkUrl, image_url: imageUrl }),
+      returns: BadgePreview,
+      async handle({ subject: held, params: { link_url, image_url } }) {
+        checkUrls({ link_url, image_url })
+        return { name: null, link_url, image_url, shown: holderOf(held) }
+      },
+    }),
+
+    endpoint({
+      method: 'GET',
+      path: `${path}/:badge_id`,
+      summary: `One badge of a ${of}`,
+      subject,
+      allow: 'read_badge',
+      params: Params({ badge_id: badgeId }),
+      returns: Badge,
+      async handle({ subject: held, params, ctx }) {
+        const badge = await findBadge(ctx.db, holderOf(held), params.badge_id)
+        if (!badge) throw rowNotFound()
+        return seen(badge, held)
+      },
+    }),
+
+    endpoint({
+      method: 'POST',
+      path,
+      summary: `Add a badge to a ${of}`,
+      subject,
+      allow: 'admin_badge',
+      params: Params({ link_url: linkUrl, image_url: imageUrl, name }),
+      returns: Badge,
+      handle: async ({ subject: held, params: { link_url, image_url, name: title = null }, ctx }) =>
+        seen(await createBadge(ctx, holderOf(held), { link_url, image_url, name: title }), held),
+    }),
+
+    endpoint({
+      method: 'PUT',
+      path: `${path}/:badge_id`,
+      summary: `Change a badge of a ${of}`,
+      subject,
+      allow: 'admin_badge',
+      params: Params({ badge_id: badgeId, link_url: Optional(linkUrl), image_url: Optional(imageUrl), name }),
+      returns: Badge,
+      handle: async ({ subject: held, params: { badge_id, link_url, image_url, name: title }, ctx }) =>
+        seen(await editBadge(ctx, holderOf(held), badge_id, { link_url, image_url, name: title }), held),
+    }),
+
+    endpoint({
+      method: 'DELETE',
+      path: `${path}/:badge_id`,
+      summary: `Remove a badge of a ${of}`,
+      subject,
+      allow: 'admin_badge',
+      params: Params({ badge_id: badgeId }),
+      returns: null,
+      handle: ({ subject: held, params, ctx }) => removeBadge(ctx, holderOf(held), params.badge_id),
+    }),
+  ]
+})

@@ -1,0 +1,88 @@
+import type { Ctx } from '../../../api/ctx.ts'
+import { emit } from '../../../events/log.ts'
+import { blank, complaintsOf, tooLong } from '../../../kernel/complaints.ts'
+import { forbidden, invalidFields, rowNotFound } from '../../../kernel/failure.ts'
+import { type Holder, placeOf } from '../holders/holder.ts'
+import { fill } from './placeholders.ts'
+import { type BadgeRow, type BadgeValues, deleteBadge, findBadge, insertBadge, updateBadge } from './queries.ts'
+
+const longest = { name: 255, url: 2048 }
+
+const anyValues = {
+  project_path: 'x/x',
+  project_title: 'x',
+  project_name: 'x',
+  project_id: '1',
+  default_branch: 'x',
+  commit_sha: '1',
+}
+
+/** Complaints about an address that browsers will be shown. */
+function urlComplaints(url: string): string[] {
+  if (url.trim() === '') return [blank]
+  if (url.length > longest.url) return [tooLong(longest.url)]
+  const filled = fill(url, anyValues)
+  // What stands unescaped in an attribute of a page somewhere must not end it.
+  if (/[\s"'<>\\`]|\p{Cc}/u.test(filled) || !URL.canParse(filled)) return ['is blocked: URI is invalid']
+  return /^https?:$/.test(new URL(filled).protocol) ? [] : ['is blocked: Only allowed schemes are http, https']
+}
+
+/** Complaints about the addresses of a badge, by field. */
+export function checkUrls({ link_url, image_url }: Pick<BadgeValues, 'link_url' | 'image_url'>, name?: string): void {
+  const complaints = complaintsOf({
+    link_url: urlComplaints(link_url),
+    image_url: urlComplaints(image_url),
+    name: [...(name ?? '')].length > longest.name ? [tooLong(longest.name)] : [],
+  })
+  if (complaints) throw invalidFields(complaints)
+}
+
+export async function createBadge(ctx: Ctx, holder: Holder, values: BadgeValues): Promise<BadgeRow> {
+  checkUrls(values, values.name ?? undefined)
+  return ctx.transaction(async (tx) => {
+    const badge = await insertBadge(tx, holder, values)
+    await record(ctx, tx, 'badge_created', holder, badge.id)
+    return badge
+  })
+}
+
+/** A badge that belongs to the holder itself: those of groups are changed where they belong. */
+async function ownBadge(ctx: Ctx, holder: Holder, id: number, verb: string): Promise<BadgeRow> {
+  const badge = await findBadge(ctx.db, holder, id)
+  if (!badge) throw rowNotFound()
+  if (badge.kind !== holder.of) throw forbidden(`To ${verb} a group badge please use the group endpoint`)
+  return badge
+}
+
+/** Absent values stay. */
+export async function editBadge(
+  ctx: Ctx,
+  holder: Holder,
+  id: number,
+  changes: { [K in keyof BadgeValues]?: BadgeValues[K] | undefined },
+): Promise<BadgeRow> {
+  const { name, link_url, image_url } = await ownBadge(ctx, holder, id, 'edit')
+  const values = {
+    name: changes.name === undefined ? name : changes.name,
+    link_url: changes.link_url ?? link_url,
+    image_url: changes.image_url ?? image_url,
+  }
+  checkUrls(values, values.name ?? undefined)
+  return ctx.transaction(async (tx) => {
+    const badge = await updateBadge(tx, holder, id, values)
+    if (!badge) throw rowNotFound()
+    await record(ctx, tx, 'badge_updated', holder, id)
+    return badge
+  })
+}
+
+export async function removeBadge(ctx: Ctx, holder: Holder, id: number): Promise<void> {
+  await ownBadge(ctx, holder, id, 'delete')
+  await ctx.transaction(async (tx) => {
+    if (!(await deleteBadge(tx, holder, id))) throw rowNotFound()
+    await record(ctx, tx, 'badge_deleted', holder, id)
+  })
+}
+
+const record = (ctx: Ctx, tx: Parameters<typeof emit>[0], kind: string, holder: Holder, badgeId: number) =>
+  emit(tx, { kind, ...placeOf(holder), actorId: ctx.actor!.id, payload: { badge_id: badgeId } })

@@ -1,0 +1,77 @@
+import { describe, expect } from 'vitest'
+import { test, type World } from '../../../../test/world.ts'
+
+const kinds = ['users', 'groups', 'projects'] as const
+
+async function holderOf(world: World, kind: (typeof kinds)[number]) {
+  const made = kind === 'users' ? await world.user() : kind === 'groups' ? await world.group() : await world.project()
+  return `/${kind}/${made.id}/custom_attributes`
+}
+
+describe.for(kinds)('custom attributes of %s', (kind) => {
+  test('are set, replaced, listed, read and removed', async ({ world }) => {
+    const attributes = await holderOf(world, kind)
+    expect((await world.root.get(attributes)).json).toEqual([])
+    expect(await world.root.put(`${attributes}/department`, { value: 'sales' })).toMatchObject({
+      status: 200,
+      json: { key: 'department', value: 'sales' },
+    })
+    await world.root.put(`${attributes}/department`, { value: 'research' })
+    await world.root.put(`${attributes}/a%2Fb.c`, { value: '2' })
+    const both = [
+      { key: 'department', value: 'research' },
+      { key: 'a/b.c', value: '2' },
+    ]
+    expect((await world.root.get(attributes)).json).toEqual(both)
+    expect((await world.root.get(`${attributes}/department`)).json).toEqual(both[0])
+    const record = attributes.replace('/custom_attributes', '?with_custom_attributes=true')
+    expect((await world.root.get(record)).json.custom_attributes).toEqual(both)
+    expect(await world.root.delete(`${attributes}/department`)).toMatchObject({ status: 204, text: '' })
+    const gone = { status: 404, json: { message: '404 Not found' } }
+    expect(await world.root.get(`${attributes}/department`)).toMatchObject(gone)
+    expect(await world.root.delete(`${attributes}/department`)).toMatchObject(gone)
+  })
+
+  test('have a value, and keys of a length', async ({ world }) => {
+    const attributes = await holderOf(world, kind)
+    for (const [key, body, json] of [
+      ['k', {}, { error: 'value is missing' }],
+      ['k', { value: ' ' }, { message: { value: ["can't be blank"] } }],
+      ['%20', { value: 'v' }, { message: { key: ["can't be blank"] } }],
+      ['k'.repeat(256), { value: 'v' }, { message: { key: ['is too long (maximum is 255 characters)'] } }],
+    ] as const)
+      expect(await world.root.put(`${attributes}/${key}`, body)).toMatchObject({ status: 400, json })
+    expect((await world.root.put(`${attributes}/${'k'.repeat(255)}`, { value: 'v' })).status).toBe(200)
+  })
+
+  test('are for administrators', async ({ world }) => {
+    const ann = await world.user()
+    const made =
+      kind === 'users'
+        ? ann
+        : kind === 'groups'
+          ? await world.group({ visibility: 'public' }, ann)
+          : await world.project({ visibility: 'public', group: await world.group({ visibility: 'public' }, ann) })
+    const attributes = `/${kind}/${made.id}/custom_attributes`
+    for (const [who, status] of [
+      [world.anonymous, 401],
+      [await world.user(), 403],
+      [ann, 403],
+    ] as const) {
+      expect((await who.get(attributes)).status).toBe(status)
+      expect((await who.get(`${attributes}/k`)).status).toBe(status)
+      expect((await who.put(`${attributes}/k`, { value: 'v' })).status).toBe(status)
+      expect((await who.delete(`${attributes}/k`)).status).toBe(status)
+    }
+    expect((await world.root.get(`/${kind}/999999999/custom_attributes`)).status).toBe(404)
+  })
+
+  test('are told as events, by key', async ({ world }) => {
+    const attributes = await holderOf(world, kind)
+    await world.root.put(`${attributes}/told`, { value: 'v' })
+    const [, , id] = attributes.split('/')
+    const column = { users: "(payload->>'user_id')::bigint", groups: 'group_id', projects: 'project_id' }[kind]
+    const events = `select payload->>'key' as key from events where kind = 'custom_attribute_set' and ${column} = $1`
+    expect(await world.rows(events, [id])).toEqual([{ key: 'told' }])
+  })
+})

@@ -1,0 +1,33 @@
+import type { Db, Tx } from '../../../db/db.ts'
+import { raw, type Sql, sql } from '../../../db/sql.ts'
+import type { Holder } from '../holders/holder.ts'
+import { heldBy, holderIds } from '../holders/queries.ts'
+
+export type CustomAttributeRow = { key: string; value: string }
+
+/** In the order they came. */
+export const customAttributesOf = (db: Db, holder: Holder): Promise<CustomAttributeRow[]> =>
+  db.rows(sql`select a.key, a.value from custom_attributes a where ${heldBy('a', holder)} order by a.id`)
+
+export const findCustomAttribute = (db: Db, holder: Holder, key: string): Promise<CustomAttributeRow | undefined> =>
+  db.row(sql`select a.key, a.value from custom_attributes a where ${heldBy('a', holder)} and a.key = ${key}`)
+
+const columns: Readonly<Record<Holder['of'], Sql>> = {
+  project: raw('project_id'),
+  group: raw('namespace_id'),
+  user: raw('user_id'),
+  instance: raw('id'),
+}
+
+/** Puts the value in place of what was there. */
+export async function saveCustomAttribute(tx: Tx, holder: Holder, { key, value }: CustomAttributeRow): Promise<void> {
+  const { projectId, namespaceId, userId } = holderIds(holder)
+  const column = columns[holder.of]
+  await tx.run(sql`insert into custom_attributes (project_id, namespace_id, user_id, key, value)
+    values (${projectId}, ${namespaceId}, ${userId}, ${key}, ${value})
+    on conflict (${column}, key) where ${column} is not null do update set value = excluded.value`)
+}
+
+/** False when there is none of this key. */
+export const deleteCustomAttribute = async (tx: Tx, holder: Holder, key: string): Promise<boolean> =>
+  (await tx.run(sql`delete from custom_attributes a where ${heldBy('a', holder)} and a.key = ${key}`)) > 0

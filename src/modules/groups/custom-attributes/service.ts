@@ -1,0 +1,44 @@
+import type { Ctx } from '../../../api/ctx.ts'
+import { emit } from '../../../events/log.ts'
+import { blank, complaintsOf, tooLong } from '../../../kernel/complaints.ts'
+import { invalidFields, rowNotFound } from '../../../kernel/failure.ts'
+import { type Holder, placeOf } from '../holders/holder.ts'
+import { type CustomAttributeRow, deleteCustomAttribute, saveCustomAttribute } from './queries.ts'
+
+const longest = { key: 255, value: 65_535 }
+
+const complaintsAbout = (text: string, maximum: number): string[] =>
+  text.trim() === '' ? [blank] : [...text].length > maximum ? [tooLong(maximum)] : []
+
+/** Sets an attribute, whether or not there was one of this key. */
+export async function setCustomAttribute(
+  ctx: Ctx,
+  holder: Holder,
+  attribute: CustomAttributeRow,
+): Promise<CustomAttributeRow> {
+  const complaints = complaintsOf({
+    key: complaintsAbout(attribute.key, longest.key),
+    value: complaintsAbout(attribute.value, longest.value),
+  })
+  if (complaints) throw invalidFields(complaints)
+  await ctx.transaction(async (tx) => {
+    await saveCustomAttribute(tx, holder, attribute)
+    await record(ctx, tx, 'custom_attribute_set', holder, attribute.key)
+  })
+  return attribute
+}
+
+export async function removeCustomAttribute(ctx: Ctx, holder: Holder, key: string): Promise<void> {
+  await ctx.transaction(async (tx) => {
+    if (!(await deleteCustomAttribute(tx, holder, key))) throw rowNotFound()
+    await record(ctx, tx, 'custom_attribute_removed', holder, key)
+  })
+}
+
+const record = (ctx: Ctx, tx: Parameters<typeof emit>[0], kind: string, holder: Holder, key: string) =>
+  emit(tx, {
+    kind,
+    ...placeOf(holder),
+    actorId: ctx.actor!.id,
+    payload: { key, ...(holder.of === 'user' && { user_id: holder.id }) },
+  })

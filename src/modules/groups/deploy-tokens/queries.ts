@@ -1,0 +1,75 @@
+import type { List } from '../../../api/page.ts'
+import type { Db, Tx } from '../../../db/db.ts'
+import { raw, sql } from '../../../db/sql.ts'
+import type { Timestamp } from '../../../db/types.ts'
+import type { Holder } from '../holders/holder.ts'
+import { heldBy, holderIds } from '../holders/queries.ts'
+import type { DeployTokenScope } from './scopes.ts'
+
+export type DeployTokenRow = {
+  id: number
+  name: string
+  username: string
+  scopes: DeployTokenScope[]
+  revoked: boolean
+  expired: boolean
+  expires_at: Timestamp | null
+}
+
+const username = raw(`coalesce(t.username, 'gitlab+deploy-token-' || t.id)`)
+const expired = raw('coalesce(t.expires_at <= now(), false)')
+const columns = sql`t.id, t.name, ${username} as username, t.scopes, t.revoked, ${expired} as expired, t.expires_at`
+
+/** `undefined` as holder: those of all. `active`: only those that are good for something, or only the others. */
+export const deployTokensOf = (holder: Holder | undefined, active: boolean | undefined): List => ({
+  type: 'DeployToken',
+  select: sql`select ${columns} from deploy_tokens t`,
+  from: sql`from deploy_tokens t`,
+  where: [
+    ...(holder === undefined ? [] : [heldBy('t', holder)]),
+    ...(active === undefined ? [] : [sql`(not t.revoked and not ${expired}) = ${active}`]),
+  ],
+  order: [{ by: raw('t.id'), direction: 'asc' }],
+  keyset: { direction: 'asc' },
+})
+
+export const findDeployToken = (db: Db, holder: Holder, id: number): Promise<DeployTokenRow | undefined> =>
+  db.row(sql`select ${columns} from deploy_tokens t where t.id = ${id} and ${heldBy('t', holder)}`)
+
+export type NewDeployToken = {
+  name: string
+  username: string | null
+  digest: Buffer
+  scopes: readonly DeployTokenScope[]
+  expiresAt: Date | null
+  creatorId: number
+}
+
+export async function insertDeployToken(tx: Tx, holder: Holder, token: NewDeployToken): Promise<DeployTokenRow> {
+  const { projectId, namespaceId } = holderIds(holder)
+  return (await tx.row<DeployTokenRow>(sql`
+    insert into deploy_tokens as t (project_id, namespace_id, creator_id, name, username, digest, scopes, expires_at)
+    values (${projectId}, ${namespaceId}, ${token.creatorId}, ${token.name}, ${token.username}, ${token.digest}, ${token.scopes},
+      ${token.expiresAt})
+    returning ${columns}`))!
+}
+
+/** False when there is none, or it was revoked before. */
+export const revokeDeployToken = async (tx: Tx, holder: Holder, id: number): Promise<boolean> =>
+  (await tx.run(
+    sql`update deploy_tokens t set revoked = true where t.id = ${id} and not t.revoked and ${heldBy('t', holder)}`,
+  )) > 0
+
+export type DeployTokenCredentialRow = DeployTokenRow & { creator_id: number | null }
+
+const credential = sql`select ${columns}, t.creator_id from deploy_tokens t`
+
+/** The token with this digest, if it is shown with its user name. */
+export const findDeployTokenCredential = (
+  db: Db,
+  shown: { username: string; digest: Buffer },
+): Promise<DeployTokenCredentialRow | undefined> =>
+  db.row(sql`${credential} where t.digest = ${shown.digest} and ${username} = ${shown.username}`)
+
+export const findDeployTokenById = (db: Db, id: number): Promise<DeployTokenCredentialRow | undefined> =>
+  db.row(sql`${credential} where t.id = ${id}`)

@@ -1,0 +1,97 @@
+import { endpoint } from '../../../api/endpoint.ts'
+import { fetchPage } from '../../../api/page.ts'
+import { CommaList, Flag, Id, Nullable, OneOf, Optional, Params, Text, Timestamp } from '../../../api/params/types.ts'
+import { rowNotFound } from '../../../kernel/failure.ts'
+import { instance } from '../../instance/index.ts'
+import { ofProjectsAndGroups } from '../holders/project-or-group.ts'
+import { DeployToken, NewDeployToken } from './entity.ts'
+import { type DeployTokenRow, deployTokensOf, findDeployToken } from './queries.ts'
+import { deployTokenScopes } from './scopes.ts'
+import { createDeployToken, endDeployToken } from './service.ts'
+
+const active = Optional(Flag({ description: 'Only those that may be used, or only the others' }))
+const tokenId = Id({ description: 'Id of the token' })
+
+const heldTokenRoutes = ofProjectsAndGroups(({ of, base, subject, holderOf }) => {
+  const path = `${base}/deploy_tokens` as const
+  return [
+    endpoint({
+      method: 'GET',
+      path,
+      summary: `List deploy tokens of a ${of}`,
+      subject,
+      allow: 'read_deploy_token',
+      params: Params({ active }),
+      paged: true,
+      returns: DeployToken,
+      handle: ({ subject: held, params, page, ctx }) =>
+        fetchPage<DeployTokenRow>(ctx.db, deployTokensOf(holderOf(held), params.active), page),
+    }),
+
+    endpoint({
+      method: 'GET',
+      path: `${path}/:token_id`,
+      summary: `One deploy token of a ${of}`,
+      subject,
+      allow: 'read_deploy_token',
+      params: Params({ token_id: tokenId }),
+      returns: DeployToken,
+      async handle({ subject: held, params, ctx }) {
+        const row = await findDeployToken(ctx.db, holderOf(held), params.token_id)
+        if (!row) throw rowNotFound()
+        return row
+      },
+    }),
+
+    endpoint({
+      method: 'POST',
+      path,
+      summary: `Create a deploy token of a ${of}`,
+      subject,
+      allow: 'admin_deploy_token',
+      params: Params({
+        name: Text({ description: 'What it is for' }),
+        scopes: CommaList(OneOf(deployTokenScopes), { description: 'What it may be used for' }),
+        expires_at: Optional(Nullable(Timestamp({ description: 'When it ends; never, if absent' }))),
+        username: Optional(
+          Nullable(Text({ description: 'To be shown with it; `gitlab+deploy-token-{n}`, if absent' })),
+        ),
+      }),
+      returns: NewDeployToken,
+      handle: ({ subject: held, params, ctx }) =>
+        createDeployToken(ctx, holderOf(held), {
+          name: params.name,
+          scopes: params.scopes,
+          expiresAt: params.expires_at ?? null,
+          username: params.username || null,
+        }),
+    }),
+
+    endpoint({
+      method: 'DELETE',
+      path: `${path}/:token_id`,
+      summary: `Revoke a deploy token of a ${of}`,
+      subject,
+      allow: 'admin_deploy_token',
+      params: Params({ token_id: tokenId }),
+      returns: null,
+      handle: ({ subject: held, params, ctx }) => endDeployToken(ctx, holderOf(held), params.token_id),
+    }),
+  ]
+})
+
+export const deployTokenRoutes = [
+  endpoint({
+    method: 'GET',
+    path: '/deploy_tokens',
+    summary: 'List the deploy tokens of all projects and groups',
+    subject: instance,
+    allow: 'administer',
+    params: Params({ active }),
+    paged: true,
+    returns: DeployToken,
+    handle: ({ params, page, ctx }) =>
+      fetchPage<DeployTokenRow>(ctx.db, deployTokensOf(undefined, params.active), page),
+  }),
+  ...heldTokenRoutes,
+]

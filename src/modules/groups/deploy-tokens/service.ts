@@ -1,0 +1,67 @@
+import type { Ctx } from '../../../api/ctx.ts'
+import { emit } from '../../../events/log.ts'
+import { blank, complaintsOf, tooLong } from '../../../kernel/complaints.ts'
+import { invalidFields, rowNotFound } from '../../../kernel/failure.ts'
+import { digestOf, newSecret } from '../../../kernel/token-secret.ts'
+import { type Holder, placeOf } from '../holders/holder.ts'
+import { type DeployTokenRow, insertDeployToken, revokeDeployToken } from './queries.ts'
+import type { DeployTokenScope } from './scopes.ts'
+
+const longest = 255
+
+/** A token for machines. Shown once: only its digest is kept. Without a user name it gets one by its number. */
+export async function createDeployToken(
+  ctx: Ctx,
+  holder: Holder,
+  token: { name: string; username: string | null; scopes: readonly DeployTokenScope[]; expiresAt: Date | null },
+): Promise<DeployTokenRow & { token: string }> {
+  const { name, username } = token
+  const complaints = complaintsOf({
+    name: name.trim() === '' ? [blank] : [...name].length > longest ? [tooLong(longest)] : [],
+    username:
+      username === null
+        ? []
+        : username.length > longest
+          ? [tooLong(longest)]
+          : /^[A-Za-z0-9.+_-]+$/.test(username)
+            ? []
+            : ["can contain only letters, digits, '_', '-', '+', and '.'"],
+    scopes: token.scopes.length === 0 ? [blank] : [],
+  })
+  if (complaints) throw invalidFields(complaints)
+  const secret = newSecret()
+  return ctx.transaction(async (tx) => {
+    const made = await insertDeployToken(tx, holder, {
+      ...token,
+      scopes: [...new Set(token.scopes)],
+      digest: digestOf(secret),
+      creatorId: ctx.actor!.id,
+    })
+    await emit(tx, {
+      kind: 'deploy_token_created',
+      ...placeOf(holder),
+      actorId: ctx.actor!.id,
+      payload: {
+        deploy_token_id: made.id,
+        name,
+        username: made.username,
+        scopes: made.scopes,
+        expires_at: made.expires_at,
+      },
+    })
+    return { ...made, token: secret }
+  })
+}
+
+/** Holds from the next request on. The row stays and says so. */
+export async function endDeployToken(ctx: Ctx, holder: Holder, id: number): Promise<void> {
+  await ctx.transaction(async (tx) => {
+    if (!(await revokeDeployToken(tx, holder, id))) throw rowNotFound()
+    await emit(tx, {
+      kind: 'deploy_token_revoked',
+      ...placeOf(holder),
+      actorId: ctx.actor!.id,
+      payload: { deploy_token_id: id },
+    })
+  })
+}

@@ -1,0 +1,286 @@
+import { randomBytes } from 'node:crypto'
+import { describe, expect } from 'vitest'
+import { test, unique, World } from '../../../../test/world.ts'
+
+const named = (more: object = {}) => {
+  const path = unique('made')
+  return { name: path, path, ...more }
+}
+
+const refusedWith = (text: string) => ({ status: 400, json: { message: `Failed to save group {${text}}` } })
+
+describe('POST /groups', () => {
+  test('answers the details, with the defaults, and the creator owns it', async ({ world }) => {
+    const ann = await world.user()
+    const sent = named()
+    const made = await ann.post('/groups', sent)
+    expect(made.status).toBe(201)
+    expect(made.json).toEqual({
+      id: expect.any(Number),
+      ...sent,
+      full_name: sent.name,
+      full_path: sent.path,
+      description: '',
+      visibility: 'private',
+      share_with_group_lock: false,
+      require_two_factor_authentication: false,
+      two_factor_grace_period: 48,
+      project_creation_level: 'developer',
+      subgroup_creation_level: 'maintainer',
+      auto_devops_enabled: null,
+      emails_disabled: null,
+      mentions_disabled: null,
+      lfs_enabled: true,
+      avatar_url: null,
+      web_url: `${world.origin}/groups/${sent.path}`,
+      request_access_enabled: false,
+      file_template_project_id: null,
+      parent_id: null,
+      created_at: expect.stringMatching(/Z$/),
+      membership_lock: false,
+      shared_runners_minutes_limit: null,
+      extra_shared_runners_minutes_limit: null,
+      runners_token: expect.stringMatching(/^[\w-]{20}$/),
+      projects: [],
+      shared_projects: [],
+      shared_with_groups: [],
+      marked_for_deletion_on: null,
+    })
+    expect((await ann.get(`/groups/${made.json.id}/members`)).json).toMatchObject([{ id: ann.id, access_level: 50 }])
+    const [event] = await world.rows('select kind, actor_id, payload from events where group_id = $1', [made.json.id])
+    expect(event).toEqual({
+      kind: 'group_created',
+      actor_id: ann.id,
+      payload: { name: sent.name, full_path: sent.path },
+    })
+  })
+
+  test('D2-GROUP-MINUTES: takes everything the documents name', async ({ world }) => {
+    const sent = named({
+      description: 'What we do',
+      visibility: 'internal',
+      share_with_group_lock: true,
+      require_two_factor_authentication: true,
+      two_factor_grace_period: 12,
+      project_creation_level: 'maintainer',
+      subgroup_creation_level: 'owner',
+      auto_devops_enabled: true,
+      emails_disabled: true,
+      mentions_disabled: false,
+      lfs_enabled: false,
+      request_access_enabled: true,
+      shared_runners_minutes_limit: 10,
+      extra_shared_runners_minutes_limit: 0,
+    })
+    expect(await world.root.post('/groups', sent)).toMatchObject({ status: 201, json: sent })
+  })
+
+  test('D2-GROUP-NESTED: parent_id puts it below another', async ({ world }) => {
+    const top = await world.group({ visibility: 'public', share_with_group_lock: true })
+    const sent = named({ parent_id: top.id })
+    expect(await world.root.post('/groups', sent)).toMatchObject({
+      status: 201,
+      json: {
+        parent_id: top.id,
+        full_path: `${top.path}/${sent.path}`,
+        full_name: `${top.path} / ${sent.name}`,
+        web_url: `${world.origin}/groups/${top.path}/${sent.path}`,
+        // A group below a locked one starts locked.
+        share_with_group_lock: true,
+      },
+    })
+    expect((await world.root.post('/groups', named({ parent_id: null }))).json.parent_id).toBe(null)
+  })
+
+  test('below a locked group it starts locked, whatever whoever makes it wishes', async ({ world }) => {
+    const mia = await world.user()
+    const top = await world.group({ share_with_group_lock: true, members: [[mia, 'maintainer']] })
+    const inner = await mia.post('/groups', named({ parent_id: top.id, share_with_group_lock: false }))
+    expect(inner).toMatchObject({ status: 201, json: { share_with_group_lock: true } })
+  })
+
+  test('name and path are required', async ({ world }) => {
+    expect(await world.root.post('/groups', {})).toMatchObject({
+      status: 400,
+      json: { error: 'name is missing, path is missing' },
+    })
+    expect(await world.root.post('/groups', { name: '', path: '' })).toMatchObject(
+      refusedWith(`:name=>["can't be blank"], :path=>["can't be blank"]`),
+    )
+  })
+
+  test.for([
+    [{ path: 'api' }, ':path=>["api is a reserved name"]'],
+    [
+      { path: 'a b' },
+      `:path=>["can contain only letters, digits, '_', '-' and '.'. Cannot start with '-' or end in '.', '.git' or '.atom'."]`,
+    ],
+    [{ name: 'a/b' }, `:name=>["can contain only letters, digits, '_', '.', dash and space."]`],
+    [{ name: '  ' }, `:name=>["can't be blank"]`],
+    [{ name: 'n'.repeat(256) }, ':name=>["is too long (maximum is 255 characters)"]'],
+    [{ description: 'd'.repeat(256) }, ':description=>["is too long (maximum is 255 characters)"]'],
+  ] as const)('refuses %j', async ([more, text], { world }) => {
+    expect(await world.root.post('/groups', named(more))).toMatchObject(refusedWith(text))
+  })
+
+  test.for([
+    [{ visibility: 'secret' }, 'visibility does not have a valid value'],
+    [{ project_creation_level: 'owner' }, 'project_creation_level does not have a valid value'],
+    [{ subgroup_creation_level: 'noone' }, 'subgroup_creation_level does not have a valid value'],
+    [{ parent_id: 'top' }, 'parent_id is invalid'],
+    [{ lfs_enabled: 'perhaps' }, 'lfs_enabled is invalid'],
+    [{ two_factor_grace_period: 'x' }, 'two_factor_grace_period is invalid'],
+    [{ description: '\ud800' }, 'description is invalid'],
+  ] as const)('refuses the parameter %j', async ([more, error], { world }) => {
+    expect(await world.root.post('/groups', named(more))).toMatchObject({ status: 400, json: { error } })
+  })
+
+  test('a path is taken by groups and users alike, in any case, within the same parent', async ({ world }) => {
+    const ann = await world.user()
+    const top = await world.group()
+    const inner = await world.group({ parent: top })
+    const taken = refusedWith(':path=>["has already been taken"]')
+    expect(await world.root.post('/groups', { name: 'x', path: top.path.toUpperCase() })).toMatchObject(taken)
+    expect(await world.root.post('/groups', { name: 'x', path: ann.username })).toMatchObject(taken)
+    expect(await world.root.post('/groups', { name: 'x', path: inner.path, parent_id: top.id })).toMatchObject(taken)
+    expect((await world.root.post('/groups', { name: 'x', path: inner.path })).status).toBe(201)
+    const project = await world.project({ group: top })
+    expect(await world.root.post('/groups', { name: 'x', path: project.path, parent_id: top.id })).toMatchObject(taken)
+  })
+
+  test('of the same at the same moment, one wins', async ({ world }) => {
+    const same = named()
+    const answers = await Promise.all(Array.from({ length: 5 }, () => world.root.post('/groups', same)))
+    expect(answers.map(({ status }) => status).sort()).toEqual([201, 400, 400, 400, 400])
+  })
+
+  test('twenty levels are the deepest', async ({ world }) => {
+    let parent = await world.group()
+    for (let depth = 2; depth <= 20; depth++) parent = await world.group({ parent })
+    expect(await world.root.post('/groups', named({ parent_id: parent.id }))).toMatchObject(
+      refusedWith(':parent_id=>["has too deep level of nesting"]'),
+    )
+  })
+
+  test('a full path has at most 2,000 characters, however it comes to be', async ({ world }) => {
+    const { root } = world
+    const complaint = 'makes the full path too long (maximum is 2000 characters)'
+    const long = () => randomBytes(127).toString('hex')
+    let parent = await world.group({ path: long() })
+    for (let depth = 2; depth <= 7; depth++) parent = await world.group({ parent, path: long() })
+    expect(await root.post('/groups', named({ path: long(), parent_id: parent.id }))).toMatchObject(
+      refusedWith(`:path=>["${complaint}"]`),
+    )
+    expect(await root.post('/projects', { path: long(), namespace_id: parent.id })).toMatchObject({
+      status: 400,
+      json: { message: { path: [complaint] } },
+    })
+    const group = await world.group({ parent, path: 'short' })
+    const project = await world.project({ group: parent })
+    for (const path of [`/groups/${group.id}`, `/projects/${project.id}`])
+      expect(await root.put(path, { path: long() }), path).toMatchObject({
+        status: 400,
+        json: { message: { path: [complaint] } },
+      })
+    const moved = await world.project({ group: await world.group({ path: long() }) })
+    await root.put(`/projects/${moved.id}`, { path: long() })
+    expect(await root.put(`/projects/${moved.id}/transfer`, { namespace: parent.id })).toMatchObject({
+      status: 400,
+      json: { message: expect.stringContaining(complaint) },
+    })
+    const above = (await root.get(`/projects/${moved.id}`)).json.namespace
+    expect(await root.post(`/groups/${above.id}/transfer`, { group_id: parent.id })).toMatchObject({
+      status: 400,
+      json: { message: expect.stringContaining(complaint) },
+    })
+  })
+
+  test('D2-GROUP-CREATE-RIGHT: only those who may create groups, below a group those it names', async ({ world }) => {
+    const cannot = await world.user({ can_create_group: false })
+    const external = await world.user({ external: true })
+    for (const who of [cannot, external])
+      expect(await who.post('/groups', named())).toMatchObject({ status: 403, json: { message: '403 Forbidden' } })
+    expect(await world.anonymous.post('/groups', named())).toMatchObject({ status: 401 })
+    const group = await world.group({ members: [[cannot, 'owner']] })
+    expect((await cannot.post('/groups', named({ parent_id: group.id }))).status).toBe(201)
+  })
+
+  test.for([
+    { subgroup_creation_level: 'maintainer', level: 'maintainer', status: 201 },
+    { subgroup_creation_level: 'maintainer', level: 'developer', status: 403 },
+    { subgroup_creation_level: 'owner', level: 'maintainer', status: 403 },
+    { subgroup_creation_level: 'owner', level: 'owner', status: 201 },
+  ] as const)('below a group for a $subgroup_creation_level, a $level gets $status', async (each, { world }) => {
+    const ann = await world.user()
+    const { subgroup_creation_level, level, status } = each
+    const group = await world.group({ subgroup_creation_level, members: [[ann, level]] })
+    expect((await ann.post('/groups', named({ parent_id: group.id }))).status).toBe(status)
+  })
+
+  test('below a group that cannot be seen is not found, below one that can is forbidden', async ({ world }) => {
+    const ann = await world.user()
+    const hidden = await world.group()
+    const open = await world.group({ visibility: 'public' })
+    for (const parent_id of [hidden.id, 0, -3, Number.MAX_SAFE_INTEGER])
+      expect(await ann.post('/groups', named({ parent_id }))).toMatchObject({
+        status: 404,
+        json: { message: '404 Group Not Found' },
+      })
+    expect((await ann.post('/groups', named({ parent_id: open.id }))).status).toBe(403)
+  })
+
+  test('a visibility is at most that of the group above', async ({ world }) => {
+    const internal = await world.group({ visibility: 'internal' })
+    expect(await world.root.post('/groups', named({ parent_id: internal.id, visibility: 'public' }))).toMatchObject(
+      refusedWith(':visibility_level=>["public is not allowed since the parent group has a internal visibility."]'),
+    )
+    expect(
+      (await world.root.post('/groups', named({ parent_id: internal.id, visibility: 'internal' }))).json.visibility,
+    ).toBe('internal')
+  })
+})
+
+describe('POST /groups under other settings', () => {
+  test('D2-SETTINGS-PROJECT-CREATION: defaults come from them, and restricted visibilities are for administrators', async () => {
+    await using world = await World.start()
+    const ann = await world.user()
+    await world.settings({
+      default_group_visibility: 'internal',
+      default_project_creation: 0,
+      restricted_visibility_levels: ['public'],
+    })
+    const made = await ann.post('/groups', named())
+    expect(made.json).toMatchObject({ visibility: 'internal', project_creation_level: 'noone' })
+    await world.settings({ default_project_creation: 1 })
+    expect((await ann.post('/groups', named())).json.project_creation_level).toBe('maintainer')
+    const secret = await ann.post('/groups', named({ visibility: 'private' }))
+    // Never more open than what is above.
+    expect((await ann.post('/groups', named({ parent_id: secret.json.id }))).json.visibility).toBe('private')
+    const text = 'public has been restricted by your Stithy administrator'
+    expect(await ann.post('/groups', named({ visibility: 'public' }))).toMatchObject(
+      refusedWith(`:visibility_level=>["${text}"]`),
+    )
+    expect(await ann.put(`/groups/${made.json.id}`, { visibility: 'public' })).toMatchObject({
+      status: 400,
+      json: { message: { visibility_level: [text] } },
+    })
+    expect((await world.root.post('/groups', named({ visibility: 'public' }))).status).toBe(201)
+    expect((await world.root.put(`/groups/${made.json.id}`, { visibility: 'public' })).status).toBe(200)
+    expect(await ann.post('/projects', { name: 'P', visibility: 'public' })).toMatchObject({
+      status: 400,
+      json: { message: { visibility_level: [text] } },
+    })
+    const mine = (await ann.post('/projects', { name: 'Q' })).json.id
+    expect(await ann.put(`/projects/${mine}`, { visibility: 'public' })).toMatchObject({
+      status: 400,
+      json: { message: { visibility_level: [text] } },
+    })
+    expect((await world.root.put(`/projects/${mine}`, { visibility: 'public' })).status).toBe(200)
+    // Nobody, not even an owner or administrator, creates projects in a group for no one.
+    for (const who of [ann, world.root])
+      expect(await who.post('/projects', { name: 'R', namespace_id: made.json.id })).toMatchObject({
+        status: 400,
+        json: { message: { namespace: ['is not valid'] } },
+      })
+  })
+})

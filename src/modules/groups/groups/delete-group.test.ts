@@ -1,0 +1,192 @@
+import { existsSync } from 'node:fs'
+import { describe, expect } from 'vitest'
+import { contextFor } from '../../../../test/contexts.ts'
+import { test } from '../../../../test/world.ts'
+import { loadProject } from '../../projects/projects/subject.ts'
+import { projectRepositoryDir } from '../../projects/repositories/location.ts'
+import { openForWriting } from '../../projects/repositories/open.ts'
+import { removeMarkedGroups, resumeGroupRemovals } from './due-jobs.ts'
+import { removeGroup } from './jobs.ts'
+
+describe('DELETE /groups/:id, without days to think', () => {
+  test.beforeEach(({ world }) => world.settings({ deletion_adjourned_period: 0 }))
+
+  test('is accepted, and nobody finds it or anything inside from then on', async ({ world }) => {
+    const ann = await world.user()
+    const top = await world.group({ members: [[ann, 'owner']] })
+    const inner = await world.group({ parent: top })
+    const project = await world.project({ group: inner })
+    expect(await ann.delete(`/groups/${top.id}`)).toMatchObject({ status: 202, json: { message: '202 Accepted' } })
+    for (const who of [ann, world.root]) {
+      for (const path of [`/groups/${top.id}`, `/groups/${encodeURIComponent(inner.full_path)}`])
+        expect(await who.get(path)).toMatchObject({ status: 404, json: { message: '404 Group Not Found' } })
+      for (const path of [`/projects/${project.id}`, `/projects/${encodeURIComponent(project.full_path)}`])
+        expect(await who.get(path)).toMatchObject({ status: 404, json: { message: '404 Project Not Found' } })
+      expect((await who.get(`/groups?search=${inner.path}`)).json).toEqual([])
+      expect((await who.get(`/projects?search=${project.path}`)).json).toEqual([])
+      expect((await who.get(`/namespaces?search=${inner.path}`)).json).toEqual([])
+    }
+    expect((await ann.delete(`/groups/${top.id}`)).status).toBe(404)
+    const events = await world.rows(`select kind, payload from events where group_id = $1 order by id`, [top.id])
+    expect(events.at(-1)).toEqual({ kind: 'group_deleted', payload: { full_path: top.full_path } })
+  })
+
+  test('the job removes rows and repositories, and frees the paths', async ({ world }) => {
+    const top = await world.group()
+    const inner = await world.group({ parent: top })
+    const project = await world.project({ group: inner })
+    const ctx = await contextFor(world, world.root)
+    const found = (await loadProject(String(project.id), ctx))!
+    await openForWriting(ctx, found)
+    expect(existsSync(projectRepositoryDir(ctx, found))).toBe(true)
+
+    await world.root.delete(`/groups/${top.id}`)
+    expect(await world.jobs(`remove_group:${top.id}`)).toHaveLength(1)
+    expect((await world.root.post('/groups', { name: top.path, path: top.path })).status).toBe(400)
+    await removeGroup.run({ groupId: top.id }, ctx)
+    // A second run finds nothing to do.
+    await removeGroup.run({ groupId: top.id }, ctx)
+
+    expect(existsSync(projectRepositoryDir(ctx, found))).toBe(false)
+    expect(await world.rows('select from namespaces where id = any($1)', [[top.id, inner.id]])).toEqual([])
+    expect(await world.rows('select from projects where id = $1', [project.id])).toEqual([])
+    expect(await world.rows('select from routes where path_key like $1', [`${top.path}%`])).toEqual([])
+    expect((await world.root.post('/groups', { name: top.path, path: top.path })).status).toBe(201)
+  })
+
+  test('a removal that failed too often is begun anew, with all that is below', async ({ world }) => {
+    const [top, kept] = [await world.group(), await world.group()]
+    const inner = await world.group({ parent: top })
+    await world.root.delete(`/groups/${top.id}`)
+    const keys = [top, inner, kept].map(({ id }) => `remove_group:${id}`)
+    const jobs = () => world.rows('select key, attempts from graphile_worker.jobs where key = any($1)', [keys])
+    await world.rows(
+      'select graphile_worker.permanently_fail_jobs(array(select id from graphile_worker.jobs where key = any($1)))',
+      [keys],
+    )
+    await resumeGroupRemovals.run({}, await contextFor(world, null))
+    expect(await jobs()).toEqual([{ key: `remove_group:${top.id}`, attempts: 0 }])
+  })
+
+  test('the job leaves alone what nobody asked it to remove', async ({ world }) => {
+    const group = await world.group()
+    const project = await world.project({ group })
+    await removeGroup.run({ groupId: group.id }, await contextFor(world, null))
+    expect((await world.root.get(`/projects/${project.id}`)).status).toBe(200)
+  })
+
+  test('its members lose what was shared with it at once', async ({ world }) => {
+    const ann = await world.user()
+    const partners = await world.group({ members: [[ann, 'developer']] })
+    const project = await world.project()
+    await world.rows('insert into project_group_links (project_id, group_id, group_access) values ($1, $2, 30)', [
+      project.id,
+      partners.id,
+    ])
+    await world.rows(
+      `insert into project_access (user_id, project_id, level, expires_on) values ($1, $2, 30, 'infinity')`,
+      [ann.id, project.id],
+    )
+    expect((await ann.get(`/projects/${project.id}`)).status).toBe(200)
+    await world.root.delete(`/groups/${partners.id}`)
+    expect((await ann.get(`/projects/${project.id}`)).status).toBe(404)
+    expect((await world.root.get(`/projects/${project.id}`)).json.shared_with_groups).toEqual([])
+  })
+
+  test('while projects are made in it, nothing is left behind', async ({ world }) => {
+    const top = await world.group()
+    const inner = await world.group({ parent: top })
+    const [removed, ...made] = await Promise.all([
+      world.root.delete(`/groups/${top.id}`),
+      ...Array.from({ length: 8 }, (_, n) => world.root.post('/projects', { name: `P${n}`, namespace_id: inner.id })),
+    ])
+    expect(removed.status).toBe(202)
+    for (const { status } of made) expect([201, 400, 404]).toContain(status)
+    expect(await world.rows('select from projects where namespace_id = $1 and not deleting', [inner.id])).toEqual([])
+    await removeGroup.run({ groupId: top.id }, await contextFor(world, null))
+    expect(await world.rows('select from namespaces where id = $1', [inner.id])).toEqual([])
+  })
+
+  test.for([
+    { who: 'owner', status: 202 },
+    { who: 'maintainer', status: 403 },
+    { who: 'none', status: 404 },
+  ] as const)('is for owners: $who gets $status', async ({ who, status }, { world }) => {
+    const ann = await world.user()
+    const group = await world.group({ members: who === 'none' ? [] : [[ann, who]] })
+    expect((await world.anonymous.delete(`/groups/${group.id}`)).status).toBe(401)
+    expect((await ann.delete(`/groups/${group.id}`)).status).toBe(status)
+  })
+
+  test('honours If-Unmodified-Since', async ({ world }) => {
+    const group = await world.group()
+    const since = (offset: number) => ({
+      headers: { 'if-unmodified-since': new Date(Date.now() + offset).toUTCString() },
+    })
+    expect(await world.root.delete(`/groups/${group.id}`, since(-3_600_000))).toMatchObject({
+      status: 412,
+      json: { message: '412 Precondition Failed' },
+    })
+    expect((await world.root.delete(`/groups/${group.id}`, since(3_600_000))).status).toBe(202)
+  })
+})
+
+describe('DELETE /groups/:id, with days to think', () => {
+  test.beforeEach(({ world }) => world.settings({ deletion_adjourned_period: 7 }))
+  const today = () => new Date().toISOString().slice(0, 10)
+
+  test('marks the group, which stays usable, and once more changes nothing', async ({ world }) => {
+    const ann = await world.user()
+    const top = await world.group({ members: [[ann, 'owner']] })
+    const project = await world.project({ group: top })
+    const one = `/groups/${top.id}`
+    expect(await ann.delete(one)).toMatchObject({ status: 202, json: { message: '202 Accepted' } })
+    expect((await ann.get(one)).json.marked_for_deletion_on).toBe(today())
+    expect((await ann.get(`/projects/${project.id}`)).status).toBe(200)
+    await world.rows('update namespaces set marked_for_deletion_on = current_date - 3 where id = $1', [top.id])
+    expect((await ann.delete(one)).status).toBe(202)
+    expect((await ann.get(one)).json.marked_for_deletion_on).not.toBe(today())
+    const told = await world.rows(
+      `select count(*)::integer as times from events where group_id = $1 and kind = 'group_marked_for_deletion'`,
+      [top.id],
+    )
+    expect(told).toEqual([{ times: 1 }])
+  })
+
+  test('POST /groups/:id/restore takes it back, for owners', async ({ world }) => {
+    const [ann, bob] = [await world.user(), await world.user()]
+    const group = await world.group({
+      members: [
+        [ann, 'owner'],
+        [bob, 'maintainer'],
+      ],
+    })
+    const restore = `/groups/${group.id}/restore`
+    expect(await ann.post(restore)).toMatchObject({
+      status: 400,
+      json: { message: 'Group is not marked for deletion' },
+    })
+    await ann.delete(`/groups/${group.id}`)
+    expect((await world.anonymous.post(restore)).status).toBe(401)
+    expect((await bob.post(restore)).status).toBe(403)
+    expect(await ann.post(restore)).toMatchObject({ status: 201, json: { id: group.id, marked_for_deletion_on: null } })
+  })
+
+  test('a job removes groups whose days are over, not those restored', async ({ world }) => {
+    const [due, early, restored] = [await world.group(), await world.group(), await world.group()]
+    const inner = await world.group({ parent: due })
+    for (const { id } of [due, early, restored]) await world.root.delete(`/groups/${id}`)
+    await world.rows('update namespaces set marked_for_deletion_on = current_date - 7 where id = any($1)', [
+      [due.id, restored.id],
+    ])
+    await world.rows('update namespaces set marked_for_deletion_on = current_date - 6 where id = $1', [early.id])
+    await world.root.post(`/groups/${restored.id}/restore`)
+    const ctx = await contextFor(world, null)
+    await removeMarkedGroups.run({}, ctx)
+    await removeMarkedGroups.run({}, ctx)
+    const status = async ({ id }: { id: number }) => (await world.root.get(`/groups/${id}`)).status
+    expect(await Promise.all([due, inner, early, restored].map(status))).toEqual([404, 404, 200, 200])
+    await removeGroup.run({ groupId: due.id }, ctx)
+    expect(await world.rows('select from namespaces where id = $1', [inner.id])).toEqual([])
+  })
+})

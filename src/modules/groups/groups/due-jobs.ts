@@ -1,0 +1,38 @@
+import { Type } from 'typebox'
+import { enqueue, job } from '../../../jobs/job.ts'
+import { lockAccess } from '../../namespaces/index.ts'
+import { removeGroup } from './jobs.ts'
+import { removeHeld } from './removal.ts'
+import { groupsBeingRemoved, groupsDueForRemoval, lockDueGroup } from './removal-queries.ts'
+
+/** Removes groups that were put away long enough ago. */
+export const removeMarkedGroups = job({
+  name: 'remove_marked_groups',
+  input: Type.Object({}),
+  key: () => 'remove_marked_groups',
+  attempts: 3,
+  every: { cron: '40 * * * *', input: {} },
+  async run(_input, ctx) {
+    const days = ctx.settings.deletion_adjourned_period
+    for (const id of await groupsDueForRemoval(ctx.db, days))
+      await ctx.transaction(async (tx) => {
+        await lockAccess(tx)
+        // Restored meanwhile, or removed with the group above, it needs nothing.
+        const held = await lockDueGroup(tx, id, days)
+        if (held) await removeHeld(tx, held, null)
+      })
+  },
+})
+
+/** Begins removals anew that failed too often. */
+export const resumeGroupRemovals = job({
+  name: 'resume_group_removals',
+  input: Type.Object({}),
+  key: () => 'resume_group_removals',
+  attempts: 3,
+  every: { cron: '35 3 * * *', input: {} },
+  async run(_input, ctx) {
+    for (const groupId of await groupsBeingRemoved(ctx.db))
+      await ctx.transaction((tx) => enqueue(tx, removeGroup, { groupId }))
+  },
+})

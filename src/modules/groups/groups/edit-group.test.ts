@@ -1,0 +1,252 @@
+import { describe, expect } from 'vitest'
+import { test, unique } from '../../../../test/world.ts'
+
+const forbidden = { status: 403, json: { message: '403 Forbidden' } }
+
+describe('PUT /groups/:id', () => {
+  test('D2-GROUP-DETAIL-PROJECTS: changes what is given, keeps the rest, answers the details', async ({ world }) => {
+    const group = await world.group({ description: 'Before', visibility: 'internal' })
+    const project = await world.project({ group })
+    const sent = {
+      description: 'After',
+      share_with_group_lock: true,
+      require_two_factor_authentication: true,
+      two_factor_grace_period: 1,
+      project_creation_level: 'noone',
+      subgroup_creation_level: 'owner',
+      auto_devops_enabled: false,
+      emails_disabled: true,
+      mentions_disabled: true,
+      lfs_enabled: false,
+      request_access_enabled: true,
+      membership_lock: true,
+      file_template_project_id: project.id,
+      shared_runners_minutes_limit: 100,
+      extra_shared_runners_minutes_limit: 50,
+    }
+    const edited = await world.root.put(`/groups/${group.id}`, sent)
+    expect(edited).toMatchObject({
+      status: 200,
+      json: { ...sent, name: group.path, path: group.path, visibility: 'internal', projects: [{ id: project.id }] },
+    })
+    expect((await world.root.get(`/groups/${group.id}`)).json).toEqual(edited.json)
+    const [event] = await world.rows(`select payload from events where group_id = $1 and kind = 'group_updated'`, [
+      group.id,
+    ])
+    expect(event.payload.changed.sort()).toEqual(Object.keys(sent).sort())
+  })
+
+  test('nothing given changes nothing', async ({ world }) => {
+    const group = await world.group()
+    const before = (await world.root.get(`/groups/${group.id}`)).json
+    expect((await world.root.put(`/groups/${group.id}`, {})).json).toEqual(before)
+  })
+
+  test('null clears what may be empty', async ({ world }) => {
+    const group = await world.group({ auto_devops_enabled: true, lfs_enabled: false, description: 'x' })
+    expect(
+      (await world.root.put(`/groups/${group.id}`, { auto_devops_enabled: null, lfs_enabled: null, description: null }))
+        .json,
+    ).toMatchObject({ auto_devops_enabled: null, lfs_enabled: true, description: '' })
+    // Elsewhere it is absence.
+    expect((await world.root.put(`/groups/${group.id}`, { name: null })).json.name).toBe(group.path)
+  })
+
+  test.for([
+    { who: 'owner', status: 200 },
+    { who: 'maintainer', status: 403 },
+    { who: 'guest', status: 403 },
+    { who: 'none', status: 404 },
+  ] as const)(
+    'D2-GROUP-UPDATE-OWNER: owners and administrators: $who gets $status',
+    async ({ who, status }, { world }) => {
+      const ann = await world.user()
+      const group = await world.group({ members: who === 'none' ? [] : [[ann, who]] })
+      expect((await ann.put(`/groups/${group.id}`, { description: 'x' })).status).toBe(status)
+      expect((await world.anonymous.put(`/groups/${group.id}`, { description: 'x' })).status).toBe(401)
+      const inner = await world.group({ parent: group })
+      expect((await ann.put(`/groups/${inner.id}`, { description: 'x' })).status).toBe(status)
+    },
+  )
+
+  test('refuses what creation refuses, by field', async ({ world }) => {
+    const [group, other] = [await world.group(), await world.group()]
+    const message = (
+      await world.root.put(`/groups/${group.id}`, { name: 'a/b', path: 'api', description: 'd'.repeat(256) })
+    ).json.message
+    expect(message).toEqual({
+      name: ["can contain only letters, digits, '_', '.', dash and space."],
+      path: ['api is a reserved name'],
+      description: ['is too long (maximum is 255 characters)'],
+    })
+    expect(await world.root.put(`/groups/${group.id}`, { path: other.path })).toMatchObject({
+      status: 400,
+      json: { message: { path: ['has already been taken'] } },
+    })
+    expect((await world.root.get(`/groups/${group.id}`)).json.path).toBe(group.path)
+  })
+
+  test('400 for a project of file templates whose code the caller cannot read', async ({ world }) => {
+    const ann = await world.user()
+    const group = await world.group({ members: [[ann, 'owner']] })
+    const [inside, hidden] = [await world.project({ group }), await world.project()]
+    const guarded = await world.project({ members: [[ann, 'guest']] })
+    const set = (id: number | null) => ann.put(`/groups/${group.id}`, { file_template_project_id: id })
+    for (const id of [hidden.id, guarded.id, 999_999_999])
+      expect(await set(id)).toMatchObject({
+        status: 400,
+        json: { message: { file_template_project_id: ['is invalid'] } },
+      })
+    expect(await set(inside.id)).toMatchObject({ status: 200, json: { file_template_project_id: inside.id } })
+    expect(await set(null)).toMatchObject({ status: 200, json: { file_template_project_id: null } })
+  })
+
+  test('a visibility stays between those inside and the one above', async ({ world }) => {
+    const top = await world.group({ visibility: 'internal' })
+    const withProject = await world.group({ parent: top, visibility: 'internal' })
+    await world.project({ group: withProject, visibility: 'internal' })
+    const refused = async (id: number, visibility: string, ...texts: string[]) =>
+      expect(await world.root.put(`/groups/${id}`, { visibility })).toMatchObject({
+        status: 400,
+        json: { message: { visibility_level: texts } },
+      })
+    await refused(withProject.id, 'public', 'public is not allowed since the parent group has a internal visibility.')
+    await refused(
+      withProject.id,
+      'private',
+      'private is not allowed since this group contains projects with higher visibility.',
+    )
+    await refused(top.id, 'private', 'private is not allowed since there are sub-groups with higher visibility.')
+    expect((await world.root.put(`/groups/${top.id}`, { visibility: 'public' })).status).toBe(200)
+    expect((await world.root.put(`/groups/${withProject.id}`, { visibility: 'public' })).status).toBe(200)
+  })
+
+  test('share_with_group_lock of a locked group above is for its owners', async ({ world }) => {
+    const ann = await world.user()
+    const top = await world.group({ share_with_group_lock: true })
+    const inner = await world.group({ parent: top, members: [[ann, 'owner']] })
+    const unlock = { share_with_group_lock: false }
+    expect(await ann.put(`/groups/${inner.id}`, unlock)).toMatchObject({
+      status: 400,
+      json: {
+        message: {
+          share_with_group_lock: [
+            'cannot be disabled when the parent group "Share with group lock" is enabled, except by the owner of the parent group',
+          ],
+        },
+      },
+    })
+    expect((await world.root.put(`/groups/${inner.id}`, unlock)).json).toMatchObject(unlock)
+    expect((await ann.put(`/groups/${inner.id}`, { share_with_group_lock: true })).status).toBe(200)
+  })
+
+  test('locking a group locks those below it, and their projects with them', async ({ world }) => {
+    const ann = await world.user()
+    const partners = await world.group({ members: [[ann, 'developer']] })
+    const top = await world.group()
+    const inner = await world.group({ parent: await world.group({ parent: top }) })
+    const project = await world.project({ group: inner })
+    await world.rows('insert into project_group_links (project_id, group_id, group_access) values ($1, $2, 30)', [
+      project.id,
+      partners.id,
+    ])
+    await world.root.put(`/groups/${inner.id}`, { share_with_group_lock: false })
+    expect((await ann.get(`/projects/${project.id}`)).status).toBe(200)
+    await world.root.put(`/groups/${top.id}`, { share_with_group_lock: true })
+    expect((await world.root.get(`/groups/${inner.id}`)).json.share_with_group_lock).toBe(true)
+    expect((await ann.get(`/projects/${project.id}`)).status).toBe(404)
+    // Unlocking is for each group by itself.
+    await world.root.put(`/groups/${top.id}`, { share_with_group_lock: false })
+    expect((await world.root.get(`/groups/${inner.id}`)).json.share_with_group_lock).toBe(true)
+  })
+
+  test('locked groups share their projects with nobody, at once', async ({ world }) => {
+    const ann = await world.user()
+    const partners = await world.group({ members: [[ann, 'developer']] })
+    const project = await world.project()
+    await world.rows('insert into project_group_links (project_id, group_id, group_access) values ($1, $2, 30)', [
+      project.id,
+      partners.id,
+    ])
+    const [{ namespace_id }] = await world.rows('select namespace_id from projects where id = $1', [project.id])
+    await world.root.put(`/groups/${namespace_id}`, { share_with_group_lock: false })
+    expect((await ann.get(`/projects/${project.id}`)).status).toBe(200)
+    await world.root.put(`/groups/${namespace_id}`, { share_with_group_lock: true })
+    expect((await ann.get(`/projects/${project.id}`)).status).toBe(404)
+  })
+})
+
+describe('a group with another path', () => {
+  test('takes everything inside along, and the old paths lead there', async ({ world }) => {
+    const top = await world.group()
+    const inner = await world.group({ parent: top })
+    const project = await world.project({ group: inner })
+    const [path, name] = [unique('moved'), unique('Moved')]
+
+    const edited = await world.root.put(`/groups/${top.id}`, { path, name })
+
+    expect(edited.json).toMatchObject({ path, full_path: path, name, full_name: name })
+    expect((await world.root.get(`/groups/${inner.id}`)).json).toMatchObject({
+      path: inner.path,
+      full_path: `${path}/${inner.path}`,
+      full_name: `${name} / ${inner.path}`,
+    })
+    const moved = { id: project.id, path_with_namespace: `${path}/${inner.path}/${project.path}` }
+    expect((await world.root.get(`/projects/${project.id}`)).json).toMatchObject({
+      ...moved,
+      name_with_namespace: `${name} / ${inner.path} / ${project.path}`,
+    })
+    expect((await world.root.get(`/projects/${encodeURIComponent(project.full_path)}`)).json).toMatchObject(moved)
+    expect((await world.root.get(`/groups/${encodeURIComponent(inner.full_path)}`)).json).toMatchObject({
+      id: inner.id,
+    })
+    expect((await world.root.get(`/projects/${encodeURIComponent(moved.path_with_namespace)}`)).json).toMatchObject(
+      moved,
+    )
+  })
+
+  test('gives its old paths to whoever takes them', async ({ world }) => {
+    const first = await world.group()
+    const project = await world.project({ group: first })
+    await world.root.put(`/groups/${first.id}`, { path: unique('moved') })
+    const second = await world.root.post('/groups', { name: first.path, path: first.path })
+    expect(second.status).toBe(201)
+    expect((await world.root.get(`/groups/${first.path}`)).json.id).toBe(second.json.id)
+    // Nobody has taken that of the project yet.
+    const old = `/projects/${encodeURIComponent(project.full_path)}`
+    expect((await world.root.get(old)).json.id).toBe(project.id)
+    const taker = await world.project({ group: second.json, path: project.path, name: project.path })
+    expect((await world.root.get(old)).json.id).toBe(taker.id)
+    expect(await world.root.put(`/groups/${first.id}`, { path: first.path })).toMatchObject({ status: 400 })
+  })
+
+  test('may go back, and change the case only', async ({ world }) => {
+    const group = await world.group()
+    const project = await world.project({ group })
+    for (const path of [unique('moved'), group.path, group.path.toUpperCase()])
+      expect((await world.root.put(`/groups/${group.id}`, { path })).json).toMatchObject({ path, full_path: path })
+    expect((await world.root.get(`/projects/${project.id}`)).json.path_with_namespace).toBe(
+      `${group.path.toUpperCase()}/${project.path}`,
+    )
+  })
+
+  test('leaves groups alone whose path only begins alike', async ({ world }) => {
+    const group = await world.group()
+    const alike = await world.group({ path: `${group.path}x`, name: `${group.path}x` })
+    await world.root.put(`/groups/${group.id}`, { path: unique('moved') })
+    expect((await world.root.get(`/groups/${alike.id}`)).json.full_path).toBe(`${group.path}x`)
+  })
+
+  test('of two groups that want the same at the same moment, one wins', async ({ world }) => {
+    const groups = await Promise.all([1, 2, 3].map(() => world.group()))
+    const path = unique('wanted')
+    const answers = await Promise.all(groups.map(({ id }) => world.root.put(`/groups/${id}`, { path })))
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, 400, 400])
+  })
+
+  test('is not for members below owner', async ({ world }) => {
+    const ann = await world.user()
+    const group = await world.group({ members: [[ann, 'maintainer']] })
+    expect(await ann.put(`/groups/${group.id}`, { path: unique('moved') })).toMatchObject(forbidden)
+  })
+})

@@ -1,0 +1,196 @@
+import { describe, expect } from 'vitest'
+import { type Client, test, unique, type World } from '../../../../test/world.ts'
+
+const ids = async (who: Client, path: string): Promise<number[]> => {
+  const found = await who.get(path)
+  expect(found.status, found.text).toBe(200)
+  return found.json.map(({ id }: { id: number }) => id)
+}
+
+/** Groups with a word of their own in the name: member's, public, internal and private. */
+async function some(world: World) {
+  const word = unique('word').replaceAll('-', '')
+  const ann = await world.user()
+  const make = (name: string, more: object = {}) => world.group({ name, path: name, ...more })
+  const mine = await make(`${word}-d`, { members: [[ann, 'developer']] })
+  const open = await make(`${word}-c`, { visibility: 'public' })
+  const internal = await make(`${word}-b`, { visibility: 'internal' })
+  const hidden = await make(`${word}-a`)
+  const list = (who: Client, query = '') => ids(who, `/groups?search=${word}&${query}`)
+  return { word, ann, mine, open, internal, hidden, list }
+}
+
+describe('GET /groups', () => {
+  test('D2-GROUPS-ALL-AVAILABLE: own groups by default, all for administrators, D2-GROUPS-ANON public ones for nobody known', async ({
+    world,
+  }) => {
+    const { ann, mine, open, internal, hidden, list } = await some(world)
+    expect(await list(ann)).toEqual([mine.id])
+    expect(await list(ann, 'all_available=true')).toEqual([internal.id, open.id, mine.id])
+    expect(await list(world.root)).toEqual([hidden.id, internal.id, open.id, mine.id])
+    expect(await list(world.anonymous)).toEqual([open.id])
+    expect(await list(await world.user({ external: true }), 'all_available=true')).toEqual([open.id])
+    // The creator of all is an owner of all.
+    expect(await list(world.root, 'all_available=false')).toHaveLength(4)
+  })
+
+  test('own groups include those below and around, and those around own projects', async ({ world }) => {
+    const word = unique('word').replaceAll('-', '')
+    const [ann, bob] = [await world.user(), await world.user()]
+    const make = (name: string, more: object) =>
+      world.group({ name: `${word}${name}`, path: `${word}${name}`, visibility: 'public', ...more })
+    const top = await make('1', {})
+    const sub = await make('2', { parent: top, members: [[ann, 'guest']] })
+    const leaf = await make('3', { parent: sub })
+    await make('4', { parent: top })
+    await world.project({ group: leaf, members: [[bob, 'guest']] })
+    for (const who of [ann, bob]) expect(await ids(who, `/groups?search=${word}`)).toEqual([top.id, sub.id, leaf.id])
+  })
+
+  test('D2-GROUPS-OWNED: owned keeps those one owns oneself, and wins over all_available', async ({ world }) => {
+    const { ann, mine, word, list } = await some(world)
+    expect(await list(ann, 'owned=true&all_available=true')).toEqual([])
+    await world.root.put(`/groups/${mine.id}/members/${ann.id}`, { access_level: 50 })
+    const inner = await world.group({ parent: mine, name: `${word}-z`, path: `${word}-z` })
+    expect(await list(ann, 'owned=true&all_available=true')).toEqual([mine.id])
+    expect(await list(ann)).toEqual([mine.id, inner.id])
+    expect(await list(world.anonymous, 'owned=true')).toEqual([])
+  })
+
+  test('min_access_level keeps those with the level, inherited too, and wins over all_available', async ({ world }) => {
+    const { ann, mine, word, list } = await some(world)
+    const inner = await world.group({ parent: mine, name: `${word}-z`, path: `${word}-z` })
+    expect(await list(ann, 'min_access_level=30&all_available=true')).toEqual([mine.id, inner.id])
+    expect(await list(ann, 'min_access_level=40')).toEqual([])
+    expect(await list(world.anonymous, 'min_access_level=10')).toEqual([])
+    expect(await ann.get('/groups?min_access_level=35')).toMatchObject({
+      status: 400,
+      json: { error: 'min_access_level does not have a valid value' },
+    })
+  })
+
+  test('order_by and sort; equal names in the order of their ids', async ({ world }) => {
+    const { mine, open, internal, hidden, list } = await some(world)
+    const byAge = [mine.id, open.id, internal.id, hidden.id]
+    const byName = [...byAge].reverse()
+    expect(await list(world.root, 'sort=desc')).toEqual(byAge)
+    expect(await list(world.root, 'order_by=path')).toEqual(byName)
+    expect(await list(world.root, 'order_by=id')).toEqual(byAge)
+    expect(await list(world.root, 'order_by=id&sort=desc')).toEqual(byName)
+    await world.rows('update namespaces set name = $1 where id = any($2)', [unique('Same'), byAge])
+    expect(await list(world.root, 'order_by=name')).toEqual(byAge)
+    expect(await list(world.root, 'order_by=name&sort=desc')).toEqual(byAge)
+    expect(await world.root.get('/groups?order_by=created_at')).toMatchObject({
+      status: 400,
+      json: { error: 'order_by does not have a valid value' },
+    })
+  })
+
+  test('skip_groups leaves out, however many', async ({ world }) => {
+    const { mine, open, internal, hidden, word, list } = await some(world)
+    expect(await list(world.root, `skip_groups[]=${mine.id}&skip_groups[]=${open.id}`)).toEqual([
+      hidden.id,
+      internal.id,
+    ])
+    expect(await list(world.root, 'skip_groups[]=')).toHaveLength(4)
+    const many = { search: word, skip_groups: [hidden.id, ...Array.from({ length: 5000 }, (_, n) => 10_000_000 + n)] }
+    const found = await world.root.send('GET', '/groups', { json: many })
+    expect(found.json.map(({ id }: { id: number }) => id)).toEqual([internal.id, open.id, mine.id])
+    expect(await world.root.get('/groups?skip_groups[]=x')).toMatchObject({
+      status: 400,
+      json: { error: 'skip_groups is invalid' },
+    })
+  })
+
+  test('search looks for every word in name or path; a short text must be all of it', async ({ world }) => {
+    const word = unique('word').replaceAll('-', '')
+    const group = await world.group({ name: `${word} Alpha (x)`, path: `p_${word}` })
+    const short = await world.group({ name: 'Q7', path: unique('short') })
+    const search = (text: string) => ids(world.root, `/groups?search=${encodeURIComponent(text)}`)
+    expect(await search(`ALPHA   ${word}`)).toEqual([group.id])
+    expect(await search(`${word} beta`)).toEqual([])
+    expect(await search(`"${word} Al"`)).toEqual([group.id])
+    expect(await search(`"Alpha ${word}"`)).toEqual([])
+    expect(await search(`p_${word}`)).toEqual([group.id])
+    expect(await search(`pX${word}`)).toEqual([])
+    expect(await search('q7')).toEqual([short.id])
+    expect(await search(`${word} x`)).toEqual([group.id])
+    expect(await search('7')).toEqual([])
+  })
+
+  test('D2-GROUP-STATISTICS D2-GROUPS-ADMIN-PARAMS: statistics are for administrators who ask', async ({ world }) => {
+    const { ann, mine, word } = await some(world)
+    const inner = await world.group({ parent: mine })
+    for (const group of [mine, inner]) {
+      const project = await world.project({ group })
+      await world.rows(
+        `update project_statistics set repository_size = 1, wiki_size = 2, lfs_objects_size = 3, job_artifacts_size = 4,
+         packages_size = 5 where project_id = $1`,
+        [project.id],
+      )
+    }
+    const of = async (who: Client, query: string) =>
+      (await who.get(`/groups?search=${word}-d&${query}`)).json.map((each: { statistics: unknown }) => each.statistics)
+    expect(await of(world.root, 'statistics=true')).toEqual([
+      {
+        storage_size: 30,
+        repository_size: 2,
+        wiki_size: 4,
+        lfs_objects_size: 6,
+        job_artifacts_size: 8,
+        packages_size: 10,
+      },
+    ])
+    expect(await of(world.root, '')).toEqual([undefined])
+    expect(await of(ann, 'statistics=true')).toEqual([undefined])
+  })
+
+  test('D2-CUSTOM-ATTRIBUTES: administrators filter by and see custom attributes', async ({ world }) => {
+    const { ann, mine, open, list, word } = await some(world)
+    for (const { id } of [mine, open])
+      await world.rows(
+        `insert into custom_attributes (namespace_id, key, value) values ($1, 'team', 'blue'), ($1, 'room', $2)`,
+        [id, String(id)],
+      )
+    expect(await list(world.root, 'custom_attributes[team]=blue')).toEqual([open.id, mine.id])
+    expect(await list(world.root, `custom_attributes[team]=blue&custom_attributes[room]=${mine.id}`)).toEqual([mine.id])
+    expect(await list(world.root, 'custom_attributes[team]=red')).toEqual([])
+    expect(await list(ann, 'custom_attributes[team]=red')).toEqual([mine.id])
+    const [shown] = (await world.root.get(`/groups?search=${word}-c&with_custom_attributes=true`)).json
+    expect(shown.custom_attributes).toHaveLength(2)
+    const [plain] = (await ann.get(`/groups?search=${word}-d&with_custom_attributes=true`)).json
+    expect(plain).not.toHaveProperty('custom_attributes')
+  })
+
+  test('pages', async ({ world }) => {
+    const { mine, word } = await some(world)
+    const last = await world.root.get(`/groups?search=${word}&per_page=3&page=2`)
+    expect(last.json).toMatchObject([{ id: mine.id }])
+    expect(last.headers).toMatchObject({ 'x-total': '4', 'x-total-pages': '2', 'x-next-page': '', 'x-prev-page': '1' })
+  })
+})
+
+describe('GET /groups/:id/subgroups', () => {
+  test('D2-SUBGROUPS-DIRECT: direct ones only, as the list of groups filters them', async ({ world }) => {
+    const [ann, stranger] = [await world.user(), await world.user()]
+    const top = await world.group({ visibility: 'public', members: [[ann, 'guest']] })
+    const open = await world.group({ parent: top, visibility: 'public' })
+    const hidden = await world.group({ parent: top })
+    await world.group({ parent: open, visibility: 'public' })
+    const path = `/groups/${top.id}/subgroups`
+    expect(await ids(ann, path)).toEqual([open.id, hidden.id])
+    expect(await ids(world.root, path)).toEqual([open.id, hidden.id])
+    expect(await ids(world.anonymous, path)).toEqual([open.id])
+    // D2-GROUPS-ALL-AVAILABLE: without asking for all, only one's own.
+    expect(await ids(stranger, path)).toEqual([])
+    expect(await ids(stranger, `${path}?all_available=true`)).toEqual([open.id])
+    expect(await ids(ann, `${path}?owned=true`)).toEqual([])
+    expect(await ids(ann, `${path}?skip_groups[]=${open.id}`)).toEqual([hidden.id])
+    expect(await ids(world.root, `${path}?order_by=id&sort=desc`)).toEqual([hidden.id, open.id])
+    const secret = await world.group()
+    expect(await stranger.get(`/groups/${secret.id}/subgroups`)).toMatchObject({
+      status: 404,
+      json: { message: '404 Group Not Found' },
+    })
+  })
+})

@@ -1,0 +1,86 @@
+import type { Actor, Caller } from '../../../access/actor.ts'
+import { levels } from '../../../access/levels.ts'
+import type { Direction, List } from '../../../api/page.ts'
+import { fuzzy } from '../../../db/fuzzy.ts'
+import { and, raw, type Sql, sql } from '../../../db/sql.ts'
+import {
+  aroundHisProjects,
+  groupWithinLimits,
+  hisGroups,
+  openGroups,
+  visibleGroups,
+  within,
+} from '../../namespaces/index.ts'
+import { type GroupOptions, recordColumns } from './queries.ts'
+
+export type GroupFilters = {
+  skip_groups?: number[]
+  all_available?: boolean
+  search?: string
+  order_by: 'name' | 'path' | 'id'
+  sort: Direction
+  owned: boolean
+  min_access_level?: number
+  custom_attributes?: Record<string, string>
+}
+
+const orderColumns = { name: raw('g.name'), path: raw('g.path'), id: raw('g.id') }
+
+/** Where a list of groups begins. */
+export type GroupSet =
+  | { of: 'everyone' }
+  | { of: 'children'; id: number }
+  | { of: 'descendants'; id: number; traversalIds: readonly number[] }
+
+const setCondition = (set: GroupSet): Sql[] => {
+  if (set.of === 'everyone') return []
+  if (set.of === 'children') return [sql`g.parent_id = ${set.id}`]
+  return [sql`g.id <> ${set.id}`, within(raw('g.traversal_ids'), sql`${set.traversalIds}::bigint[]`)]
+}
+
+/** Groups the caller can see. Ties by id, oldest first. */
+export function listGroups(caller: Caller, set: GroupSet, filters: GroupFilters, options: GroupOptions): List {
+  const where: Sql[] = [raw(`g.kind = 'group' and not g.deleting`), ...setCondition(set)]
+  const available = filters.all_available ?? (caller === null || caller.admin)
+  if (filters.owned) where.push(caller ? ownedBy(caller.id) : raw('false'))
+  else if (filters.min_access_level !== undefined)
+    where.push(caller ? hisGroups(caller.id, filters.min_access_level) : raw('false'))
+  else where.push(available || !caller ? visibleGroups(caller) : authorisedGroups(caller))
+  if (caller?.limits) where.push(groupWithinLimits(caller, raw('g.id')))
+  if (filters.skip_groups && filters.skip_groups.length > 0)
+    where.push(sql`g.id <> all(${filters.skip_groups}::bigint[])`)
+  if (filters.search?.trim()) where.push(fuzzy(filters.search, ['g.name', 'g.path']))
+  if (caller?.admin && filters.custom_attributes)
+    where.push(
+      and(
+        Object.entries(filters.custom_attributes).map(
+          ([key, value]) =>
+            sql`exists (select from custom_attributes a where a.namespace_id = g.id and a.key = ${key} and a.value = ${value})`,
+        ),
+      ),
+    )
+  return {
+    type: 'Group',
+    kept: true,
+    select: sql`select ${recordColumns(options)} from namespaces g`,
+    from: sql`from namespaces g`,
+    key: raw('g.id'),
+    where,
+    order: [
+      { by: orderColumns[filters.order_by], direction: filters.sort },
+      ...(filters.order_by === 'id' ? [] : [{ by: raw('g.id'), direction: 'asc' as const }]),
+    ],
+    keyset: filters.order_by === 'id' ? { direction: filters.sort } : undefined,
+  }
+}
+
+const ownedBy = (userId: number): Sql => sql`g.id in (
+  select m.namespace_id from members m where m.user_id = ${userId} and m.access_level = ${levels.owner}
+  and (m.expires_at is null or m.expires_at > current_date))`
+
+/** Groups he is a member of, those around his projects, and those above his groups as far as he may know about them. */
+const authorisedGroups = (
+  caller: Actor,
+): Sql => sql`(${hisGroups(caller.id, levels.guest)} or ${aroundHisProjects(caller.id)}
+  or (${openGroups(caller)} and g.id in (select unnest(n.traversal_ids) from group_access a join namespaces n on n.id = a.group_id
+    where a.user_id = ${caller.id} and a.expires_on > current_date)))`

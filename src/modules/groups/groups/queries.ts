@@ -1,0 +1,144 @@
+import type { Caller } from '../../../access/actor.ts'
+import { levels } from '../../../access/levels.ts'
+import type { Db, Tx } from '../../../db/db.ts'
+import { empty, literal, raw, type Sql, sql } from '../../../db/sql.ts'
+import type { DateOnly, Timestamp } from '../../../db/types.ts'
+import {
+  aroundHisProjects,
+  forCaller,
+  groupLevel,
+  groupWithinLimits,
+  visibleGroups,
+  within,
+} from '../../namespaces/index.ts'
+import type { ProjectStatistics } from '../../projects/index.ts'
+
+export type GroupShareRow = {
+  group_id: number
+  group_name: string
+  group_full_path: string
+  group_access_level: number
+  expires_at: DateOnly | null
+}
+
+/** What records of groups show. */
+export type GroupRecordRow = {
+  id: number
+  parent_id: number | null
+  traversal_ids: number[]
+  name: string
+  path: string
+  full_path: string
+  full_name: string
+  description: string
+  visibility: number
+  avatar: string | null
+  share_with_group_lock: boolean
+  membership_lock: boolean
+  require_two_factor_authentication: boolean
+  two_factor_grace_period: number
+  project_creation_level: 'noone' | 'maintainer' | 'developer'
+  subgroup_creation_level: 'owner' | 'maintainer'
+  auto_devops_enabled: boolean | null
+  emails_disabled: boolean | null
+  mentions_disabled: boolean | null
+  lfs_enabled: boolean | null
+  request_access_enabled: boolean
+  file_template_project_id: number | null
+  shared_runners_minutes_limit: number | null
+  extra_shared_runners_minutes_limit: number | null
+  runners_token: string
+  created_at: Timestamp
+  updated_at: Timestamp
+  marked_for_deletion_on: DateOnly | null
+  /** Only when asked for. */
+  statistics?: Omit<ProjectStatistics, 'commit_count'>
+  custom_attributes?: { key: string; value: string }[]
+}
+
+/** A group with what rules on it ask. */
+export type GroupRow = GroupRecordRow & {
+  /** The caller's; null without any. */
+  level: number | null
+  reads_project_inside: boolean
+  /** Only with a token that is limited. */
+  within_limits?: boolean
+  /** The groups it is shared with as far as the caller sees them, in the order of that; of a group that was looked for by itself. */
+  shared_with_groups?: readonly GroupShareRow[]
+}
+
+const columns = raw(
+  'g.id, g.parent_id, g.traversal_ids, g.name, g.path, g.full_path, g.full_name, g.description, g.visibility, g.avatar, g.share_with_group_lock, g.membership_lock, g.require_two_factor_authentication, g.two_factor_grace_period, g.project_creation_level, g.subgroup_creation_level, g.auto_devops_enabled, g.emails_disabled, g.mentions_disabled, g.lfs_enabled, g.request_access_enabled, g.file_template_project_id, g.shared_runners_minutes_limit, g.extra_shared_runners_minutes_limit, g.runners_token, g.created_at, g.updated_at, g.marked_for_deletion_on',
+)
+
+/** Rules never ask for an administrator's. */
+const callerColumns = (caller: Caller): Sql =>
+  caller === null || caller.admin
+    ? raw('null::smallint as level, false as reads_project_inside')
+    : sql`his.level, case when his.level is null then ${aroundHisProjects(caller.id)} else false end as reads_project_inside${caller.limits ? sql`, ${groupWithinLimits(caller, raw('g.id'))} as within_limits` : empty}`
+
+/** Whether a project inside lets him in matters only without a level, and costs more than all else together. */
+const tables = (caller: Caller): Sql =>
+  caller === null || caller.admin
+    ? raw('from namespaces g')
+    : sql`from namespaces g cross join lateral (select ${groupLevel(caller.id, raw('g.id'))} as level) as his`
+
+const statisticsColumn = sql`, (select json_build_object(
+    'repository_size', coalesce(sum(s.repository_size), 0), 'wiki_size', coalesce(sum(s.wiki_size), 0),
+    'lfs_objects_size', coalesce(sum(s.lfs_objects_size), 0), 'job_artifacts_size', coalesce(sum(s.job_artifacts_size), 0),
+    'packages_size', coalesce(sum(s.packages_size), 0))
+  from namespaces d join projects p on p.namespace_id = d.id join project_statistics s on s.project_id = p.id
+  where ${within(raw('d.traversal_ids'), raw('g.traversal_ids'))}) as statistics`
+
+const attributesColumn = raw(
+  `, coalesce((select json_agg(json_build_object('key', a.key, 'value', a.value) order by a.id) from custom_attributes a where a.namespace_id = g.id), '[]') as custom_attributes`,
+)
+
+/** Owners decide about them and see all; others see those groups that they may know about anyway. */
+const sharesColumn = (caller: Caller): Sql => {
+  const seen =
+    caller === null || caller.admin
+      ? visibleGroups(caller)
+      : sql`(his.level >= ${literal(levels.owner)} or ${visibleGroups(caller)})`
+  // The alias `g` is the other group in here, so that the twin of read_group applies to it.
+  return sql`, coalesce((select json_agg(json_build_object('group_id', g.id, 'group_name', g.name, 'group_full_path', g.full_path,
+      'group_access_level', l.group_access, 'expires_at', l.expires_at) order by l.id)
+    from (select g.id as shared_group_id) as shared join group_group_links l using (shared_group_id)
+    join namespaces g on g.id = l.shared_with_group_id
+    where not g.deleting and (l.expires_at is null or l.expires_at > current_date) and ${seen}), '[]') as shared_with_groups`
+}
+
+export type GroupOptions = { statistics?: boolean; customAttributes?: boolean }
+
+/** Columns of GroupRecordRow, of the namespace named `g`. */
+export const recordColumns = (options: GroupOptions): Sql =>
+  sql`${columns}${options.statistics ? statisticsColumn : empty}${options.customAttributes ? attributesColumn : empty}`
+
+/** `select … from namespaces g …` for GroupRow. */
+const select = (caller: Caller, options: GroupOptions = {}): Sql =>
+  sql`select ${recordColumns(options)}, ${callerColumns(caller)}${sharesColumn(caller)} ${tables(caller)}`
+
+/** By number or, in any case, full path. Groups that are being removed are not found. One statement. */
+export const findGroup = (
+  db: Db,
+  caller: Caller,
+  idOrPath: number | string,
+  options: GroupOptions = {},
+): Promise<GroupRow | undefined> =>
+  db.kept.row<GroupRow>(
+    options.statistics || options.customAttributes
+      ? named(select(caller, options), typeof idOrPath === 'number' ? { number: idOrPath } : { path: idOrPath })
+      : found(caller, idOrPath),
+  )
+
+const named = (selected: Sql, name: { number: number } | { path: string }): Sql =>
+  'number' in name
+    ? sql`${selected} where g.id = ${name.number} and g.kind = 'group' and not g.deleting`
+    : sql`${selected} join routes r on r.namespace_id = g.id where r.path_key = lower(${name.path}) and g.kind = 'group' and not g.deleting`
+
+const found = forCaller((caller, name) => named(select(caller), name))
+
+/** Locks the group against other edits until the transaction ends. */
+export const lockGroup = (tx: Tx, id: number): Promise<GroupRow | undefined> =>
+  tx.row<GroupRow>(sql`select ${columns}, null as level, false as reads_project_inside from namespaces g
+    where g.id = ${id} and g.kind = 'group' and not g.deleting for update`)

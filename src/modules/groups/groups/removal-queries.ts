@@ -1,0 +1,60 @@
+import type { Db, Tx } from '../../../db/db.ts'
+import { raw, sql } from '../../../db/sql.ts'
+import { within } from '../../namespaces/index.ts'
+import { type GroupRow, lockGroup } from './queries.ts'
+
+/** From here on nobody finds the group, nor what is inside; a job removes it for good. */
+export async function markGroupDeleting(tx: Tx, traversalIds: readonly number[]): Promise<void> {
+  const inside = within(raw('d.traversal_ids'), sql`${traversalIds}::bigint[]`)
+  // Namespaces first: whoever is just making a project in one holds its row, and is waited for; nobody starts after that.
+  await tx.run(sql`update namespaces d set deleting = true where ${inside}`)
+  await tx.run(sql`update projects p set deleting = true from namespaces d where d.id = p.namespace_id and ${inside}`)
+}
+
+/** Puts it away for some days, after which a job removes it. */
+export const markGroupForDeletion = (tx: Tx, id: number): Promise<number> =>
+  tx.run(sql`update namespaces set marked_for_deletion_on = current_date, updated_at = now() where id = ${id}`)
+
+/** False when it was not put away. */
+export const unmarkGroupForDeletion = async (tx: Tx, id: number): Promise<boolean> =>
+  (await tx.run(sql`update namespaces set marked_for_deletion_on = null, updated_at = now()
+    where id = ${id} and marked_for_deletion_on is not null`)) > 0
+
+/** Groups put away at least `days` ago. */
+export async function groupsDueForRemoval(db: Db, days: number): Promise<number[]> {
+  const rows = await db.rows<{ id: number }>(sql`
+    select id from namespaces where marked_for_deletion_on <= current_date - ${days}::integer and not deleting order by id limit 1000`)
+  return rows.map(({ id }) => id)
+}
+
+/** Whether the group is still put away since so long. Locks it as `lockGroup` does. */
+export const lockDueGroup = async (tx: Tx, id: number, days: number): Promise<GroupRow | undefined> => {
+  const held = await lockGroup(tx, id)
+  const due = await tx.row<{ due: boolean }>(sql`
+    select marked_for_deletion_on <= current_date - ${days}::integer as due from namespaces where id = ${id}`)
+  return due?.due ? held : undefined
+}
+
+/** Projects inside a group that is being removed. */
+export async function projectsToRemove(db: Db, groupId: number): Promise<number[]> {
+  const rows = await db.rows<{ id: number }>(sql`
+    select p.id from namespaces g join namespaces d on ${within(raw('d.traversal_ids'), raw('g.traversal_ids'))}
+    join projects p on p.namespace_id = d.id where g.id = ${groupId} and g.deleting order by p.id`)
+  return rows.map(({ id }) => id)
+}
+
+/** Removes the rows of an emptied group and of the groups below it, the deepest first. */
+export async function deleteGroupRows(tx: Tx, groupId: number): Promise<void> {
+  const rows = await tx.rows<{ id: number }>(sql`
+    select d.id from namespaces g join namespaces d on ${within(raw('d.traversal_ids'), raw('g.traversal_ids'))}
+    where g.id = ${groupId} and g.deleting order by cardinality(d.traversal_ids) desc`)
+  for (const { id } of rows) await tx.run(sql`delete from namespaces where id = ${id}`)
+}
+
+/** Groups that are being removed, the outermost of each tree. */
+export async function groupsBeingRemoved(db: Db): Promise<number[]> {
+  const rows = await db.rows<{ id: number }>(sql`
+    select g.id from namespaces g left join namespaces above on above.id = g.parent_id
+    where g.kind = 'group' and g.deleting and not coalesce(above.deleting, false) order by g.id limit 1000`)
+  return rows.map(({ id }) => id)
+}

@@ -1,0 +1,273 @@
+import { groupPolicy } from '../../../access/group-policy.ts'
+import { type Visibility, visibilities, visibilityName } from '../../../access/levels.ts'
+import { allows } from '../../../access/policy.ts'
+import { projectPolicy } from '../../../access/project-policy.ts'
+import type { Ctx } from '../../../api/ctx.ts'
+import type { UploadedFile } from '../../../api/params/uploaded-file.ts'
+import type { Tx } from '../../../db/db.ts'
+import { emit } from '../../../events/log.ts'
+import { complaintsOf, taken, tooLong } from '../../../kernel/complaints.ts'
+import { type FieldComplaints, forbidden, invalid, invalidFields, notFound } from '../../../kernel/failure.ts'
+import { planOffers } from '../../../kernel/plan.ts'
+import { rubyHash } from '../../../kernel/ruby-hash.ts'
+import {
+  acceptAvatar,
+  claimRoute,
+  fullPathComplaints,
+  groupNameComplaints,
+  lockAccess,
+  namespacePathComplaints,
+  namespacePlaced,
+  newRunnersToken,
+  renameTree,
+  retireRoutes,
+  saveAvatar,
+} from '../../namespaces/index.ts'
+import { loadProject } from '../../projects/index.ts'
+import {
+  type GroupAttributes,
+  groupAttributeNames,
+  insertGroup,
+  insertOwner,
+  lockSharingBelow,
+  updateGroupAttributes,
+  visibilitiesInside,
+} from './edit-queries.ts'
+import { findGroup, type GroupRow, lockGroup } from './queries.ts'
+import { removeHeld } from './removal.ts'
+import { markGroupForDeletion, unmarkGroupForDeletion } from './removal-queries.ts'
+import { type GroupSubject, groupFacts } from './subject.ts'
+
+const longestDescription = 255
+
+const descriptionComplaints = (description: string | null | undefined): string[] =>
+  [...(description ?? '')].length > longestDescription ? [tooLong(longestDescription)] : []
+
+/** How many groups may lie in one another. */
+export const deepestNesting = 20
+
+/** What create and edit are given: attributes as the wire names them. */
+export type GroupInput = {
+  avatar?: UploadedFile | null
+  name?: string
+  path?: string
+  description?: string | null
+  visibility?: Visibility
+  parent_id?: number | null
+} & { [K in keyof Omit<GroupAttributes, 'name' | 'description' | 'visibility'>]?: GroupAttributes[K] }
+
+/** Compat: group validations come as one text. */
+function refuse(fields: FieldComplaints): never {
+  throw invalid(`Failed to save group ${rubyHash(fields)}`)
+}
+
+function attributesOf(input: GroupInput): Partial<GroupAttributes> {
+  const { name, description, visibility, ...rest } = input
+  return {
+    // The input holds more than attributes: the path, the parent, a picture.
+    ...Object.fromEntries(Object.entries(rest).filter(([key]) => groupAttributeNames.has(key))),
+    ...(name !== undefined && { name }),
+    ...(description !== undefined && { description: description ?? '' }),
+    ...(visibility !== undefined && { visibility: visibilities[visibility] }),
+  }
+}
+
+const restricted = (ctx: Ctx, visibility: Visibility): string[] =>
+  ctx.settings.restricted_visibility_levels.includes(visibility) && !ctx.actor?.admin
+    ? [`${visibility} has been restricted by your Stithy administrator`]
+    : []
+
+const aboveParent = (visibility: Visibility, parent: Pick<GroupRow, 'visibility'> | undefined): string[] =>
+  parent && visibilities[visibility] > parent.visibility
+    ? [`${visibility} is not allowed since the parent group has a ${visibilityName(parent.visibility)} visibility.`]
+    : []
+
+/** A group at the top or below another, owned by the caller. Returns its id. */
+export async function createGroup(ctx: Ctx, input: GroupInput & { name: string; path: string }): Promise<number> {
+  const actor = ctx.actor!
+  if (input.parent_id == null && !(actor.admin || actor.canCreateGroup)) throw forbidden()
+  const parent = input.parent_id == null ? undefined : await findParent(ctx, input.parent_id)
+  const visibility = input.visibility ?? smaller(ctx.settings.default_group_visibility, parent)
+  const complaints = complaintsOf({
+    name: groupNameComplaints(input.name),
+    path: namespacePathComplaints(input.path, parent !== undefined),
+    description: descriptionComplaints(input.description),
+    visibility_level: [...restricted(ctx, visibility), ...aboveParent(visibility, parent)],
+    parent_id: parent && parent.traversal_ids.length >= deepestNesting ? ['has too deep level of nesting'] : [],
+  })
+  if (complaints) refuse(complaints)
+
+  const avatar = await acceptAvatar(ctx, input.avatar)
+  return ctx.transaction(async (tx) => {
+    await lockAccess(tx)
+    const held = parent && (await lockGroup(tx, parent.id))
+    if (parent && !held) throw notFound('Group')
+    // The group above may have been closed since the checks.
+    const tooOpen = aboveParent(visibility, held)
+    if (tooOpen.length > 0) refuse({ visibility_level: tooOpen })
+    const groupId = await insertGroup(tx, {
+      name: input.name,
+      path: input.path,
+      parent: held,
+      runnersToken: newRunnersToken(),
+    })
+    const fullPath = held ? `${held.full_path}/${input.path}` : input.path
+    const tooLongPath = fullPathComplaints(fullPath)
+    if (tooLongPath.length > 0) refuse({ path: tooLongPath })
+    if (!(await claimRoute(tx, fullPath, { namespaceId: groupId }))) refuse({ path: [taken] })
+    await updateGroupAttributes(tx, groupId, {
+      project_creation_level: (['noone', 'maintainer', 'developer'] as const)[ctx.settings.default_project_creation]!,
+      ...attributesOf({ ...input, visibility }),
+      // Whoever makes it need not be one who may unlock it.
+      ...(held?.share_with_group_lock && { share_with_group_lock: true }),
+    })
+    if (avatar) await saveAvatar(tx, 'group', groupId, avatar)
+    await insertOwner(tx, groupId, actor.id)
+    await namespacePlaced(tx, groupId)
+    await emit(tx, {
+      kind: 'group_created',
+      groupId,
+      actorId: actor.id,
+      payload: { name: input.name, full_path: fullPath },
+    })
+    return groupId
+  })
+}
+
+async function findParent(ctx: Ctx, id: number): Promise<GroupRow> {
+  const parent = await findGroup(ctx.db, ctx.actor, id)
+  if (!parent || !allows(groupPolicy.read_group, ctx.actor, groupFacts(parent))) throw notFound('Group')
+  if (!allows(groupPolicy.create_subgroup, ctx.actor, groupFacts(parent))) throw forbidden()
+  return parent
+}
+
+const smaller = (visibility: Visibility, parent: GroupRow | undefined): Visibility =>
+  parent && visibilities[visibility] > parent.visibility ? visibilityName(parent.visibility) : visibility
+
+/** Changes what is given. A new path leaves redirects behind, for the group and all inside it. */
+export async function editGroup(ctx: Ctx, group: GroupSubject, input: GroupInput): Promise<void> {
+  const changed = Object.keys(input).filter((name) => name === 'path' || groupAttributeNames.has(name))
+  const avatar = await acceptAvatar(ctx, input.avatar)
+  const templates = await templateComplaints(ctx, input.file_template_project_id)
+  await ctx.transaction(async (tx) => {
+    await lockAccess(tx)
+    const held = await lockGroup(tx, group.id)
+    if (!held) throw notFound('Group')
+    const parent = held.parent_id === null ? undefined : await lockGroup(tx, held.parent_id)
+    const { visibility } = input
+    const complaints = complaintsOf({
+      name: input.name === undefined ? [] : groupNameComplaints(input.name),
+      path: input.path === undefined ? [] : namespacePathComplaints(input.path, parent !== undefined),
+      description: descriptionComplaints(input.description),
+      file_template_project_id: templates,
+      visibility_level:
+        visibility === undefined || visibilities[visibility] === held.visibility
+          ? []
+          : [
+              ...restricted(ctx, visibility),
+              ...aboveParent(visibility, parent),
+              ...(await belowContents(tx, held.id, visibility)),
+            ],
+      share_with_group_lock:
+        input.share_with_group_lock === false &&
+        held.share_with_group_lock &&
+        parent?.share_with_group_lock &&
+        !(await mayUnlock(ctx, parent.id))
+          ? [
+              'cannot be disabled when the parent group "Share with group lock" is enabled, except by the owner of the parent group',
+            ]
+          : [],
+    })
+    if (complaints) throw invalidFields(complaints)
+    await updateGroupAttributes(tx, held.id, attributesOf(input))
+    if (avatar !== undefined) await saveAvatar(tx, 'group', held.id, avatar)
+    const path = input.path ?? held.path
+    const name = input.name ?? held.name
+    if (path !== held.path || name !== held.name) await rename(tx, held, parent, path, name)
+    if (input.share_with_group_lock) await lockSharingBelow(tx, held.traversal_ids)
+    if (input.share_with_group_lock !== undefined) await namespacePlaced(tx, held.id)
+    await emit(tx, {
+      kind: 'group_updated',
+      groupId: held.id,
+      actorId: ctx.actor!.id,
+      payload: {
+        changed,
+        ...(input.visibility && { from_visibility: visibilityName(held.visibility), visibility: input.visibility }),
+        ...(path !== held.path && { old_full_path: held.full_path }),
+      },
+    })
+  })
+}
+
+/** The code of the project will be shown to others, so the caller must read it. A project that is missing gets the same answer. */
+async function templateComplaints(ctx: Ctx, projectId: number | null | undefined): Promise<string[]> {
+  if (projectId == null) return []
+  const project = await loadProject(String(projectId), ctx)
+  const isReadable = (['read_project', 'read_code'] as const).every(
+    (ability) => project && allows(projectPolicy[ability], ctx.actor, project.facts),
+  )
+  return isReadable ? [] : ['is invalid']
+}
+
+async function rename(tx: Tx, held: GroupRow, parent: GroupRow | undefined, path: string, name: string): Promise<void> {
+  const to = {
+    path,
+    fullPath: parent ? `${parent.full_path}/${path}` : path,
+    fullName: parent ? `${parent.full_name} / ${name}` : name,
+  }
+  // A new name alone claims the same routes again, which is harmless.
+  await retireRoutes(tx, held.traversal_ids)
+  const from = { fullPath: held.full_path, fullName: held.full_name }
+  const complaint = await renameTree(tx, held.traversal_ids, from, to)
+  if (complaint !== undefined) throw invalidFields({ path: [complaint] })
+}
+
+async function belowContents(tx: Tx, id: number, visibility: Visibility): Promise<string[]> {
+  const inside = await visibilitiesInside(tx, id)
+  return [
+    ...((inside.projects ?? 0) > visibilities[visibility]
+      ? [`${visibility} is not allowed since this group contains projects with higher visibility.`]
+      : []),
+    ...((inside.groups ?? 0) > visibilities[visibility]
+      ? [`${visibility} is not allowed since there are sub-groups with higher visibility.`]
+      : []),
+  ]
+}
+
+async function mayUnlock(ctx: Ctx, parentId: number): Promise<boolean> {
+  const parent = await findGroup(ctx.db, ctx.actor, parentId)
+  return parent !== undefined && allows(groupPolicy.admin_group, ctx.actor, groupFacts(parent))
+}
+
+/** Removes a group, or puts it away for the days of the setting, on plans that offer that. */
+export async function deleteGroup(ctx: Ctx, group: GroupSubject): Promise<void> {
+  const waits = planOffers(ctx.plan, 'premium') && ctx.settings.deletion_adjourned_period > 0
+  await ctx.transaction(async (tx) => {
+    await lockAccess(tx)
+    const held = await lockGroup(tx, group.id)
+    if (!held) throw notFound('Group')
+    if (!waits) return removeHeld(tx, held, ctx.actor!.id)
+    // Once more is a success of which there is nothing to tell.
+    if (held.marked_for_deletion_on !== null) return
+    await markGroupForDeletion(tx, held.id)
+    await emit(tx, {
+      kind: 'group_marked_for_deletion',
+      groupId: held.id,
+      actorId: ctx.actor!.id,
+      payload: { full_path: held.full_path },
+    })
+  })
+}
+
+/** Takes back that a group was put away for deletion. */
+export async function restoreGroup(ctx: Ctx, group: GroupSubject): Promise<void> {
+  await ctx.transaction(async (tx) => {
+    if (!(await unmarkGroupForDeletion(tx, group.id))) throw invalid('Group is not marked for deletion')
+    await emit(tx, {
+      kind: 'group_restored',
+      groupId: group.id,
+      actorId: ctx.actor!.id,
+      payload: { full_path: group.full_path },
+    })
+  })
+}

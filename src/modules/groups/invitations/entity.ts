@@ -1,0 +1,43 @@
+import { Type } from 'typebox'
+import { entity } from '../../../api/entity.ts'
+import { dateOnly, nullable, timestamp } from '../../../api/schema.ts'
+import type { InvitationRow } from './queries.ts'
+
+export const Invitation = entity({
+  name: 'Invitation',
+  schema: Type.Object({
+    id: Type.Integer(),
+    invite_email: Type.String(),
+    access_level: Type.Integer(),
+    expires_at: nullable(dateOnly('First day without access')),
+    created_at: timestamp(),
+    created_by_name: nullable(Type.String({ description: 'Who invited' })),
+  }),
+  present: (row: InvitationRow) => ({
+    id: row.id,
+    invite_email: row.email,
+    access_level: row.access_level,
+    expires_at: row.expires_at,
+    created_at: row.created_at,
+    created_by_name: row.created_by_name,
+  }),
+})
+
+/** How it went for each address; `message` says what was wrong with which, or with all. */
+export type InvitationOutcome = {
+  status: 'success' | 'error'
+  message?: string | Readonly<Record<string, string>>
+}
+
+export const InvitationResult = entity({
+  name: 'InvitationResult',
+  schema: Type.Object({
+    status: Type.String({ description: 'success, or error when any address was refused; the others are invited' }),
+    message: Type.Optional(
+      Type.Union([Type.String(), Type.Record(Type.String(), Type.String())], {
+        description: 'What was wrong, by address',
+      }),
+    ),
+  }),
+  present: ({ status, message }: InvitationOutcome) => ({ status, ...(message !== undefined && { message }) }),
+})

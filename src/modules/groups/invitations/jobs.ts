@@ -1,0 +1,21 @@
+import { Type } from 'typebox'
+import { job } from '../../../jobs/job.ts'
+import { addressConfirmed } from '../../accounts/index.ts'
+import { deleteEndedInvitations } from './queries.ts'
+import { acceptInvitations } from './service.ts'
+
+/** Invitations become memberships when somebody is known to own the address. */
+export const acceptInvitationsLater = job({
+  ...addressConfirmed,
+  run: ({ userId }, ctx) => acceptInvitations(ctx, userId),
+})
+
+/** Clears away invitations that ran out. They make no member from their day on; this keeps the table short. */
+export const purgeEndedInvitations = job({
+  name: 'purge_ended_invitations',
+  input: Type.Object({}),
+  key: () => 'purge_ended_invitations',
+  attempts: 3,
+  every: { cron: '15 0 * * *', input: {} },
+  run: async (_input, ctx) => void (await deleteEndedInvitations(ctx.db)),
+})

@@ -1,0 +1,57 @@
+import { describe, expect } from 'vitest'
+import { contextFor } from '../../../../test/contexts.ts'
+import { test, unique } from '../../../../test/world.ts'
+import { mailsTo } from '../../instance/mails/testing.ts'
+import { acceptInvitationsLater } from './jobs.ts'
+
+const address = () => `${unique('guest')}@example.org`
+
+describe.for(['groups', 'projects'] as const)('an invitation to %s', (base) => {
+  const of = base.slice(0, -1)
+
+  test('is mailed once: by whom, to what, as what, until when, and how to accept it', async ({ world }) => {
+    const place = base === 'groups' ? await world.group() : await world.project()
+    const email = address()
+    const invite = () =>
+      world.root.post(`/${base}/${place.id}/invitations`, { email, access_level: 20, expires_at: '2099-01-31' })
+    await invite()
+    await invite()
+    const [mail, ...more] = await mailsTo(world, email)
+    expect(more).toEqual([])
+    expect(mail!.subject).toContain(place.full_path)
+    expect(mail!.body).toContain('Administrator (@root)')
+    expect(mail!.body).toContain(`invites you to a ${of}:`)
+    expect(mail!.body).toContain(`${world.origin}/${base === 'groups' ? 'groups/' : ''}${place.full_path}\n`)
+    expect(mail!.body).toContain('as Reporter')
+    expect(mail!.body).toContain('2099-01-31')
+    expect(mail!.body).toContain(`confirm ${email}`)
+  })
+
+  test('is followed by a mail to whoever became a member by it', async ({ world }) => {
+    const place = base === 'groups' ? await world.group() : await world.project()
+    const [known, email] = [await world.user(), address()]
+    await world.root.post(`/${base}/${place.id}/invitations`, {
+      email: [email, `${known.username}@example.com`],
+      access_level: 20,
+    })
+    expect((await mailsTo(world, `${known.username}@example.com`))[0]!.body).toContain('You were made a member')
+    const ann = await world.user({ email })
+    await acceptInvitationsLater.run({ userId: ann.id }, await contextFor(world, null))
+    const [, accepted, ...more] = await mailsTo(world, email)
+    expect(more).toEqual([])
+    expect(accepted!.body).toContain(`You accepted an invitation to a ${of}:`)
+  })
+
+  test('is refused beyond 200 mails an hour by one person', async ({ world }) => {
+    const ann = await world.user()
+    const place =
+      base === 'groups' ? await world.group({}, ann) : (await ann.post('/projects', { name: unique('p') })).json
+    await world.rows(
+      `insert into rate_counters (key, period, hits) values ($1, floor(extract(epoch from now()) / 3600), 199)`,
+      [`invitation:${ann.id}`],
+    )
+    const invite = () => ann.post(`/${base}/${place.id}/invitations`, { email: address(), access_level: 20 })
+    expect((await invite()).status).toBe(201)
+    expect((await invite()).status).toBe(429)
+  })
+})

@@ -1,0 +1,105 @@
+import type { List } from '../../../api/page.ts'
+import type { Db, Tx } from '../../../db/db.ts'
+import { containing, empty, raw, sql } from '../../../db/sql.ts'
+import type { DateOnly, Timestamp } from '../../../db/types.ts'
+import type { Holder } from '../holders/holder.ts'
+import { heldBy, holderIds } from '../holders/queries.ts'
+
+export type InvitationRow = {
+  id: number
+  email: string
+  access_level: number
+  expires_at: DateOnly | null
+  created_at: Timestamp
+  /** Null when the account that invited is gone. */
+  created_by_name: string | null
+}
+
+const alive = raw('(i.expires_at is null or i.expires_at > current_date)')
+const columns = sql`i.id, i.email, i.access_level, i.expires_at, i.created_at,
+  (select u.name from users u where u.id = i.created_by_id) as created_by_name`
+
+/** Open invitations, the oldest first. */
+export const invitationsOf = (holder: Holder, query: string | undefined): List => ({
+  type: 'Invitation',
+  select: sql`select ${columns} from invitations i`,
+  from: sql`from invitations i`,
+  where: [heldBy('i', holder), alive, ...(query ? [sql`i.email ilike ${containing(query)}`] : [])],
+  order: [{ by: raw('i.id'), direction: 'asc' }],
+  keyset: { direction: 'asc' },
+})
+
+/** Undefined when the address is invited already. One that has run out gives way. */
+export async function insertInvitation(
+  tx: Tx,
+  holder: Holder,
+  invitation: { email: string; level: number; expiresAt: DateOnly | null; createdBy: number },
+): Promise<number | undefined> {
+  const { projectId, namespaceId } = holderIds(holder)
+  await tx.run(
+    sql`delete from invitations i where ${heldBy('i', holder)} and lower(i.email) = lower(${invitation.email}) and not ${alive}`,
+  )
+  const row = await tx.row<{ id: number }>(sql`
+    insert into invitations (project_id, namespace_id, email, access_level, expires_at, created_by_id)
+    values (${projectId}, ${namespaceId}, ${invitation.email}, ${invitation.level}, ${invitation.expiresAt}, ${invitation.createdBy})
+    on conflict do nothing returning id`)
+  return row?.id
+}
+
+/** `expiresAt: undefined` keeps what is set. */
+export const updateInvitation = (
+  tx: Tx,
+  holder: Holder,
+  email: string,
+  { level, expiresAt }: { level: number | undefined; expiresAt: DateOnly | null | undefined },
+): Promise<InvitationRow | undefined> =>
+  tx.row(sql`
+    update invitations i set access_level = coalesce(${level ?? null}::smallint, i.access_level), updated_at = now()
+      ${expiresAt === undefined ? empty : sql`, expires_at = ${expiresAt}::date`}
+    where ${heldBy('i', holder)} and lower(i.email) = lower(${email}) and ${alive} returning ${columns}`)
+
+/** False when there is none. */
+export const deleteInvitation = async (tx: Tx, holder: Holder, email: string): Promise<boolean> =>
+  (await tx.run(
+    sql`delete from invitations i where ${heldBy('i', holder)} and lower(i.email) = lower(${email}) and ${alive}`,
+  )) > 0
+
+/** First and further addresses, in lower case, of which their owners are known to read them. */
+const confirmedAddresses = raw(`(
+  select a.address, a.user_id from email_addresses a join users o on o.id = a.user_id left join emails e on e.id = a.email_id
+  where case when a.email_id is null then o.confirmed_at else e.confirmed_at end is not null)`)
+
+/** Who is known to own an address. */
+export const ownerOfAddress = async (db: Db, email: string): Promise<number | undefined> =>
+  (
+    await db.row<{ id: number }>(
+      sql`select u.id from ${confirmedAddresses} c join users u on u.id = c.user_id and u.kind <> 'ghost' where c.address = lower(${email})`,
+    )
+  )?.id
+
+/** An invitation with its place. */
+export type PlacedInvitation = {
+  id: number
+  access_level: number
+  expires_at: DateOnly | null
+  created_by_id: number | null
+  /** Of the project, then its namespace; or of the group, with the groups above it. */
+  project_id: number | null
+  namespace_id: number
+  traversal_ids: number[]
+}
+
+/** Open invitations to the addresses that somebody is known to own; locked until the transaction ends. */
+export const takeInvitationsFor = (tx: Tx, userId: number): Promise<PlacedInvitation[]> =>
+  tx.rows(sql`
+    select i.id, i.access_level, i.expires_at, i.created_by_id, i.project_id, n.id as namespace_id, n.traversal_ids
+    from users u join ${confirmedAddresses} c on c.user_id = u.id join invitations i on lower(i.email) = c.address
+    left join projects p on p.id = i.project_id join namespaces n on n.id = coalesce(i.namespace_id, p.namespace_id)
+    where u.id = ${userId} and u.kind <> 'ghost' and ${alive} order by i.id for update of i`)
+
+/** Those that have run out. */
+export const deleteEndedInvitations = (db: Db): Promise<number> =>
+  db.run(sql`delete from invitations where expires_at <= current_date`)
+
+export const deleteInvitationRow = (tx: Tx, id: number): Promise<number> =>
+  tx.run(sql`delete from invitations where id = ${id}`)

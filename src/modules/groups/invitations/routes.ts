@@ -1,0 +1,83 @@
+import type { Ctx } from '../../../api/ctx.ts'
+import { endpoint } from '../../../api/endpoint.ts'
+import { fetchPage } from '../../../api/page.ts'
+import { CommaList, DateOnly, Nullable, OneOf, Optional, Params, Text } from '../../../api/params/types.ts'
+import { ofProjectsAndGroups, type ProjectOrGroup } from '../holders/project-or-group.ts'
+import { Invitation, InvitationResult } from './entity.ts'
+import { type InvitationRow, invitationsOf } from './queries.ts'
+import { changeInvitation, type Host, invite, withdrawInvitation } from './service.ts'
+
+const level = OneOf([10, 20, 30, 40, 50], { description: '10 to 40, in groups also 50' })
+const expiry = Optional(Nullable(DateOnly({ dateTime: true, description: 'First day without access' })))
+const email = Text({ description: 'The address that was invited' })
+
+export const invitationRoutes = ofProjectsAndGroups(({ of, base, subject, holderOf, membershipOf }) => {
+  const path = `${base}/invitations` as const
+  const hostOf = async (held: ProjectOrGroup, ctx: Ctx): Promise<Host> => ({
+    holder: holderOf(held),
+    name: held.name,
+    membership: await membershipOf(held, ctx),
+  })
+  return [
+    endpoint({
+      method: 'GET',
+      path,
+      summary: `List open invitations to a ${of}`,
+      subject,
+      allow: 'admin_member',
+      params: Params({ query: Optional(Text({ description: 'Part of the address' })) }),
+      paged: true,
+      returns: Invitation,
+      handle: ({ subject: held, params, page, ctx }) =>
+        fetchPage<InvitationRow>(ctx.db, invitationsOf(holderOf(held), params.query), page),
+    }),
+
+    endpoint({
+      method: 'POST',
+      path,
+      summary: `Invite people to a ${of} by e-mail address`,
+      subject,
+      allow: 'admin_member',
+      params: Params({
+        email: CommaList(Text(), { description: 'Addresses, separated by commas; at most 100' }),
+        access_level: level,
+        expires_at: expiry,
+      }),
+      returns: InvitationResult,
+      handle: async ({ subject: held, params, ctx }) =>
+        invite(ctx, await hostOf(held, ctx), params.email, {
+          level: params.access_level,
+          expiresAt: params.expires_at ?? null,
+        }),
+    }),
+
+    endpoint({
+      method: 'PUT',
+      path: `${path}/:email`,
+      summary: `Change an invitation to a ${of}`,
+      subject,
+      allow: 'admin_member',
+      params: Params(
+        { email, access_level: Optional(level), expires_at: expiry },
+        { atLeastOneOf: ['access_level', 'expires_at'] },
+      ),
+      returns: Invitation,
+      handle: async ({ subject: held, params, ctx }) =>
+        changeInvitation(ctx, await hostOf(held, ctx), params.email, {
+          level: params.access_level,
+          expiresAt: params.expires_at,
+        }),
+    }),
+
+    endpoint({
+      method: 'DELETE',
+      path: `${path}/:email`,
+      summary: `Take back an invitation to a ${of}`,
+      subject,
+      allow: 'admin_member',
+      params: Params({ email }),
+      returns: null,
+      handle: async ({ subject: held, params, ctx }) => withdrawInvitation(ctx, await hostOf(held, ctx), params.email),
+    }),
+  ]
+})

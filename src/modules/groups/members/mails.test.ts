@@ -1,0 +1,85 @@
+import { describe, expect } from 'vitest'
+import { type Client, test, unique, type World } from '../../../../test/world.ts'
+import { mailsTo } from '../../instance/mails/testing.ts'
+
+const bases = ['groups', 'projects'] as const
+const addressOf = (who: Client) => `${who.username}@example.com`
+
+describe.for(bases)('who is made a member of %s', (base) => {
+  const of = base.slice(0, -1)
+  const placeIn = (world: World) => (base === 'groups' ? world.group() : world.project())
+  const add = async (world: World, id: number, who: Client) =>
+    expect((await world.root.post(`/${base}/${id}/members`, { user_id: who.id, access_level: 30 })).status).toBe(201)
+
+  test('is told where, as what, until when and by whom', async ({ world }) => {
+    const ann = await world.user()
+    const { id, full_path } = await placeIn(world)
+    await world.root.post(`/${base}/${id}/members`, { user_id: ann.id, access_level: 30, expires_at: '2099-01-31' })
+    const [mail, ...more] = await mailsTo(world, addressOf(ann))
+    expect(more).toEqual([])
+    expect(mail!.subject).toContain(full_path)
+    expect(mail!.body).toContain(`You were made a member of a ${of}:`)
+    expect(mail!.body).toContain(`${world.origin}/${base === 'groups' ? 'groups/' : ''}${full_path}\n`)
+    expect(mail!.body).toContain('as Developer')
+    expect(mail!.body).toContain('2099-01-31')
+    expect(mail!.body).toContain('Administrator (@root)')
+  })
+
+  test('is told nothing when refused, when it is himself, or when blocked', async ({ world }) => {
+    const [ann, bob] = [await world.user(), await world.user()]
+    const { id } = await placeIn(world)
+    await world.root.post(`/users/${bob.id}/block`)
+    await add(world, id, ann)
+    await world.root.post(`/${base}/${id}/members`, { user_id: ann.id, access_level: 30 })
+    await add(world, id, bob)
+    expect(await mailsTo(world, addressOf(ann))).toHaveLength(1)
+    expect(await mailsTo(world, addressOf(bob))).toEqual([])
+    const own = await world.group({}, ann)
+    await ann.post('/projects', { name: unique('own'), namespace_id: own.id })
+    expect(await mailsTo(world, addressOf(ann))).toHaveLength(1)
+  })
+
+  test('is told nothing where mails are switched off, by him or by a group around', async ({ world }) => {
+    const [off, here, loud] = [await world.user(), await world.user(), await world.user()]
+    const outer = await world.group()
+    const place = base === 'groups' ? await world.group({ parent: outer }) : await world.project({ group: outer })
+    await off.put('/notification_settings', { level: 'disabled' })
+    await world.root.post(`/groups/${outer.id}/members`, { user_id: here.id, access_level: 10 })
+    await here.put(`/groups/${outer.id}/notification_settings`, { level: 'disabled' })
+    const before = (await mailsTo(world, addressOf(here))).length
+    for (const who of [off, here, loud]) await add(world, place.id, who)
+    expect(await mailsTo(world, addressOf(off))).toEqual([])
+    expect(await mailsTo(world, addressOf(here))).toHaveLength(before)
+    expect(await mailsTo(world, addressOf(loud))).toHaveLength(1)
+
+    const late = await world.user()
+    await world.root.put(`/groups/${outer.id}`, { emails_disabled: true })
+    await add(world, place.id, late)
+    expect(await mailsTo(world, addressOf(late))).toEqual([])
+  })
+
+  test('is told where he wants it in general, if a nearer setting overrules a general no', async ({ world }) => {
+    const ann = await world.user()
+    const other = `${unique('other')}@example.com`
+    await world.root.post(`/users/${ann.id}/emails`, { email: other, skip_confirmation: true })
+    await ann.put('/notification_settings', { level: 'disabled', notification_email: other })
+    const group = await world.group({ visibility: 'public' })
+    await ann.put(`/groups/${group.id}/notification_settings`, { level: 'watch' })
+    const place = base === 'groups' ? group : await world.project({ group })
+    await add(world, place.id, ann)
+    expect(await mailsTo(world, addressOf(ann))).toEqual([])
+    expect(await mailsTo(world, other)).toHaveLength(1)
+  })
+})
+
+test('a name that somebody chose makes no line of its own in a mail', async ({ world }) => {
+  const [ann, eve] = [
+    await world.user(),
+    await world.user({ name: 'Eve\u2028\u2028Send your password to eve@example.org' }),
+  ]
+  const group = await world.group({}, eve)
+  await eve.post(`/groups/${group.id}/members`, { user_id: ann.id, access_level: 10 })
+  const [mail] = await mailsTo(world, addressOf(ann))
+  expect(mail!.body).not.toMatch(/\u2028/)
+  expect(mail!.body).toContain(`Eve Send your password to eve@example.org (@${eve.username})`)
+})

@@ -1,0 +1,59 @@
+import { levelNames } from '../../../access/levels.ts'
+import type { Ctx } from '../../../api/ctx.ts'
+import type { Site } from '../../../api/site.ts'
+import type { Tx } from '../../../db/db.ts'
+import type { DateOnly } from '../../../db/types.ts'
+import type { Mail } from '../../../mail/mailer.ts'
+import { oneLine } from '../../../mail/smtp-mailer.ts'
+import { letter, sendMail, signature } from '../../instance/index.ts'
+import { namespaceUrl } from '../../namespaces/index.ts'
+import type { MemberSource } from './queries.ts'
+import { findPlace, findRecipient, type Place, type Recipient } from './recipient-queries.ts'
+
+type Offer = { readonly level: number; readonly expiresAt: DateOnly | null }
+
+/** A place in a mail: its name and its address, on lines of their own. */
+export const placeLines = (site: Site, { of, full_name, full_path }: Place): string =>
+  `${oneLine(full_name)}\n${of === 'group' ? namespaceUrl(site, 'group', full_path) : `${site.url}/${full_path}`}`
+
+/** `as Developer, until 2030-01-31.` */
+export const offerLine = (prefix: string, { level, expiresAt }: Offer): string =>
+  `${prefix} as ${levelNames[level]}${expiresAt === null ? '' : `, until ${expiresAt}`}.`
+
+/** How somebody came to be a member. */
+const beginnings = {
+  added: (of: string) => `You were made a member of a ${of}:`,
+  granted: (of: string) => `Your request for access to a ${of} was granted:`,
+  accepted: (of: string) => `You accepted an invitation to a ${of}:`,
+} as const
+
+const memberMail = (
+  site: Site,
+  to: Recipient,
+  place: Place,
+  how: keyof typeof beginnings,
+  { by, ...offer }: Offer & { by: { name: string; username: string } | null },
+): Mail =>
+  letter(
+    site,
+    to.address,
+    to.name,
+    `Access to ${place.full_path}`,
+    beginnings[how](place.of),
+    placeLines(site, place),
+    offerLine('You are there', offer),
+    ...(by ? [`This was decided by\n${signature(by)}`] : []),
+  )
+
+/** Tells somebody that he became a member, unless it was he who did it or he wants no mail about it. */
+export async function tellMember(
+  tx: Tx,
+  { site, actor }: Pick<Ctx, 'site' | 'actor'>,
+  source: MemberSource,
+  how: keyof typeof beginnings,
+  { userId, level, expiresAt }: Offer & { userId: number },
+): Promise<void> {
+  if (actor?.id === userId) return
+  const to = await findRecipient(tx, source, userId)
+  if (to) await sendMail(tx, memberMail(site, to, await findPlace(tx, source), how, { level, expiresAt, by: actor }))
+}

@@ -1,0 +1,24 @@
+import { endpoint } from '../../../api/endpoint.ts'
+import { fetchPage } from '../../../api/page.ts'
+import { OneOf, Optional, Params } from '../../../api/params/types.ts'
+import { user } from '../../accounts/index.ts'
+import { UserMembership } from './entity.ts'
+import { type MembershipRow, membershipsOf } from './queries.ts'
+
+export const membershipRoutes = [
+  endpoint({
+    method: 'GET',
+    path: '/users/:id/memberships',
+    summary: 'List the groups and projects that a user is a direct member of',
+    scopes: ['read_user'],
+    subject: user,
+    allow: 'admin_user',
+    params: Params({
+      type: Optional(OneOf(['Project', 'Namespace'], { description: 'Only projects, or only groups' })),
+    }),
+    paged: true,
+    returns: UserMembership,
+    handle: ({ subject, params, page, ctx }) =>
+      fetchPage<MembershipRow>(ctx.db, membershipsOf(subject.id, params.type), page),
+  }),
+]

@@ -1,0 +1,218 @@
+import type { List } from '../../../api/page.ts'
+import { deleteSome } from '../../../db/batches.ts'
+import type { Db, Tx } from '../../../db/db.ts'
+import { fuzzy } from '../../../db/fuzzy.ts'
+import { raw, type Sql, sql } from '../../../db/sql.ts'
+import type { DateOnly, Timestamp } from '../../../db/types.ts'
+import { type UserReferenceRow, userReferenceColumns } from '../../accounts/index.ts'
+import { within } from '../../namespaces/index.ts'
+
+/** A person with what he may do here. */
+export type MemberRow = UserReferenceRow & {
+  access_level: number
+  expires_at: DateOnly | null
+  updated_at: Timestamp
+}
+
+/** Whose members are meant. `ancestorIds` are the groups above, the outermost first, a group itself last. */
+export type MemberSource =
+  | { of: 'group'; groupId: number; ancestorIds: readonly number[] }
+  | { of: 'project'; projectId: number; ancestorIds: readonly number[] }
+
+const direct = (source: MemberSource): Sql =>
+  source.of === 'group' ? sql`m.namespace_id = ${source.groupId}` : sql`m.project_id = ${source.projectId}`
+
+const alive = raw('(m.expires_at is null or m.expires_at > current_date)')
+
+const select = sql`select ${userReferenceColumns}, m.access_level, m.expires_at, m.updated_at from members m join users u on u.id = m.user_id`
+
+export type MemberFilters = { query?: string; user_ids?: number[]; skip_users?: number[] }
+
+const filtered = ({ query, user_ids, skip_users }: MemberFilters): Sql[] => [
+  ...(query?.trim()
+    ? [sql`(${fuzzy(query, ['u.name', 'u.username'])} or lower(u.email) = lower(${query.trim()}))`]
+    : []),
+  ...(user_ids?.length ? [sql`u.id = any(${user_ids}::bigint[])`] : []),
+  ...(skip_users?.length ? [sql`u.id <> all(${skip_users}::bigint[])`] : []),
+]
+
+/** Direct members, in the order they came. */
+export const listMembers = (source: MemberSource, filters: MemberFilters): List => ({
+  type: 'Member',
+  kept: true,
+  select,
+  from: sql`from members m join users u on u.id = m.user_id`,
+  where: [direct(source), alive, ...filtered(filters)],
+  order: [{ by: raw('m.id'), direction: 'asc' }],
+})
+
+/** Ids of everybody who has access from anywhere: as the index of access knows them. */
+const everybody = (source: MemberSource): Sql => {
+  const inGroup = sql`from group_access a where a.group_id = ${source.ancestorIds.at(-1)!} and a.expires_on > current_date`
+  return source.of === 'group'
+    ? sql`select distinct a.user_id as id ${inGroup}`
+    : sql`select a.user_id as id ${inGroup}
+      union select a.user_id from project_access a where a.project_id = ${source.projectId} and a.expires_on > current_date`
+}
+
+/**
+ * The one membership of `u` that counts: the nearest, the project's own first, then group by group outward; those who come
+ * only through a group the project or group is shared with have it at no more than the level of the share.
+ */
+const nearestMembership = (source: MemberSource): Sql => {
+  const his = sql`m.user_id = u.id and ${alive}`
+  const shared = raw(
+    'least(m.access_level, l.group_access) as access_level, least(m.expires_at, l.expires_at) as expires_at',
+  )
+  const sharedNow = raw('(l.expires_at is null or l.expires_at > current_date)')
+  const ofProject =
+    source.of === 'project'
+      ? sql`select m.access_level, m.expires_at, m.updated_at, 0 as distance from members m
+          where m.project_id = ${source.projectId} and ${his}
+        union all
+        select ${shared}, m.updated_at, 1000 from project_group_links l
+          join projects p on p.id = l.project_id
+          join namespaces home on home.id = p.namespace_id and not home.share_with_group_lock
+          join namespaces s on s.id = l.group_id join members m on m.namespace_id = any(s.traversal_ids)
+          where l.project_id = ${source.projectId} and ${sharedNow} and ${his}
+        union all `
+      : raw('')
+  return sql`${ofProject}select m.access_level, m.expires_at, m.updated_at,
+      1 + cardinality(${source.ancestorIds}::bigint[]) - array_position(${source.ancestorIds}::bigint[], m.namespace_id) as distance
+    from members m where m.namespace_id = any(${source.ancestorIds}::bigint[]) and ${his}
+    union all
+    select ${shared}, m.updated_at, 1000 from group_group_links l
+      join namespaces s on s.id = l.shared_with_group_id join members m on m.namespace_id = any(s.traversal_ids)
+      where l.shared_group_id = any(${source.ancestorIds}::bigint[]) and ${sharedNow} and ${his}
+    order by distance, access_level desc limit 1`
+}
+
+const selectNearest = (source: MemberSource): Sql =>
+  sql`select ${userReferenceColumns}, m.access_level, m.expires_at, m.updated_at
+    from users u cross join lateral (${nearestMembership(source)}) as m`
+
+/** Members of every origin, each once, by id. */
+export const listAllMembers = (source: MemberSource, filters: MemberFilters): List => {
+  const where = filtered(filters)
+  return {
+    type: 'Member',
+    kept: true,
+    select: selectNearest(source),
+    // Who they are in the index is enough, unless something else is asked of them.
+    from:
+      where.length > 0
+        ? sql`from (${everybody(source)}) as every join users u on u.id = every.id`
+        : sql`from (${everybody(source)}) as u`,
+    key: raw('u.id'),
+    where,
+    order: [{ by: raw('u.id'), direction: 'asc' }],
+    keyset: { direction: 'asc' },
+  }
+}
+
+export const findMember = (db: Db, source: MemberSource, userId: number): Promise<MemberRow | undefined> =>
+  db.kept.row<MemberRow>(sql`${select} where ${direct(source)} and m.user_id = ${userId} and ${alive}`)
+
+export const findAnyMember = (db: Db, source: MemberSource, userId: number): Promise<MemberRow | undefined> =>
+  db.kept.row<MemberRow>(sql`${selectNearest(source)} where u.id = ${userId}`)
+
+/** The highest level somebody has in the groups above, with the name of the group that gives it. */
+export const inheritedLevel = (
+  db: Db,
+  groupIds: readonly number[],
+  userId: number,
+): Promise<{ access_level: number; name: string } | undefined> =>
+  db.row(sql`select m.access_level, n.name from members m join namespaces n on n.id = m.namespace_id
+    where m.user_id = ${userId} and m.namespace_id = any(${groupIds}::bigint[]) and ${alive} order by m.access_level desc limit 1`)
+
+/** Rows that have expired but were not purged yet give way. False when somebody is a member already. */
+export async function insertMember(
+  tx: Tx,
+  source: MemberSource,
+  member: { userId: number; level: number; expiresAt: DateOnly | null; createdBy: number | null },
+): Promise<boolean> {
+  await tx.run(sql`delete from members m where ${direct(source)} and m.user_id = ${member.userId} and not ${alive}`)
+  const inserted = await tx.run(sql`
+    insert into members (namespace_id, project_id, user_id, access_level, expires_at, created_by_id)
+    values (${source.of === 'group' ? source.groupId : null}, ${source.of === 'project' ? source.projectId : null},
+      ${member.userId}, ${member.level}, ${member.expiresAt}, ${member.createdBy})
+    on conflict do nothing`)
+  return inserted > 0
+}
+
+/** `expiresAt: undefined` keeps what is set. */
+export const updateMember = (
+  tx: Tx,
+  source: MemberSource,
+  userId: number,
+  level: number,
+  expiresAt: DateOnly | null | undefined,
+): Promise<number> =>
+  tx.run(sql`update members m set access_level = ${level}, updated_at = now(),
+    expires_at = case when ${expiresAt === undefined} then m.expires_at else ${expiresAt ?? null}::date end
+    where ${direct(source)} and m.user_id = ${userId}`)
+
+export const deleteMember = (tx: Tx, source: MemberSource, userId: number): Promise<number> =>
+  tx.run(sql`delete from members m where ${direct(source)} and m.user_id = ${userId}`)
+
+/** Deletes memberships that have ended, at most `size`; how many it were. */
+export const deleteEndedMembers = (db: Db, size: number): Promise<number> =>
+  db.run(deleteSome('members', raw('expires_at <= current_date'), size))
+
+/** Direct memberships of somebody below a group go with his membership of the group. Returns which they were. */
+export async function deleteMembershipsBelow(
+  tx: Tx,
+  { groupId, ancestorIds }: { groupId: number; ancestorIds: readonly number[] },
+  userId: number,
+): Promise<{ groupIds: number[]; projectIds: number[] }> {
+  const below = within(sql`d.traversal_ids`, sql`${ancestorIds}::bigint[]`)
+  const groups = await tx.rows<{ namespace_id: number }>(sql`
+    delete from members m using namespaces d
+    where m.namespace_id = d.id and d.id <> ${groupId} and m.user_id = ${userId} and ${below} returning m.namespace_id`)
+  const projects = await tx.rows<{ project_id: number }>(sql`
+    delete from members m using projects p join namespaces d on d.id = p.namespace_id
+    where m.project_id = p.id and m.user_id = ${userId} and ${below} returning m.project_id`)
+  return {
+    groupIds: groups.map(({ namespace_id }) => namespace_id),
+    projectIds: projects.map(({ project_id }) => project_id),
+  }
+}
+
+/** Whether somebody besides him owns the group himself and can act: no bot, and nobody who is kept out. */
+export const hasOtherOwner = async (db: Db, groupId: number, userId: number): Promise<boolean> =>
+  (await db.row<{ found: boolean }>(
+    sql`select exists (select from members m join users u on u.id = m.user_id and u.kind <> 'bot' and u.state = 'active'
+      where m.namespace_id = ${groupId} and m.access_level = 50 and m.user_id <> ${userId} and ${alive}) as found`,
+  ))!.found
+
+/** The groups above a project and whether adding members to it is locked; `ownerId` of a personal namespace. */
+export const placeOfProject = async (
+  db: Db,
+  namespaceId: number,
+): Promise<{ kind: 'user' | 'group'; traversal_ids: number[]; membership_lock: boolean; owner_id: number | null }> =>
+  (await db.row(sql`select kind, traversal_ids, membership_lock, owner_id from namespaces where id = ${namespaceId}`))!
+
+export type MembershipRow = {
+  source_id: number
+  source_name: string
+  source_type: 'Namespace' | 'Project'
+  access_level: number
+}
+
+/** What somebody is a direct member of, in the order he came to it. */
+export const membershipsOf = (userId: number, type: MembershipRow['source_type'] | undefined): List => ({
+  type: 'Member',
+  select: sql`select coalesce(m.project_id, m.namespace_id) as source_id, coalesce(p.name, n.name) as source_name,
+      case when m.project_id is null then 'Namespace' else 'Project' end as source_type, m.access_level
+    from members m left join projects p on p.id = m.project_id left join namespaces n on n.id = m.namespace_id`,
+  from: sql`from members m left join projects p on p.id = m.project_id left join namespaces n on n.id = m.namespace_id`,
+  where: [
+    sql`m.user_id = ${userId}`,
+    alive,
+    raw('not coalesce(p.deleting, n.deleting)'),
+    ...(type === undefined
+      ? []
+      : [type === 'Project' ? raw('m.project_id is not null') : raw('m.namespace_id is not null')]),
+  ],
+  order: [{ by: raw('m.id'), direction: 'asc' }],
+})

@@ -1,0 +1,189 @@
+import { describe, expect } from 'vitest'
+import { contextFor, counting } from '../../../../test/contexts.ts'
+import { test, unique } from '../../../../test/world.ts'
+import { levels } from '../../../access/levels.ts'
+import { sql } from '../../../db/sql.ts'
+import { purgeExpiredMembers } from './jobs.ts'
+
+const day = (offset: number): string => new Date(Date.now() + offset * 86_400_000).toISOString().slice(0, 10)
+const refused = { status: 403, json: { message: '403 Forbidden' } }
+
+describe('removing a member', () => {
+  test('is 204 without a body and takes the access at once', async ({ world }) => {
+    const ann = await world.user()
+    const project = await world.project({ members: [[ann, 'developer']] })
+    expect((await ann.get(`/projects/${project.id}`)).status).toBe(200)
+    expect(await world.root.delete(`/projects/${project.id}/members/${ann.id}`)).toMatchObject({
+      status: 204,
+      text: '',
+    })
+    expect((await ann.get(`/projects/${project.id}`)).status).toBe(404)
+    expect(await world.root.delete(`/projects/${project.id}/members/${ann.id}`)).toMatchObject({
+      status: 404,
+      json: { message: '404 Not found' },
+    })
+  })
+
+  test('anyone may leave, whatever his level', async ({ world }) => {
+    const ann = await world.user()
+    const project = await world.project({ members: [[ann, 'guest']] })
+    const group = await world.group({ members: [[ann, 'guest']] })
+    for (const path of [`/projects/${project.id}`, `/groups/${group.id}`])
+      expect((await ann.delete(`${path}/members/${ann.id}`)).status).toBe(204)
+  })
+
+  test.for(['project', 'group'] as const)('of a %s who changed since is refused with 412', async (of, { world }) => {
+    const ann = await world.user()
+    const holder = await world[of]({ members: [[ann, 'developer']] })
+    const path = `/${of}s/${holder.id}/members/${ann.id}`
+    const since = (offsetMs: number) => ({
+      headers: { 'if-unmodified-since': new Date(Date.now() + offsetMs).toUTCString() },
+    })
+    expect(await world.root.delete(path, since(-60_000))).toMatchObject({
+      status: 412,
+      json: { message: '412 Precondition Failed' },
+    })
+    expect((await world.root.delete(path, since(60_000))).status).toBe(204)
+    expect((await world.root.delete(path, since(60_000))).status).toBe(404)
+  })
+
+  test('a maintainer may remove and edit another of a project', async ({ world }) => {
+    const [ann, bob] = [await world.user(), await world.user()]
+    const project = await world.project({
+      members: [
+        [ann, 'maintainer'],
+        [bob, 'maintainer'],
+      ],
+    })
+    expect((await ann.put(`/projects/${project.id}/members/${bob.id}`, { access_level: 30 })).status).toBe(200)
+    expect((await ann.delete(`/projects/${project.id}/members/${bob.id}`)).status).toBe(204)
+  })
+
+  test('of a group takes the memberships below, and nobody elses', async ({ world }) => {
+    const [ann, bob] = [await world.user(), await world.user()]
+    const top = await world.group({
+      members: [
+        [ann, 'guest'],
+        [bob, 'guest'],
+      ],
+    })
+    const sub = await world.group({ parent: top, members: [[ann, 'developer']] })
+    const project = await world.project({
+      group: sub,
+      members: [
+        [ann, 'maintainer'],
+        [bob, 'developer'],
+      ],
+    })
+    const elsewhere = await world.project({ members: [[ann, 'developer']] })
+    await world.root.delete(`/groups/${top.id}/members/${ann.id}`)
+    for (const path of [`/groups/${sub.id}`, `/projects/${project.id}`]) {
+      expect((await ann.get(path)).status).toBe(404)
+      expect((await world.root.get(`${path}/members/${ann.id}`)).status).toBe(404)
+    }
+    expect((await bob.get(`/projects/${project.id}`)).status).toBe(200)
+    expect((await ann.get(`/projects/${elsewhere.id}`)).status).toBe(200)
+    // The way up is closed: what is removed below keeps what is above.
+    await world.root.delete(`/projects/${project.id}/members/${bob.id}`)
+    expect((await bob.get(`/groups/${top.id}`)).status).toBe(200)
+    // Each of them is told where it was.
+    const told = `select group_id, project_id from events where kind = 'member_removed' and payload->>'user_id' = $1 order by id`
+    expect(await world.rows(told, [String(ann.id)])).toEqual([
+      { group_id: top.id, project_id: null },
+      { group_id: sub.id, project_id: null },
+      { group_id: null, project_id: project.id },
+    ])
+  })
+
+  test('an owner who is blocked does not keep a group: the last who can act stays', async ({ world }) => {
+    const [ann, bob] = [await world.user(), await world.user()]
+    const group = (await ann.post('/groups', { name: unique('kept'), path: unique('kept') })).json
+    await ann.post(`/groups/${group.id}/members`, { user_id: bob.id, access_level: 50 })
+    await world.root.post(`/users/${bob.id}/block`)
+    expect((await ann.delete(`/groups/${group.id}/members/${ann.id}`)).status).toBe(403)
+    expect((await ann.delete(`/groups/${group.id}/members/${bob.id}`)).status).toBe(204)
+  })
+
+  test('the last owner of a group stays as he is, for administrators and himself', async ({ world }) => {
+    const [ann, bob] = [await world.user(), await world.user()]
+    const top = await world.group({}, bob)
+    const group = await world.group({ parent: top }, bob)
+    const one = `/groups/${group.id}/members/${bob.id}`
+    for (const who of [bob, world.root]) {
+      expect(await who.delete(one)).toMatchObject(refused)
+      expect(await who.put(one, { access_level: 40 })).toMatchObject(refused)
+      expect(await who.put(one, { access_level: 50, expires_at: day(0) })).toMatchObject(refused)
+    }
+    // An owner of the group above does not count, another direct one does.
+    await world.root.post(`/groups/${group.id}/members`, { user_id: ann.id, access_level: levels.owner })
+    expect((await ann.put(one, { access_level: 50, expires_at: day(9) })).status).toBe(200)
+    expect((await bob.delete(one)).status).toBe(204)
+    expect(await ann.delete(`/groups/${group.id}/members/${ann.id}`)).toMatchObject(refused)
+  })
+
+  test('an owner whose time is over does not count', async ({ world }) => {
+    const [ann, bob] = [await world.user(), await world.user()]
+    const group = await world.group({}, bob)
+    await bob.post(`/groups/${group.id}/members`, { user_id: ann.id, access_level: 50, expires_at: day(0) })
+    expect(await bob.delete(`/groups/${group.id}/members/${bob.id}`)).toMatchObject(refused)
+  })
+
+  test('the owner of a personal project stays its maintainer', async ({ world }) => {
+    const ann = await world.user()
+    const mine = (await ann.post('/projects', { name: 'Mine' })).json.id
+    const one = `/projects/${mine}/members/${ann.id}`
+    expect((await ann.get(one)).json).toMatchObject({ access_level: 40 })
+    for (const who of [ann, world.root]) {
+      expect(await who.delete(one)).toMatchObject(refused)
+      expect(await who.put(one, { access_level: 10 })).toMatchObject(refused)
+    }
+  })
+
+  test('in a project made by an administrator in the space of somebody, that is the owner, too', async ({ world }) => {
+    const ann = await world.user()
+    const space = (await world.root.get(`/namespaces/${ann.username}`)).json.id
+    const made = await world.root.post('/projects', { name: 'Gift', namespace_id: space })
+    expect((await ann.get(`/projects/${made.json.id}/members`)).json).toMatchObject([{ id: ann.id, access_level: 40 }])
+  })
+})
+
+describe('the job that clears ended memberships away', () => {
+  test('removes their rows and no others', async ({ world }) => {
+    const [ann, bob] = [await world.user(), await world.user()]
+    const project = await world.project({ members: [[bob, 'guest']] })
+    const group = await world.group()
+    for (const path of [`/projects/${project.id}`, `/groups/${group.id}`])
+      await world.root.post(`${path}/members`, { user_id: ann.id, access_level: 30, expires_at: day(-1) })
+    await world.root.put(`/projects/${project.id}/members/${bob.id}`, { access_level: 10, expires_at: day(1) })
+    const rows = () => world.rows('select user_id from members where user_id = any($1) order by 1', [[ann.id, bob.id]])
+    expect(await rows()).toHaveLength(3)
+
+    await purgeExpiredMembers.run({}, await contextFor(world, null))
+
+    expect(await rows()).toEqual([{ user_id: bob.id }])
+    for (const table of ['project_access', 'group_access'])
+      expect(
+        await world.rows(`select from ${table} where user_id = $1 and expires_on <= current_date`, [ann.id]),
+      ).toEqual([])
+  })
+
+  test('takes all of them in a few statements, waits for nobody, and may run beside itself', async ({ world }) => {
+    const ctx = await contextFor(world, null)
+    const people = await Promise.all(Array.from({ length: 6 }, () => world.user()))
+    const group = await world.group()
+    for (const { id } of people)
+      await world.root.post(`/groups/${group.id}/members`, { user_id: id, access_level: 30, expires_at: day(-1) })
+    const left = () => world.rows('select user_id from members where namespace_id = $1 and user_id <> 1', [group.id])
+
+    const held = people[0]!.id
+    await ctx.transaction(async (tx) => {
+      await tx.run(sql`select from members where namespace_id = ${group.id} and user_id = ${held} for update`)
+      const counted = counting(ctx)
+      await purgeExpiredMembers.run({}, counted.ctx)
+      expect(counted.counts).toEqual({ transactions: 0, writes: 3 })
+      expect(await left()).toEqual([{ user_id: held }])
+    })
+    await Promise.all([1, 2].map(() => purgeExpiredMembers.run({}, ctx)))
+    expect(await left()).toEqual([])
+  })
+})

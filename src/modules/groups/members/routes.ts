@@ -1,0 +1,151 @@
+import type { TObject } from 'typebox'
+import { allows } from '../../../access/policy.ts'
+import type { Ctx } from '../../../api/ctx.ts'
+import { type Endpoint, endpoint, type Subject } from '../../../api/endpoint.ts'
+import { fetchPage } from '../../../api/page.ts'
+import { DateOnly, List, Nullable, Optional, Params, Text, Whole } from '../../../api/params/types.ts'
+import { rowNotFound } from '../../../kernel/failure.ts'
+import { type ProjectSubject, project } from '../../projects/index.ts'
+import { type GroupSubject, group } from '../groups/subject.ts'
+import { Member } from './entity.ts'
+import { findAnyMember, findMember, listAllMembers, listMembers } from './queries.ts'
+import { addMember, editMember, groupMembership, type Membership, projectMembership, removeMember } from './service.ts'
+
+type Holder = ProjectSubject | GroupSubject
+type MemberAbility = 'read_member' | 'admin_member'
+
+const userId = Whole({ maximum: Number.MAX_SAFE_INTEGER, description: 'Id of the user' })
+const expiry = DateOnly({ dateTime: true, description: 'First day without access' })
+
+const filters = {
+  query: Optional(Text({ description: 'Part of the name or user name' })),
+  user_ids: Optional(List(Whole({ maximum: Number.MAX_SAFE_INTEGER }), { description: 'Only these users' })),
+}
+
+/** The calls on members of a group and of a project are the same; only what is named and how it is found differs. */
+const memberRoutes = <T extends Holder, A extends string>(
+  base: '/groups' | '/projects',
+  subject: Subject<T, A | MemberAbility, TObject>,
+  membershipOf: (holder: T, ctx: Ctx) => Promise<Membership>,
+): readonly Endpoint[] => [
+  endpoint({
+    method: 'GET',
+    path: `${base}/:id/members`,
+    summary: 'List direct members',
+    subject,
+    allow: 'read_member',
+    params: Params(filters),
+    paged: true,
+    returns: Member,
+    handle: async ({ subject: holder, params, page, ctx }) =>
+      fetchPage(ctx.db, listMembers(await membershipOf(holder, ctx), params), page),
+  }),
+
+  endpoint({
+    method: 'GET',
+    path: `${base}/:id/members/all`,
+    summary: 'List members of every origin, each once',
+    subject,
+    allow: 'read_member',
+    params: Params(filters),
+    paged: true,
+    returns: Member,
+    handle: async ({ subject: holder, params, page, ctx }) =>
+      fetchPage(ctx.db, listAllMembers(await membershipOf(holder, ctx), params), page),
+  }),
+
+  endpoint({
+    method: 'GET',
+    path: `${base}/:id/members/:user_id`,
+    summary: 'One direct member',
+    subject,
+    allow: 'read_member',
+    params: Params({ user_id: userId }),
+    returns: Member,
+    async handle({ subject: holder, params, ctx }) {
+      const row = await findMember(ctx.db, await membershipOf(holder, ctx), params.user_id)
+      if (!row) throw rowNotFound()
+      return row
+    },
+  }),
+
+  endpoint({
+    method: 'GET',
+    path: `${base}/:id/members/all/:user_id`,
+    summary: 'One member of any origin',
+    subject,
+    allow: 'read_member',
+    params: Params({ user_id: userId }),
+    returns: Member,
+    async handle({ subject: holder, params, ctx }) {
+      const row = await findAnyMember(ctx.db, await membershipOf(holder, ctx), params.user_id)
+      if (!row) throw rowNotFound()
+      return row
+    },
+  }),
+
+  endpoint({
+    method: 'POST',
+    path: `${base}/:id/members`,
+    summary: 'Add a member',
+    subject,
+    allow: 'admin_member',
+    params: Params({
+      user_id: userId,
+      access_level: Whole({ description: '10 to 40, in groups also 50' }),
+      expires_at: Optional(Nullable(expiry)),
+    }),
+    returns: Member,
+    handle: async ({ subject: holder, params, ctx }) =>
+      addMember(ctx, await membershipOf(holder, ctx), {
+        userId: params.user_id,
+        level: params.access_level,
+        expiresAt: params.expires_at ?? null,
+      }),
+  }),
+
+  endpoint({
+    method: 'PUT',
+    path: `${base}/:id/members/:user_id`,
+    summary: 'Change a member',
+    subject,
+    allow: 'admin_member',
+    params: Params({
+      user_id: userId,
+      access_level: Whole({ description: '10 to 40, in groups also 50' }),
+      expires_at: Optional(Nullable(expiry)),
+    }),
+    returns: Member,
+    handle: async ({ subject: holder, params, ctx }) =>
+      editMember(ctx, await membershipOf(holder, ctx), {
+        userId: params.user_id,
+        level: params.access_level,
+        expiresAt: params.expires_at,
+      }),
+  }),
+
+  endpoint({
+    method: 'DELETE',
+    path: `${base}/:id/members/:user_id`,
+    summary: 'Remove a member, or leave',
+    subject,
+    // Whoever reads the members may leave; removing others is decided with the row.
+    allow: 'read_member',
+    params: Params({ user_id: userId }),
+    changedAt: async (holder, params, ctx) =>
+      (await findMember(ctx.db, await membershipOf(holder, ctx), params.user_id))?.updated_at,
+    returns: null,
+    handle: async ({ subject: holder, params, ctx }) =>
+      removeMember(
+        ctx,
+        await membershipOf(holder, ctx),
+        params.user_id,
+        allows(subject.policy.admin_member, ctx.actor, holder.facts),
+      ),
+  }),
+]
+
+export const groupMemberRoutes = memberRoutes('/groups', group, async (holder) => groupMembership(holder))
+export const projectMemberRoutes = memberRoutes('/projects', project, (holder, ctx) =>
+  projectMembership(ctx.db, holder),
+)

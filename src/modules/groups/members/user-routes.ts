@@ -1,0 +1,31 @@
+import { endpoint } from '../../../api/endpoint.ts'
+import { fetchPage } from '../../../api/page.ts'
+import { List, Optional, Params, Text, Whole } from '../../../api/params/types.ts'
+import { requireVisiblePeople, UserListItem } from '../../accounts/index.ts'
+import { project } from '../../projects/index.ts'
+import { listAllMembers } from './queries.ts'
+import { projectMembership } from './service.ts'
+
+export const projectUserRoutes = [
+  endpoint({
+    method: 'GET',
+    path: '/projects/:id/users',
+    summary: 'List the members of a project, of every origin, as people',
+    subject: project,
+    allow: 'read_project',
+    params: Params({
+      search: Optional(Text({ description: 'Part of the name or user name' })),
+      skip_users: Optional(List(Whole({ maximum: Number.MAX_SAFE_INTEGER }), { description: 'Not these users' })),
+    }),
+    paged: true,
+    returns: UserListItem,
+    async handle({ subject, params, page, ctx }) {
+      requireVisiblePeople(ctx)
+      const filters = {
+        ...(params.search !== undefined && { query: params.search }),
+        ...(params.skip_users && { skip_users: params.skip_users }),
+      }
+      return fetchPage(ctx.db, listAllMembers(await projectMembership(ctx.db, subject), filters), page)
+    },
+  }),
+]

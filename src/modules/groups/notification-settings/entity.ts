@@ -1,0 +1,30 @@
+import { type TBoolean, Type } from 'typebox'
+import { entity } from '../../../api/entity.ts'
+import { nullable } from '../../../api/schema.ts'
+import { eventNames, levelName, type NotificationEvent, notificationEvents } from './levels.ts'
+import type { NotificationSettingRow } from './queries.ts'
+
+const fields = {
+  level: Type.String({ description: 'disabled, participating, watch, global, mention or custom' }),
+  events: Type.Optional(
+    Type.Object(
+      Object.fromEntries(eventNames.map((name) => [name, Type.Boolean()])) as Record<NotificationEvent, TBoolean>,
+      { description: 'With the level custom: what is told' },
+    ),
+  ),
+}
+
+const present = ({ level, events }: NotificationSettingRow) => ({
+  level: levelName(level),
+  ...(levelName(level) === 'custom' && { events: { ...notificationEvents, ...events } }),
+})
+
+/** What somebody wants to be told of a project or group. */
+export const NotificationSetting = entity({ name: 'NotificationSetting', schema: Type.Object(fields), present })
+
+/** What somebody wants to be told in general. */
+export const GlobalNotificationSetting = entity({
+  name: 'GlobalNotificationSetting',
+  schema: Type.Object({ ...fields, notification_email: nullable(Type.String({ description: 'Where to' })) }),
+  present: (row: NotificationSettingRow) => ({ ...present(row), notification_email: row.notification_email }),
+})

@@ -1,0 +1,65 @@
+import type { Db, Tx } from '../../../db/db.ts'
+import { raw, type Sql, sql } from '../../../db/sql.ts'
+import type { Holder } from '../holders/holder.ts'
+import { heldBy, holderIds } from '../holders/queries.ts'
+import type { NotificationEvent } from './levels.ts'
+
+/** `holder` is a project, a group or, for what somebody wants in general, the installation. */
+export type NotificationSettingRow = {
+  level: number
+  events: Partial<Record<NotificationEvent, boolean>>
+  notification_email: string | null
+}
+
+const of = (userId: number, holder: Holder): Sql => sql`s.user_id = ${userId} and ${heldBy('s', holder)}`
+
+/** Null once the address is not his any longer. */
+const ownAddress = raw(`(select s.notification_email from email_addresses a
+  where a.user_id = s.user_id and a.address = lower(s.notification_email))`)
+
+export const findNotificationSetting = (
+  db: Db,
+  userId: number,
+  holder: Holder,
+): Promise<NotificationSettingRow | undefined> =>
+  db.row(
+    sql`select s.level, s.events, ${ownAddress} as notification_email from notification_settings s where ${of(userId, holder)}`,
+  )
+
+/**
+ * Sets what is given; events one by one. Memberships repeat the level (0011_around_members.sql). `initialLevel` is for who
+ * has set nothing yet.
+ */
+export async function saveNotificationSetting(
+  tx: Tx,
+  userId: number,
+  holder: Holder,
+  {
+    level,
+    events,
+    notificationEmail,
+    initialLevel,
+  }: {
+    level: number | undefined
+    events: Partial<Record<NotificationEvent, boolean>>
+    notificationEmail: string | undefined
+    initialLevel: number
+  },
+): Promise<NotificationSettingRow> {
+  const { projectId, namespaceId } = holderIds(holder)
+  const chosen = JSON.stringify(events)
+  const email = notificationEmail ?? null
+  const returning = sql`returning s.level, s.events, s.notification_email`
+  const update = () =>
+    tx.row<NotificationSettingRow>(sql`
+      update notification_settings s set level = coalesce(${level ?? null}::smallint, s.level), events = s.events || ${chosen}::jsonb,
+        notification_email = coalesce(${email}, s.notification_email), updated_at = now()
+      where ${of(userId, holder)} ${returning}`)
+  const insert = () =>
+    tx.row<NotificationSettingRow>(sql`
+      insert into notification_settings as s (user_id, project_id, namespace_id, level, events, notification_email)
+      values (${userId}, ${projectId}, ${namespaceId}, ${level ?? initialLevel}, ${chosen}::jsonb, ${email})
+      on conflict do nothing ${returning}`)
+  // Who loses a race to be first changes what the other made.
+  return (await update()) ?? (await insert()) ?? (await update())!
+}

@@ -1,0 +1,84 @@
+import { endpoint } from '../../../api/endpoint.ts'
+import { Flag, OneOf, Optional, Params, Text } from '../../../api/params/types.ts'
+import { instance } from '../../instance/index.ts'
+import { instanceHolder } from '../holders/holder.ts'
+import { ofProjectsAndGroups } from '../holders/project-or-group.ts'
+import { GlobalNotificationSetting, NotificationSetting } from './entity.ts'
+import { eventNames, type NotificationEvent, notificationLevels } from './levels.ts'
+import { changeSetting, getGlobalSetting, getSetting } from './service.ts'
+
+const event = () => Optional(Flag({ description: 'Told with the level custom' }))
+const events = Object.fromEntries(eventNames.map((name) => [name, event()])) as Record<
+  NotificationEvent,
+  ReturnType<typeof event>
+>
+const globalLevels = ['disabled', 'participating', 'watch', 'mention', 'custom'] as const
+
+const heldSettingRoutes = ofProjectsAndGroups(({ of, base, subject, holderOf }) => {
+  const path = `${base}/notification_settings` as const
+  return [
+    endpoint({
+      method: 'GET',
+      path,
+      summary: `What the caller wants to be told of a ${of}`,
+      subject,
+      allow: 'set_notifications',
+      returns: NotificationSetting,
+      handle: ({ subject: held, ctx }) => getSetting(ctx, holderOf(held)),
+    }),
+
+    endpoint({
+      method: 'PUT',
+      path,
+      summary: `Set what the caller wants to be told of a ${of}`,
+      subject,
+      allow: 'set_notifications',
+      params: Params({
+        level: Optional(OneOf(notificationLevels, { description: 'How much; global: as in general' })),
+        ...events,
+      }),
+      returns: NotificationSetting,
+      handle: ({ subject: held, params: { level, ...rest }, ctx }) =>
+        changeSetting(ctx, holderOf(held), { ...(level !== undefined && { level }), ...chosenAmong(rest) }),
+    }),
+  ]
+})
+
+const chosenAmong = (params: { readonly [E in NotificationEvent]?: boolean }) =>
+  Object.fromEntries(eventNames.flatMap((name) => (params[name] === undefined ? [] : [[name, params[name]]])))
+
+export const notificationSettingRoutes = [
+  endpoint({
+    method: 'GET',
+    path: '/notification_settings',
+    summary: 'What the caller wants to be told in general',
+    subject: instance,
+    allow: 'use',
+    returns: GlobalNotificationSetting,
+    handle: ({ ctx }) => getGlobalSetting(ctx),
+  }),
+
+  endpoint({
+    method: 'PUT',
+    path: '/notification_settings',
+    summary: 'Set what the caller wants to be told in general',
+    subject: instance,
+    allow: 'use',
+    params: Params({
+      level: Optional(OneOf(globalLevels, { description: 'How much' })),
+      notification_email: Optional(Text({ description: 'Where to: an address of his own' })),
+      ...events,
+    }),
+    returns: GlobalNotificationSetting,
+    async handle({ params: { level, notification_email, ...rest }, ctx }) {
+      await changeSetting(ctx, instanceHolder, {
+        ...(level !== undefined && { level }),
+        ...(notification_email !== undefined && { notification_email }),
+        ...chosenAmong(rest),
+      })
+      return getGlobalSetting(ctx)
+    },
+  }),
+
+  ...heldSettingRoutes,
+]

@@ -1,0 +1,21 @@
+import { Type } from 'typebox'
+import { entity } from '../../../api/entity.ts'
+import { nullable } from '../../../api/schema.ts'
+import { tokenFields, tokenRecord } from '../../accounts/index.ts'
+import type { ResourceTokenRow } from './queries.ts'
+
+const fields = {
+  ...tokenFields,
+  access_level: nullable(Type.Integer(), { description: 'Role of its bot; null once the membership has ended' }),
+}
+
+const present = (row: ResourceTokenRow) => ({ ...tokenRecord(row), access_level: row.access_level })
+
+export const ResourceAccessToken = entity({ name: 'ResourceAccessToken', schema: Type.Object(fields), present })
+
+/** Only the answer that makes a token shows it. */
+export const NewResourceAccessToken = entity({
+  name: 'NewResourceAccessToken',
+  schema: Type.Object({ ...fields, token: Type.String() }),
+  present: (row: ResourceTokenRow & { token: string }) => ({ ...present(row), token: row.token }),
+})

@@ -1,0 +1,209 @@
+import { describe, expect } from 'vitest'
+import { contextFor, counting } from '../../../../test/contexts.ts'
+import { Client, git, temporaryFolder, test, type World } from '../../../../test/world.ts'
+import { removeUser } from '../user-removal/jobs.ts'
+import { removeIdleBots } from './jobs.ts'
+
+type Made = { id: number; user_id: number; token: string; access_level: number }
+
+const day = (offset: number): string => new Date(Date.now() + offset * 86_400_000).toISOString().slice(0, 10)
+
+const make = (who: Client, place: string, more: object = {}) =>
+  who.post(`${place}/access_tokens`, { name: 'robot', scopes: ['api'], access_level: 30, ...more })
+
+const clientOf = (world: World, made: Made) =>
+  new Client(world.origin, { id: made.user_id, username: 'robot', token: made.token })
+
+const ids = (answer: { json: { id: number }[] }) => answer.json.map(({ id }) => id)
+
+/** Both kinds of holder, with somebody who may manage tokens there and somebody who almost may. */
+const holders = {
+  project: async (world: World) => {
+    const [manager, lesser] = [await world.user(), await world.user()]
+    const project = await world.project({
+      members: [
+        [manager, 'maintainer'],
+        [lesser, 'developer'],
+      ],
+    })
+    return { manager, lesser, place: `/projects/${project.id}`, inside: project }
+  },
+  group: async (world: World) => {
+    const [manager, lesser] = [await world.user(), await world.user()]
+    const group = await world.group({
+      members: [
+        [manager, 'owner'],
+        [lesser, 'maintainer'],
+      ],
+    })
+    return { manager, lesser, place: `/groups/${group.id}`, inside: await world.project({ group }) }
+  },
+}
+
+describe.for(['project', 'group'] as const)('access tokens of a %s', (of) => {
+  test('act as a bot that is a member with the role asked for, and reach nothing else', async ({ world }) => {
+    const { manager, place, inside } = await holders[of](world)
+    const internal = await world.project({ visibility: 'internal' })
+    const made = await make(manager, place, { expires_at: day(9) })
+    expect(made.status, made.text).toBe(201)
+    expect(made.json).toEqual({
+      id: expect.any(Number),
+      name: 'robot',
+      revoked: false,
+      created_at: expect.any(String),
+      scopes: ['api'],
+      user_id: expect.any(Number),
+      last_used_at: null,
+      active: true,
+      expires_at: day(9),
+      access_level: 30,
+      token: expect.stringMatching(/^[\w-]{20}$/),
+    })
+    const robot = clientOf(world, made.json)
+    expect((await robot.get('/user')).json).toMatchObject({ id: made.json.user_id, bot: true, name: 'robot' })
+    expect((await robot.get(`/projects/${inside.id}`)).status).toBe(200)
+    expect((await robot.get(`/projects/${internal.id}`)).status).toBe(404)
+    expect((await robot.put(`/projects/${inside.id}`, { description: 'x' })).status).toBe(403)
+    expect((await robot.post('/projects', { name: 'own' })).status).toBe(403)
+    expect((await robot.post('/groups', { name: 'own', path: 'own' })).status).toBe(403)
+    expect((await manager.get(`${place}/members/${made.json.user_id}`)).json).toMatchObject({ access_level: 30 })
+    expect(ids(await world.root.get('/users?per_page=100'))).not.toContain(made.json.user_id)
+    const membership = { user_id: made.json.user_id, access_level: 30 }
+    expect(
+      (await world.root.post(`/projects/${internal.id}/members`, membership)).status,
+      'a bot goes nowhere else',
+    ).toBe(404)
+  })
+
+  test('push with git', async ({ world }) => {
+    const { manager, place, inside } = await holders[of](world)
+    const robot = clientOf(world, (await make(manager, place, { scopes: ['write_repository'], access_level: 40 })).json)
+    await using folder = await temporaryFolder()
+    await git(folder.path, 'init', '-q', '-b', 'main')
+    await git(folder.path, 'commit', '-q', '--allow-empty', '-m', 'first')
+    await git(folder.path, 'push', '-q', world.remote(inside, robot), 'main')
+  })
+
+  test('are for those who manage them', async ({ world }) => {
+    const { manager, lesser, place } = await holders[of](world)
+    const stranger = await world.user()
+    const { id } = (await make(manager, place)).json
+    for (const [who, status] of [
+      [world.anonymous, 401],
+      [stranger, 404],
+      [lesser, 403],
+    ] as const)
+      for (const [verb, path] of [
+        ['GET', ''],
+        ['POST', ''],
+        ['GET', `/${id}`],
+        ['POST', `/${id}/rotate`],
+        ['DELETE', `/${id}`],
+      ] as const) {
+        const json = { name: 'x', scopes: ['api'] }
+        expect((await who.send(verb, `${place}/access_tokens${path}`, { json })).status, `${verb} ${path}`).toBe(status)
+      }
+    expect((await world.root.get(`${place}/access_tokens/${id}`)).json).toMatchObject({ id })
+  })
+
+  test('have no higher role than who makes them, nor scopes for others', async ({ world }) => {
+    const { manager, place } = await holders[of](world)
+    expect(await make(manager, place, { scopes: ['sudo'] })).toMatchObject({
+      status: 400,
+      json: { message: { scopes: ['can only contain available scopes'] } },
+    })
+    expect((await make(manager, place, { access_level: of === 'project' ? 50 : 60 })).json).toEqual({
+      error: 'access_level does not have a valid value',
+    })
+    expect((await make(manager, place, { access_level: undefined })).json.access_level).toBe(40)
+    const robot = clientOf(world, (await make(manager, place, { access_level: of === 'project' ? 40 : 50 })).json)
+    expect((await make(robot, place)).status, 'a token makes no others').toBe(403)
+    const { id } = (await make(manager, place)).json
+    expect((await robot.post(`${place}/access_tokens/${id}/rotate`)).status, 'nor by taking their place').toBe(403)
+  })
+
+  test('are listed, and end with their bots', async ({ world }) => {
+    const { manager, place, inside } = await holders[of](world)
+    const [one, two] = [
+      (await make(manager, place)).json,
+      (await make(manager, place, { expires_at: '2020-01-01' })).json,
+    ]
+    const list = (query = '') => manager.get(`${place}/access_tokens${query}`)
+    expect(ids(await list())).toEqual([one.id, two.id])
+    expect(ids(await list('?state=active'))).toEqual([one.id])
+    expect(ids(await list('?state=inactive'))).toEqual([two.id])
+    const robot = clientOf(world, one)
+    expect((await robot.get(`/projects/${inside.id}`)).status).toBe(200)
+    expect((await manager.delete(`${place}/access_tokens/${one.id}`)).status).toBe(204)
+    await expect.poll(async () => (await robot.get('/user')).status).toBe(401)
+    await removeUser.run({ userId: one.user_id, hard: false }, await contextFor(world, null))
+    expect((await world.root.get(`/users/${one.user_id}`)).status).toBe(404)
+    expect((await manager.get(`${place}/members/${one.user_id}`)).status).toBe(404)
+    expect((await manager.delete(`${place}/access_tokens/${one.id}`)).json).toEqual({ message: '404 Not found' })
+    expect(ids(await list())).toEqual([two.id])
+  })
+
+  test('are replaced by others of the same bot, by a manager or by themselves', async ({ world }) => {
+    const { manager, place } = await holders[of](world)
+    const first = (await make(manager, place, { access_level: 10 })).json
+    const second = (await manager.post(`${place}/access_tokens/${first.id}/rotate`)).json
+    expect(second).toMatchObject({ user_id: first.user_id, access_level: 10, expires_at: day(7) })
+    const robot = clientOf(world, second)
+    const third = await robot.post(`${place}/access_tokens/self/rotate`, { expires_at: day(3) })
+    expect(third).toMatchObject({ status: 200, json: { user_id: first.user_id, expires_at: day(3) } })
+    await expect.poll(async () => (await robot.get('/user')).status).toBe(401)
+    expect((await clientOf(world, third.json).get('/user')).status).toBe(200)
+    expect((await robot.post(`${place}/access_tokens/self/rotate`)).status, 'again: somebody has a copy').toBe(401)
+    await expect.poll(async () => (await clientOf(world, third.json).get('/user')).status).toBe(401)
+    expect((await manager.post(`${place}/access_tokens/self/rotate`)).status).toBe(404)
+  })
+
+  test('of elsewhere are missing', async ({ world }) => {
+    const [here, there] = [await holders[of](world), await holders[of](world)]
+    const { id } = (await make(there.manager, there.place)).json
+    for (const [verb, path] of [
+      ['GET', ''],
+      ['POST', '/rotate'],
+      ['DELETE', ''],
+    ] as const)
+      expect((await here.manager.send(verb, `${here.place}/access_tokens/${id}${path}`)).status).toBe(404)
+  })
+})
+
+test('bots whose tokens ended, or whose project is gone, are removed at night; others stay', async ({ world }) => {
+  const { manager, place } = await holders.project(world)
+  const gone = await world.project({ members: [[manager, 'maintainer']] })
+  const made = async (at: string, more: object = {}): Promise<Made> => (await make(manager, at, more)).json
+  const [ended, orphan, alive] = [
+    await made(place, { expires_at: '2020-01-01' }),
+    await made(`/projects/${gone.id}`),
+    await made(place),
+  ]
+  await world.rows('delete from resource_bots where user_id = $1', [orphan.user_id])
+  const ctx = await contextFor(world, null)
+  const counted = counting(ctx)
+  await removeIdleBots.run({}, counted.ctx)
+  expect(counted.counts.transactions).toBe(1)
+  await removeIdleBots.run({}, ctx)
+  for (const { user_id } of [ended, orphan]) expect(await world.jobs(`remove_user:${user_id}`)).toHaveLength(1)
+  const state = async ({ user_id }: Made) => (await world.root.get(`/users/${user_id}`)).json.state
+  expect([await state(ended), await state(orphan), await state(alive)]).toEqual(['blocked', 'blocked', 'active'])
+  expect((await clientOf(world, alive).get('/user')).status).toBe(200)
+})
+
+test('what a bot wrote is not lost with its token', async ({ world }) => {
+  const { manager, place, inside } = await holders.project(world)
+  await manager.post(`${place}/repository/commits`, {
+    branch: 'main',
+    commit_message: 'first',
+    actions: [{ action: 'create', file_path: 'a', content: 'a' }],
+  })
+  const made = (await make(manager, place)).json
+  const robot = clientOf(world, made)
+  const comments = `/projects/${inside.id}/repository/commits/main/comments`
+  expect((await robot.post(comments, { note: 'well done' })).status).toBe(201)
+  await manager.delete(`${place}/access_tokens/${made.id}`)
+  await removeUser.run({ userId: made.user_id, hard: false }, await contextFor(world, null))
+  expect((await manager.get(comments)).json).toMatchObject([{ note: 'well done', author: { name: 'Ghost User' } }])
+  await expect.poll(async () => (await robot.get('/user')).status).toBe(401)
+})

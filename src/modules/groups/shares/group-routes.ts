@@ -1,0 +1,33 @@
+import { allows } from '../../../access/policy.ts'
+import { projectPolicy } from '../../../access/project-policy.ts'
+import { endpoint } from '../../../api/endpoint.ts'
+import { fetchPage } from '../../../api/page.ts'
+import { Flag, List, OneOf, Optional, Params, Text, Whole } from '../../../api/params/types.ts'
+import { project } from '../../projects/index.ts'
+import { GroupReference, type GroupReferenceRow } from '../groups/reference-entity.ts'
+import { groupsOfProject } from './group-queries.ts'
+
+export const projectGroupRoutes = [
+  endpoint({
+    method: 'GET',
+    path: '/projects/:id/groups',
+    summary: 'List the groups around a project, and those it is shared with',
+    subject: project,
+    allow: 'read_project',
+    params: Params({
+      search: Optional(Text({ description: 'Words in the name or path' })),
+      skip_groups: Optional(List(Whole({ maximum: Number.MAX_SAFE_INTEGER }), { description: 'Not these groups' })),
+      with_shared: Flag({ default: false, description: 'Groups that the project is shared with, too' }),
+      shared_visible_only: Flag({ default: false, description: 'Of those, only such as the caller sees' }),
+      shared_min_access_level: Optional(
+        OneOf([10, 20, 30, 40, 50], { description: 'Of those, only such as get this level at least' }),
+      ),
+    }),
+    paged: true,
+    returns: GroupReference,
+    handle: ({ subject, params, page, ctx }) => {
+      const maintains = allows(projectPolicy.share_project, ctx.actor, subject.facts)
+      return fetchPage<GroupReferenceRow>(ctx.db, groupsOfProject(ctx.actor, subject, maintains, params), page)
+    },
+  }),
+]

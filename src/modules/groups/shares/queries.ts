@@ -1,0 +1,91 @@
+import { deleteSome } from '../../../db/batches.ts'
+import type { Db, Tx } from '../../../db/db.ts'
+import { raw, sql } from '../../../db/sql.ts'
+import type { DateOnly, Timestamp } from '../../../db/types.ts'
+
+export type ProjectShareRow = {
+  id: number
+  project_id: number
+  group_id: number
+  group_access: number
+  expires_at: DateOnly | null
+}
+
+/** How far a share reaches: the highest level it gives, and the first day without it. */
+export type Share = { level: number; expiresAt: string | null }
+
+const ended = raw('expires_at <= current_date')
+
+/** Undefined when the project is shared with the group already. A share that has ended gives way. */
+export async function insertProjectShare(
+  tx: Tx,
+  projectId: number,
+  groupId: number,
+  { level, expiresAt }: Share,
+): Promise<ProjectShareRow | undefined> {
+  await tx.run(
+    sql`delete from project_group_links where project_id = ${projectId} and group_id = ${groupId} and ${ended}`,
+  )
+  return tx.row<ProjectShareRow>(sql`
+    insert into project_group_links (project_id, group_id, group_access, expires_at)
+    values (${projectId}, ${groupId}, ${level}, ${expiresAt}::date) on conflict (project_id, group_id) do nothing
+    returning id, project_id, group_id, group_access, expires_at`)
+}
+
+/** The level that was given; undefined when there is no such share. */
+export const deleteProjectShare = async (tx: Tx, projectId: number, groupId: number): Promise<number | undefined> =>
+  (
+    await tx.row<{ group_access: number }>(
+      sql`delete from project_group_links where project_id = ${projectId} and group_id = ${groupId} returning group_access`,
+    )
+  )?.group_access
+
+/** False when the group is shared with the other already. A share that has ended gives way. */
+export async function insertGroupShare(
+  tx: Tx,
+  sharedGroupId: number,
+  withGroupId: number,
+  { level, expiresAt }: Share,
+): Promise<boolean> {
+  await tx.run(
+    sql`delete from group_group_links where shared_group_id = ${sharedGroupId} and shared_with_group_id = ${withGroupId} and ${ended}`,
+  )
+  const inserted = await tx.run(sql`
+    insert into group_group_links (shared_group_id, shared_with_group_id, group_access, expires_at)
+    values (${sharedGroupId}, ${withGroupId}, ${level}, ${expiresAt}::date)
+    on conflict (shared_group_id, shared_with_group_id) do nothing`)
+  return inserted > 0
+}
+
+export const deleteGroupShare = async (tx: Tx, sharedGroupId: number, withGroupId: number): Promise<boolean> =>
+  (await tx.run(sql`
+    delete from group_group_links where shared_group_id = ${sharedGroupId} and shared_with_group_id = ${withGroupId}`)) >
+  0
+
+/** When a project was shared with a group, if it is. */
+export const projectSharedAt = async (db: Db, projectId: number, groupId: number): Promise<Timestamp | undefined> =>
+  (
+    await db.row<{ created_at: Timestamp }>(
+      sql`select created_at from project_group_links where project_id = ${projectId} and group_id = ${groupId}`,
+    )
+  )?.created_at
+
+/** When a group was shared with another, if it is. */
+export const groupSharedAt = async (
+  db: Db,
+  sharedGroupId: number,
+  withGroupId: number,
+): Promise<Timestamp | undefined> =>
+  (
+    await db.row<{ created_at: Timestamp }>(
+      sql`select created_at from group_group_links where shared_group_id = ${sharedGroupId} and shared_with_group_id = ${withGroupId}`,
+    )
+  )?.created_at
+
+/** Deletes shares of projects that have ended, at most `size`; how many it were. The access lock is held. */
+export const deleteEndedProjectShares = (tx: Tx, size: number): Promise<number> =>
+  tx.run(deleteSome('project_group_links', ended, size))
+
+/** The same of groups. */
+export const deleteEndedGroupShares = (tx: Tx, size: number): Promise<number> =>
+  tx.run(deleteSome('group_group_links', ended, size))

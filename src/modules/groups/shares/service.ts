@@ -1,0 +1,105 @@
+import { groupPolicy } from '../../../access/group-policy.ts'
+import { allows } from '../../../access/policy.ts'
+import type { Ctx } from '../../../api/ctx.ts'
+import { emit } from '../../../events/log.ts'
+import { conflict, Failure, invalid, notFound } from '../../../kernel/failure.ts'
+import { lockAccess, lockNamespace, namespacePlaced, projectPlaced } from '../../namespaces/index.ts'
+import { lockProject, type ProjectSubject } from '../../projects/index.ts'
+import { lockGroup } from '../groups/queries.ts'
+import { type GroupSubject, loadGroup } from '../groups/subject.ts'
+import {
+  deleteGroupShare,
+  deleteProjectShare,
+  insertGroupShare,
+  insertProjectShare,
+  type ProjectShareRow,
+  type Share,
+} from './queries.ts'
+
+/** A group that the caller may know about. */
+async function invitedGroup(ctx: Ctx, id: number): Promise<GroupSubject> {
+  const group = await loadGroup(id, ctx)
+  if (!group || !allows(groupPolicy.read_group, ctx.actor, group.facts)) throw new Failure('not_found', 'Not Found')
+  return group
+}
+
+/** Members of the group get access to the project, at most of the level of the share. */
+export async function shareProject(
+  ctx: Ctx,
+  project: ProjectSubject,
+  groupId: number,
+  share: Share,
+): Promise<ProjectShareRow> {
+  const group = await invitedGroup(ctx, groupId)
+  return ctx.transaction(async (tx) => {
+    await lockAccess(tx)
+    const namespace = await lockNamespace(tx, project.namespace_id)
+    const held = await lockProject(tx, project.id)
+    if (!namespace || held?.namespace_id !== namespace.id) throw notFound('Project')
+    if (!(await lockNamespace(tx, group.id))) throw new Failure('not_found', 'Not Found')
+    if (namespace.share_with_group_lock) throw invalid('The project sharing with group is disabled')
+    if (namespace.traversal_ids.includes(group.id))
+      throw conflict('Project cannot be shared with the group it is in or one of its ancestors.')
+    const link = await insertProjectShare(tx, project.id, group.id, share)
+    if (!link) throw conflict('Group already shared with this group')
+    await projectPlaced(tx, project.id)
+    await emit(tx, {
+      kind: 'project_shared',
+      projectId: project.id,
+      actorId: ctx.actor!.id,
+      payload: { group_id: group.id, group_access: share.level, expires_at: share.expiresAt },
+    })
+    return link
+  })
+}
+
+export async function unshareProject(ctx: Ctx, project: ProjectSubject, groupId: number): Promise<void> {
+  await ctx.transaction(async (tx) => {
+    await lockAccess(tx)
+    const level = await deleteProjectShare(tx, project.id, groupId)
+    if (level === undefined) throw notFound('Group Link')
+    await projectPlaced(tx, project.id)
+    await emit(tx, {
+      kind: 'project_unshared',
+      projectId: project.id,
+      actorId: ctx.actor!.id,
+      payload: { group_id: groupId, group_access: level },
+    })
+  })
+}
+
+/** Members of the other group get access to this one and all inside it, at most of the level of the share. */
+export async function shareGroup(ctx: Ctx, group: GroupSubject, withGroupId: number, share: Share): Promise<void> {
+  const invited = await invitedGroup(ctx, withGroupId)
+  await ctx.transaction(async (tx) => {
+    await lockAccess(tx)
+    const held = await lockGroup(tx, group.id)
+    if (!held) throw notFound('Group')
+    if (!(await lockNamespace(tx, invited.id))) throw new Failure('not_found', 'Not Found')
+    if (held.traversal_ids.includes(invited.id))
+      throw conflict('A group cannot be shared with itself or one of its ancestors.')
+    if (!(await insertGroupShare(tx, group.id, invited.id, share)))
+      throw conflict('The group has already been shared with this group')
+    await namespacePlaced(tx, group.id)
+    await emit(tx, {
+      kind: 'group_shared',
+      groupId: group.id,
+      actorId: ctx.actor!.id,
+      payload: { with_group_id: invited.id, group_access: share.level, expires_at: share.expiresAt },
+    })
+  })
+}
+
+export async function unshareGroup(ctx: Ctx, group: GroupSubject, withGroupId: number): Promise<void> {
+  await ctx.transaction(async (tx) => {
+    await lockAccess(tx)
+    if (!(await deleteGroupShare(tx, group.id, withGroupId))) throw notFound('Group Link')
+    await namespacePlaced(tx, group.id)
+    await emit(tx, {
+      kind: 'group_unshared',
+      groupId: group.id,
+      actorId: ctx.actor!.id,
+      payload: { with_group_id: withGroupId },
+    })
+  })
+}

@@ -1,0 +1,221 @@
+import { describe, expect } from 'vitest'
+import { contextFor, counting } from '../../../../test/contexts.ts'
+import { test } from '../../../../test/world.ts'
+import { levels } from '../../../access/levels.ts'
+import { purgeEndedShares } from './jobs.ts'
+
+describe('POST /projects/:id/share', () => {
+  test('D2-SHARE-FOR-GROUPS, D2-SHARE-EXPIRES: members of the group get in, at most as far as the share reaches', async ({
+    world,
+  }) => {
+    const [boss, guest] = [await world.user(), await world.user()]
+    const partners = await world.group({
+      members: [
+        [boss, 'owner'],
+        [guest, 'guest'],
+      ],
+    })
+    const project = await world.project()
+    const answer = await world.root.post(`/projects/${project.id}/share`, {
+      group_id: partners.id,
+      group_access: 30,
+      // The day is what counts.
+      expires_at: '2099-01-31T23:30:00Z',
+    })
+    expect(answer).toMatchObject({ status: 201 })
+    expect(answer.json).toEqual({
+      id: expect.any(Number),
+      project_id: project.id,
+      group_id: partners.id,
+      group_access: 30,
+      expires_at: '2099-01-31',
+    })
+    const levelOf = async (id: number) =>
+      (await world.root.get(`/projects/${project.id}/members/all/${id}`)).json.access_level
+    expect(await levelOf(boss.id)).toBe(levels.developer)
+    expect(await levelOf(guest.id)).toBe(levels.guest)
+    expect((await boss.get(`/projects/${project.id}`)).json.shared_with_groups).toMatchObject([
+      { group_id: partners.id, group_access_level: 30, expires_at: '2099-01-31' },
+    ])
+    expect((await boss.get(`/groups/${partners.id}`)).json.shared_projects).toMatchObject([{ id: project.id }])
+  })
+
+  test('D2-UNSHARE-204: what was shared can be taken back, once', async ({ world }) => {
+    const boss = await world.user()
+    const partners = await world.group({ members: [[boss, 'owner']] })
+    const project = await world.project()
+    await world.root.post(`/projects/${project.id}/share`, { group_id: partners.id, group_access: 30 })
+    expect((await boss.get(`/projects/${project.id}`)).status).toBe(200)
+    const link = `/projects/${project.id}/share/${partners.id}`
+    expect(await world.root.delete(link)).toMatchObject({ status: 204, text: '' })
+    expect((await boss.get(`/projects/${project.id}`)).status).toBe(404)
+    expect(await world.root.delete(link)).toMatchObject({
+      status: 404,
+      json: { message: '404 Group Link Not Found' },
+    })
+  })
+
+  test('each refusal says why, and shares nothing', async ({ world }) => {
+    const ann = await world.user()
+    const top = await world.group()
+    const inner = await world.group({ parent: top })
+    const project = await world.project({ group: inner, members: [[ann, 'maintainer']] })
+    const [hidden, partners] = [await world.group(), await world.group({ visibility: 'public' })]
+    const share = (json: object) => ann.post(`/projects/${project.id}/share`, json)
+    const refused = async (json: object, status: number, body: object) =>
+      expect(await share(json)).toMatchObject({ status, json: body })
+    await refused({ group_access: 30 }, 400, { error: 'group_id is missing' })
+    await refused({ group_id: partners.id }, 400, { error: 'group_access is missing' })
+    await refused({ group_id: partners.id, group_access: 50 }, 400, {
+      error: 'group_access does not have a valid value',
+    })
+    await refused({ group_id: hidden.id, group_access: 30 }, 404, { message: '404 Not Found' })
+    await refused({ group_id: 999_999, group_access: 30 }, 404, { message: '404 Not Found' })
+    const own = { message: 'Project cannot be shared with the group it is in or one of its ancestors.' }
+    for (const { id } of [inner, top]) {
+      // Whoever reads a project inside reads the group around it.
+      await refused({ group_id: id, group_access: 30 }, 409, own)
+    }
+    expect((await share({ group_id: partners.id, group_access: 20 })).status).toBe(201)
+    await refused({ group_id: partners.id, group_access: 30 }, 409, {
+      message: 'Group already shared with this group',
+    })
+    await world.root.delete(`/projects/${project.id}/share/${partners.id}`)
+    await world.root.put(`/groups/${top.id}`, { share_with_group_lock: true })
+    await refused({ group_id: partners.id, group_access: 30 }, 400, {
+      message: 'The project sharing with group is disabled',
+    })
+    expect((await world.root.get(`/projects/${project.id}`)).json.shared_with_groups).toEqual([])
+  })
+
+  test.for([
+    ['none', 404],
+    ['guest', 403],
+    ['developer', 403],
+    ['maintainer', 201],
+  ] as const)('is for maintainers: %s gets %i', async ([who, status], { world }) => {
+    const ann = await world.user()
+    const project = await world.project({ members: who === 'none' ? [] : [[ann, who]] })
+    const partners = await world.group({ visibility: 'public' })
+    const json = { group_id: partners.id, group_access: 10 }
+    expect((await world.anonymous.post(`/projects/${project.id}/share`, json)).status).toBe(401)
+    expect((await ann.post(`/projects/${project.id}/share`, json)).status).toBe(status)
+    const ended = await ann.delete(`/projects/${project.id}/share/${partners.id}`)
+    expect(ended.status).toBe(status === 201 ? 204 : status)
+  })
+
+  test('two at once make one share', async ({ world }) => {
+    const project = await world.project()
+    const partners = await world.group()
+    const answers = await Promise.all(
+      [10, 20, 30, 40].map((group_access) =>
+        world.root.post(`/projects/${project.id}/share`, { group_id: partners.id, group_access }),
+      ),
+    )
+    expect(answers.map(({ status }) => status).sort()).toEqual([201, 409, 409, 409])
+  })
+})
+
+describe('POST /groups/:id/share', () => {
+  test('members of the other group get in, down to every project inside', async ({ world }) => {
+    const ann = await world.user()
+    const partners = await world.group({ members: [[ann, 'owner']] })
+    const top = await world.group()
+    const project = await world.project({ group: await world.group({ parent: top }) })
+    const answer = await world.root.post(`/groups/${top.id}/share`, { group_id: partners.id, group_access: 30 })
+    expect(answer).toMatchObject({ status: 201, json: { id: top.id } })
+    expect(answer.json.shared_with_groups).toEqual([
+      {
+        group_id: partners.id,
+        group_name: partners.path,
+        group_full_path: partners.full_path,
+        group_access_level: 30,
+        expires_at: null,
+      },
+    ])
+    const { permissions } = (await ann.get(`/projects/${project.id}`)).json
+    expect(permissions).toBeDefined()
+    expect((await ann.put(`/projects/${project.id}`, { description: 'x' })).status).toBe(403)
+    expect((await ann.post(`/projects/${project.id}/repository/tags`, { tag_name: 'x', ref: 'y' })).status).not.toBe(
+      403,
+    )
+
+    const link = `/groups/${top.id}/share/${partners.id}`
+    expect((await world.root.delete(link)).status).toBe(204)
+    expect((await ann.get(`/projects/${project.id}`)).status).toBe(404)
+    expect(await world.root.delete(link)).toMatchObject({ status: 404, json: { message: '404 Group Link Not Found' } })
+  })
+
+  test('is refused where it makes no sense or is not the caller’s to give', async ({ world }) => {
+    const ann = await world.user()
+    const top = await world.group()
+    const group = await world.group({ parent: top, members: [[ann, 'owner']] })
+    const partners = await world.group({ visibility: 'public' })
+    const share = (id: number) => ann.post(`/groups/${group.id}/share`, { group_id: id, group_access: 30 })
+    const own = { status: 409, json: { message: 'A group cannot be shared with itself or one of its ancestors.' } }
+    expect(await share(group.id)).toMatchObject(own)
+    expect(await share(999_999)).toMatchObject({ status: 404, json: { message: '404 Not Found' } })
+    expect((await share(partners.id)).status).toBe(201)
+    expect(await share(partners.id)).toMatchObject({
+      status: 409,
+      json: { message: 'The group has already been shared with this group' },
+    })
+    const bob = await world.user()
+    await world.root.post(`/groups/${group.id}/members`, { user_id: bob.id, access_level: 40 })
+    expect((await bob.post(`/groups/${group.id}/share`, { group_id: partners.id, group_access: 30 })).status).toBe(403)
+    expect((await bob.delete(`/groups/${group.id}/share/${partners.id}`)).status).toBe(403)
+  })
+})
+
+test.for(['project', 'group'] as const)('a share of a %s that is newer stays, with 412', async (of, { world }) => {
+  const [holder, partners] = [await world[of](), await world.group()]
+  await world.root.post(`/${of}s/${holder.id}/share`, { group_id: partners.id, group_access: 30 })
+  const path = `/${of}s/${holder.id}/share/${partners.id}`
+  const since = (offsetMs: number) => ({
+    headers: { 'if-unmodified-since': new Date(Date.now() + offsetMs).toUTCString() },
+  })
+  expect((await world.root.delete(path, since(-60_000))).status).toBe(412)
+  expect((await world.root.delete(path, since(60_000))).status).toBe(204)
+  expect((await world.root.delete(path, since(60_000))).status).toBe(404)
+})
+
+describe('a share that has ended', () => {
+  const yesterday = new Date(Date.now() - 86_400_000).toISOString().slice(0, 10)
+
+  test.for(['projects', 'groups'] as const)(
+    'of %s is shown no more, and gives way to a new one',
+    async (kind, { world }) => {
+      const ann = await world.user()
+      const partners = await world.group({ members: [[ann, 'owner']] })
+      const shared = kind === 'projects' ? await world.project() : await world.group()
+      const path = `/${kind}/${shared.id}`
+      const share = (expires_at?: string) =>
+        world.root.post(`${path}/share`, { group_id: partners.id, group_access: 30, expires_at })
+      expect((await share(yesterday)).status).toBe(201)
+      expect((await world.root.get(path)).json.shared_with_groups).toEqual([])
+      expect((await ann.get(path)).status).toBe(404)
+      expect((await share()).status).toBe(201)
+      expect((await world.root.get(path)).json.shared_with_groups).toMatchObject([{ group_id: partners.id }])
+      expect((await ann.get(path)).status).toBe(200)
+      expect((await share()).status).toBe(409)
+    },
+  )
+
+  test('is cleared away by a daily job; others stay', async ({ world }) => {
+    const [project, group, partners] = [await world.project(), await world.group(), await world.group()]
+    const lasting = await world.project()
+    for (const path of [`/projects/${project.id}`, `/groups/${group.id}`])
+      await world.root.post(`${path}/share`, { group_id: partners.id, group_access: 30, expires_at: yesterday })
+    await world.root.post(`/projects/${lasting.id}/share`, { group_id: partners.id, group_access: 30 })
+
+    const ctx = await contextFor(world, null)
+    const counted = counting(ctx)
+    await Promise.all([purgeEndedShares.run({}, counted.ctx), purgeEndedShares.run({}, ctx)])
+    expect(counted.counts.transactions).toBe(2)
+
+    expect(await world.rows('select project_id from project_group_links where group_id = $1', [partners.id])).toEqual([
+      { project_id: lasting.id },
+    ])
+    expect(await world.rows('select from group_group_links where shared_with_group_id = $1', [partners.id])).toEqual([])
+  })
+})

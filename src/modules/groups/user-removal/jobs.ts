@@ -1,0 +1,39 @@
+import { Type } from 'typebox'
+import type { Ctx } from '../../../api/ctx.ts'
+import { inBatches } from '../../../db/batches.ts'
+import { job } from '../../../jobs/job.ts'
+import { removeGroup } from '../groups/jobs.ts'
+import { contributions } from './contributions.ts'
+import { ensurePlaceholder } from './placeholder.ts'
+import { deleteAccount, deleteStarsOf, dropSome, lockAccount, personalNamespace, settleSome } from './queries.ts'
+
+async function settleContributions(ctx: Ctx, userId: number, hard: boolean): Promise<void> {
+  const placeholder = hard ? undefined : await ctx.transaction(ensurePlaceholder)
+  for (const contribution of contributions) {
+    // What is said of nobody then, the deletion of the account does.
+    if (hard && contribution.hard === 'of nobody') continue
+    const to = placeholder === undefined ? 'delete' : { placeholder }
+    const { once } = contribution
+    if (once && placeholder !== undefined)
+      await inBatches((size) => dropSome(ctx.db, contribution, once, userId, placeholder, size))
+    await inBatches((size) => settleSome(ctx.db, contribution, userId, to, size))
+  }
+}
+
+/** Takes away somebody who was removed: his own projects, then what he made, then the account with all that hangs on it. */
+export const removeUser = job({
+  name: 'remove_user',
+  input: Type.Object({ userId: Type.Integer(), hard: Type.Boolean() }),
+  key: ({ userId }) => `remove_user:${userId}`,
+  attempts: 10,
+  async run({ userId, hard }, ctx) {
+    const space = await personalNamespace(ctx.db, userId)
+    if (space) await removeGroup.run({ groupId: space.id }, ctx)
+    await settleContributions(ctx, userId, hard)
+    await ctx.transaction(async (tx) => {
+      if (!(await lockAccount(tx, userId))) return
+      await deleteStarsOf(tx, userId)
+      await deleteAccount(tx, userId)
+    })
+  },
+})

@@ -1,0 +1,21 @@
+import type { Tx } from '../../../db/db.ts'
+import { addUser, plainUser } from '../../accounts/index.ts'
+import { findPlaceholder, freeName, makePlaceholder } from './queries.ts'
+
+/** The account that has what removed people made; it is made when it is first needed, and nobody signs in to it. */
+export async function ensurePlaceholder(tx: Tx): Promise<number> {
+  const found = await findPlaceholder(tx)
+  if (found !== undefined) return found
+  const username = await freeName(tx, 'ghost')
+  const id = await addUser(tx, {
+    ...plainUser,
+    username,
+    name: 'Ghost User',
+    email: `${username}@example.com`,
+    bio: 'This is a "Ghost User", created to hold all that was made by people whose accounts are gone.',
+    can_create_group: false,
+    projects_limit: 0,
+  })
+  await makePlaceholder(tx, id)
+  return id
+}

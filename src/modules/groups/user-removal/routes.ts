@@ -1,0 +1,23 @@
+import { endpoint } from '../../../api/endpoint.ts'
+import { Flag, Params } from '../../../api/params/types.ts'
+import { user } from '../../accounts/index.ts'
+import { deleteUser } from './service.ts'
+
+export const userRemovalRoutes = [
+  endpoint({
+    method: 'DELETE',
+    path: '/users/:id',
+    summary: 'Remove a user',
+    subject: user,
+    allow: 'admin_user',
+    params: Params({
+      hard_delete: Flag({
+        default: false,
+        description: 'What he made and the groups only he owns go, too, rather than move to the placeholder account',
+      }),
+    }),
+    changedAt: ({ updated_at }) => updated_at,
+    returns: null,
+    handle: ({ subject, params, ctx }) => deleteUser(ctx, subject.id, params.hard_delete),
+  }),
+]

@@ -1,0 +1,198 @@
+import { describe, expect } from 'vitest'
+import { type Client, test, unique, World } from '../../../../test/world.ts'
+import { storedProject } from '../../repository/commits/testing.ts'
+import { belongings, contributions } from './contributions.ts'
+import { removeUser } from './jobs.ts'
+
+const remove = (world: World, who: Client, hard = false) =>
+  world.root.delete(`/users/${who.id}${hard ? '?hard_delete=true' : ''}`)
+
+/** What the job does, twice, as it may. */
+const settle = async (world: World, who: Client, hard = false) => {
+  const ctx = await world.app.open(null)
+  await removeUser.run({ userId: who.id, hard }, ctx)
+  await removeUser.run({ userId: who.id, hard }, ctx)
+}
+
+/** A comment and a status of somebody who reports on a public project. */
+async function contribution(world: World, who: Client) {
+  const project = await storedProject(world, { members: [[who, 'developer']] })
+  const sha = project.repository.commit({ 'a.txt': 'a\n' })
+  const comments = `/projects/${project.id}/repository/commits/${sha}/comments`
+  const statuses = `/projects/${project.id}/repository/commits/${sha}/statuses`
+  expect((await who.post(comments, { note: 'Well done' })).status).toBe(201)
+  expect((await who.post(`/projects/${project.id}/statuses/${sha}`, { state: 'success' })).status).toBe(201)
+  const authors = async (path: string) =>
+    (await world.root.get(path)).json.map(({ author }: { author: { username: string } | null }) => author?.username)
+  return { project, comments: () => authors(comments), statuses: () => authors(statuses) }
+}
+
+describe('DELETE /users/:id', () => {
+  test('D3-USER-DELETE: is for administrators; 204, and 404 when there is nobody', async ({ world }) => {
+    const [ann, bob] = [await world.user(), await world.user()]
+    for (const who of [ann, bob])
+      expect(await who.delete(`/users/${ann.id}`)).toMatchObject({ status: 403, json: { message: '403 Forbidden' } })
+    expect((await world.anonymous.delete(`/users/${ann.id}`)).status).toBe(401)
+    expect((await world.root.delete(`/users/${ann.id}`, { headers: stale })).status).toBe(412)
+    expect(await remove(world, ann)).toMatchObject({ status: 204, text: '' })
+    await settle(world, ann)
+    expect(await remove(world, ann)).toMatchObject({ status: 404, json: { message: '404 User Not Found' } })
+    expect((await world.root.get(`/users/${ann.id}`)).status).toBe(404)
+  })
+
+  test('from its answer on, no door is open to him, and what was his is found by nobody', async ({ world }) => {
+    const ann = await world.user()
+    const project = await world.project({ members: [[ann, 'developer']] })
+    const mine = (await ann.post('/projects', { name: 'Mine', visibility: 'public' })).json
+    expect((await remove(world, ann)).status).toBe(204)
+    // What a process knows of a token it hears of within a second.
+    await expect.poll(async () => (await ann.get('/user')).status).toBe(401)
+    const password = Buffer.from(`${ann.username}:correct horse battery`).toString('base64')
+    const refs = `//${project.full_path}.git/info/refs?service=git-upload-pack`
+    expect((await world.anonymous.get(refs, { headers: { authorization: `Basic ${password}` } })).status).toBe(403)
+    expect((await world.root.get(`/projects/${mine.id}`)).status).toBe(404)
+    expect((await world.root.get(`/projects/${project.id}/members/${ann.id}`)).status).toBe(404)
+    expect((await world.root.get(`/users/${ann.id}`)).json.state).toBe('blocked')
+    const leaving = { status: 403, json: { message: '403 Forbidden - This user is being removed' } }
+    for (const way of ['unblock', 'activate', 'ban', 'unban', 'deactivate', 'block'])
+      expect(await world.root.post(`/users/${ann.id}/${way}`)).toMatchObject(leaving)
+    expect(await world.root.put(`/users/${ann.id}`, { username: unique('stays') })).toMatchObject(leaving)
+    const again = { user_id: ann.id, access_level: 30 }
+    expect(await world.root.post(`/projects/${project.id}/members`, again)).toMatchObject({
+      status: 404,
+      json: { message: '404 User Not Found' },
+    })
+    expect((await world.root.get(`/users/${ann.id}`)).json.state).toBe('blocked')
+    expect((await remove(world, ann)).status).toBe(204)
+    await settle(world, ann)
+    expect(await world.rows('select 1 from projects where id = $1', [mine.id])).toEqual([])
+    expect(
+      (
+        await world.root.post('/users', {
+          username: ann.username,
+          email: `${ann.username}@example.com`,
+          name: 'Another',
+          password: 'correct horse',
+        })
+      ).status,
+    ).toBe(201)
+  })
+
+  test('D3-USER-SOFT-DELETE: what he made is the placeholder’s, which nobody can sign in to', async ({ world }) => {
+    const [ann, bob] = [await world.user(), await world.user()]
+    const [of, by] = [await contribution(world, ann), await contribution(world, bob)]
+    await ann.post(`/projects/${of.project.id}/star`)
+    await bob.post(`/projects/${of.project.id}/star`)
+    await remove(world, ann)
+    await Promise.all([settle(world, ann), remove(world, bob).then(() => settle(world, bob))])
+    for (const made of [of, by]) {
+      expect(await made.comments()).toEqual(['ghost'])
+      expect(await made.statuses()).toEqual(['ghost'])
+    }
+    expect((await world.root.get(`/projects/${of.project.id}`)).json.star_count).toBe(0)
+    const [ghost] = (await world.root.get('/users?username=ghost')).json
+    expect(ghost).toMatchObject({ name: 'Ghost User', state: 'active', is_admin: false })
+    const internal = '403 Forbidden - This action cannot be performed by internal users'
+    const asGhost = await world.as(ghost)
+    expect(await asGhost.get('/user')).toMatchObject({ status: 403, json: { message: internal } })
+    for (const call of ['block', 'deactivate', 'ban'])
+      expect((await world.root.post(`/users/${ghost.id}/${call}`)).status).toBe(403)
+    expect((await world.root.delete(`/users/${ghost.id}`)).status).toBe(403)
+    expect((await world.root.get('/users?active=true&search=ghost')).json).toEqual([])
+  })
+
+  test('the placeholder has a number where its name is taken', async () => {
+    await using world = await World.start()
+    await world.root.post('/groups', { name: 'Ghost', path: 'GHOST' })
+    await world.user({ username: 'unlike', email: 'ghost1@example.com' })
+    const ann = await world.user()
+    await remove(world, ann)
+    await settle(world, ann)
+    expect(await world.rows(`select username from users where kind = 'ghost'`)).toEqual([{ username: 'ghost2' }])
+  })
+
+  test('D3-USER-HARD-DELETE: with hard_delete it goes, and the groups that only he owns', async ({ world }) => {
+    const [ann, bob] = [await world.user(), await world.user()]
+    const { comments, statuses } = await contribution(world, ann)
+    const alone = await world.group({}, ann)
+    const inside = await world.group({ parent: alone }, ann)
+    const shared = await world.group({ members: [[bob, 'owner']] }, ann)
+    const refused = { status: 409, json: { message: 'User cannot be removed while is the sole-owner of a group' } }
+    expect(await remove(world, ann)).toMatchObject(refused)
+    expect((await ann.get('/user')).status).toBe(200)
+    expect((await remove(world, ann, true)).status).toBe(204)
+    await settle(world, ann, true)
+    expect(await comments()).toEqual([])
+    // What a pipeline says of a commit is the project's, and stands without him.
+    expect(await statuses()).toEqual([undefined])
+    for (const { id } of [alone, inside]) expect((await world.root.get(`/groups/${id}`)).status).toBe(404)
+    expect((await bob.get(`/groups/${shared.id}`)).status).toBe(200)
+  })
+
+  test('D3-USER-HARD-DELETE: a group that somebody owns, too, who is blocked is not his alone', async ({ world }) => {
+    const [ann, bob] = [await world.user(), await world.user()]
+    const group = await world.group({ members: [[bob, 'owner']] }, ann)
+    await world.root.post(`/users/${bob.id}/block`)
+    expect((await remove(world, ann, true)).status).toBe(204)
+    await settle(world, ann, true)
+    await world.root.post(`/users/${bob.id}/unblock`)
+    expect((await bob.get(`/groups/${group.id}`)).status).toBe(200)
+  })
+
+  test('who owns a group with another who may act may go', async ({ world }) => {
+    const [ann, bob] = [await world.user(), await world.user()]
+    const group = await world.group({ members: [[bob, 'owner']] }, ann)
+    await world.rows(`update members set expires_at = current_date where namespace_id = $1 and user_id = $2`, [
+      group.id,
+      bob.id,
+    ])
+    expect((await remove(world, ann)).status).toBe(409)
+    await world.rows(`update members set expires_at = null where namespace_id = $1`, [group.id])
+    await world.root.post(`/users/${bob.id}/block`)
+    expect((await remove(world, ann)).status).toBe(409)
+    await world.root.post(`/users/${bob.id}/unblock`)
+    // Of two who go at the same moment, one stays.
+    const answers = await Promise.all([remove(world, ann), remove(world, bob)])
+    expect(answers.map(({ status }) => status).sort()).toEqual([204, 409])
+  })
+
+  test('tells who did it', async ({ world }) => {
+    const ann = await world.user({ name: 'Ann' })
+    await remove(world, ann)
+    expect(
+      await world.rows(
+        `select actor_id, payload from events where kind = 'user_deleted' and payload->>'user_id' = $1`,
+        [String(ann.id)],
+      ),
+    ).toEqual([{ actor_id: 1, payload: { user_id: ann.id, username: ann.username, name: 'Ann', hard_delete: false } }])
+  })
+
+  test('the job takes everything, in whatever state a crash left it', async () => {
+    await using world = await World.start()
+    const ann = await world.user({ username: unique('ann') })
+    const { comments } = await contribution(world, ann)
+    await ann.post('/projects', { name: 'Mine' })
+    await remove(world, ann)
+    await world.runJobs()
+    await expect.poll(async () => (await world.root.get(`/users/${ann.id}`)).status).toBe(404)
+    expect(await comments()).toEqual(['ghost'])
+  })
+})
+
+test('every column that names somebody is either a contribution or goes with him', async ({ world }) => {
+  const keys: { table: string; column: string; rule: string; indexed: boolean }[] = await world.rows(`
+    select c.conrelid::regclass::text as table, a.attname as column, c.confdeltype as rule,
+      exists (select from pg_index i where i.indrelid = c.conrelid and i.indkey[0] = a.attnum) as indexed
+    from pg_constraint c join pg_attribute a on a.attrelid = c.conrelid and a.attnum = c.conkey[1]
+    where c.contype = 'f' and c.confrelid = 'users'::regclass`)
+  const named = (each: { table: string; column: string }) => `${each.table}.${each.column}`
+  const listed = new Set(contributions.map(named))
+  const others = keys.filter((key) => !listed.has(named(key)))
+  expect(others.filter(({ table, rule }) => rule !== 'c' || !belongings.includes(table)).map(named)).toEqual([])
+  expect([...listed].filter((each) => !keys.map(named).includes(each))).toEqual([])
+  const forgotten = contributions.filter(({ hard }) => hard === 'of nobody').map(named)
+  expect(keys.filter((key) => forgotten.includes(named(key)) && key.rule !== 'n').map(named)).toEqual([])
+  expect(keys.filter(({ indexed }) => !indexed).map(named)).toEqual([])
+})
+
+const stale = { 'if-unmodified-since': 'Mon, 01 Jan 2001 00:00:00 GMT' }

@@ -1,0 +1,40 @@
+import { Type } from 'typebox'
+import type { Ctx } from '../../../api/ctx.ts'
+import { entity } from '../../../api/entity.ts'
+import { nullable } from '../../../api/schema.ts'
+import type { VariableRow } from './queries.ts'
+import { openValue } from './sealing.ts'
+
+const fields = {
+  variable_type: Type.String({
+    description: 'env_var, or file: then the variable holds the path of a file with the value',
+  }),
+  key: Type.String(),
+  value: Type.String(),
+  protected: Type.Boolean({ description: 'Only for protected branches and tags' }),
+  masked: Type.Boolean({ description: 'Hidden in logs of jobs' }),
+  raw: Type.Boolean({ description: 'Not expanded' }),
+  description: nullable(Type.String()),
+}
+
+const present = (row: VariableRow, { secrets }: Ctx) => ({
+  variable_type: row.variable_type,
+  key: row.key,
+  value: openValue(secrets, row),
+  protected: row.protected,
+  masked: row.masked,
+  raw: row.raw,
+  description: row.description,
+})
+
+export const Variable = entity({
+  name: 'Variable',
+  schema: Type.Object({
+    ...fields,
+    environment_scope: Type.String({ description: 'Environments it is for; `*` for all' }),
+  }),
+  present: (row: VariableRow, ctx) => ({ ...present(row, ctx), environment_scope: row.environment_scope }),
+})
+
+/** For all environments of the installation. */
+export const InstanceVariable = entity({ name: 'InstanceVariable', schema: Type.Object(fields), present })

@@ -1,0 +1,71 @@
+import type { List } from '../../../api/page.ts'
+import type { Db, Tx } from '../../../db/db.ts'
+import { raw, sql } from '../../../db/sql.ts'
+import type { Holder } from '../holders/holder.ts'
+import { heldBy, holderIds } from '../holders/queries.ts'
+
+export type VariableAttributes = {
+  variable_type: 'env_var' | 'file'
+  protected: boolean
+  masked: boolean
+  raw: boolean
+  environment_scope: string
+  description: string | null
+}
+
+export type VariableRow = VariableAttributes & {
+  id: number
+  key: string
+  sealed_value: string
+  project_id: number | null
+  namespace_id: number | null
+}
+
+const columns = raw(
+  'v.id, v.project_id, v.namespace_id, v.key, v.sealed_value, v.variable_type, v.protected, v.masked, v.raw, v.environment_scope, v.description',
+)
+
+export const variablesOf = (holder: Holder): List => ({
+  type: 'Variable',
+  select: sql`select ${columns} from variables v`,
+  from: sql`from variables v`,
+  where: [heldBy('v', holder)],
+  order: [{ by: raw('v.id'), direction: 'asc' }],
+  keyset: { direction: 'asc' },
+})
+
+/** Those of a key, one for each environment scope; at most two are told. */
+export const findVariables = (db: Db, holder: Holder, key: string, scope: string | undefined): Promise<VariableRow[]> =>
+  db.rows(sql`select ${columns} from variables v where ${heldBy('v', holder)} and v.key = ${key}
+    and (${scope ?? null}::text is null or v.environment_scope = ${scope ?? null}) order by v.id limit 2`)
+
+export type NewVariable = VariableAttributes & { key: string; sealedValue: string }
+
+export async function insertVariable(tx: Tx, holder: Holder, variable: NewVariable): Promise<VariableRow> {
+  const { projectId, namespaceId } = holderIds(holder)
+  return (await tx.row<VariableRow>(sql`
+    insert into variables as v (project_id, namespace_id, key, sealed_value, variable_type, protected, masked, raw, environment_scope, description)
+    values (${projectId}, ${namespaceId}, ${variable.key}, ${variable.sealedValue}, ${variable.variable_type}, ${variable.protected},
+      ${variable.masked}, ${variable.raw}, ${variable.environment_scope}, ${variable.description})
+    returning ${columns}`))!
+}
+
+/** Nothing when it is gone. */
+export const updateVariable = (
+  tx: Tx,
+  id: number,
+  variable: VariableAttributes & { sealedValue: string },
+): Promise<VariableRow | undefined> =>
+  tx.row(sql`
+    update variables v set sealed_value = ${variable.sealedValue}, variable_type = ${variable.variable_type},
+      protected = ${variable.protected}, masked = ${variable.masked}, raw = ${variable.raw},
+      environment_scope = ${variable.environment_scope}, description = ${variable.description}, updated_at = now()
+    where v.id = ${id} returning ${columns}`)
+
+/** As `findVariables`, and nobody changes them until the transaction ends. */
+export const lockVariables = (tx: Tx, holder: Holder, key: string, scope: string | undefined): Promise<VariableRow[]> =>
+  tx.rows(sql`select ${columns} from variables v where ${heldBy('v', holder)} and v.key = ${key}
+    and (${scope ?? null}::text is null or v.environment_scope = ${scope ?? null}) order by v.id limit 2 for update`)
+
+export const deleteVariable = (tx: Tx, id: number): Promise<number> =>
+  tx.run(sql`delete from variables where id = ${id}`)

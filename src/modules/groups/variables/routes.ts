@@ -1,0 +1,118 @@
+import type { TObject } from 'typebox'
+import type { Facts } from '../../../access/policy.ts'
+import { type Endpoint, endpoint, type Subject } from '../../../api/endpoint.ts'
+import type { Entity } from '../../../api/entity.ts'
+import { fetchPage } from '../../../api/page.ts'
+import { Flag, Nullable, OneOf, Optional, Params, Text } from '../../../api/params/types.ts'
+import { instance } from '../../instance/index.ts'
+import { project } from '../../projects/index.ts'
+import { group } from '../groups/subject.ts'
+import { type Holder, instanceHolder } from '../holders/holder.ts'
+import { InstanceVariable, Variable } from './entity.ts'
+import type { VariableRow } from './queries.ts'
+import { createVariable, editVariable, getVariable, removeVariable, variablesOf } from './service.ts'
+
+const key = Text({ description: 'Name of the variable' })
+const value = Text({ description: 'Its value, which is kept encrypted' })
+const attributes = {
+  variable_type: Optional(OneOf(['env_var', 'file'], { description: 'file: the job gets a file with the value' })),
+  protected: Optional(Flag({ description: 'Only for protected branches and tags' })),
+  masked: Optional(Flag({ description: 'Hidden in logs; then one line of at least 8 characters' })),
+  raw: Optional(Flag({ description: 'Not expanded' })),
+  description: Optional(Nullable(Text({ description: 'What it is for' }))),
+}
+const scoped = {
+  environment_scope: Optional(Text({ description: 'Environments it is for, `*` stands for anything' })),
+}
+const filter = {
+  filter: Optional(
+    Params(
+      { environment_scope: Optional(Text({ description: 'The scope, where several have the key' })) },
+      { description: 'Which of several variables of the key' },
+    ),
+  ),
+}
+
+/** The same calls for projects, groups and the installation. What is for the whole installation knows no environments. */
+const variableRoutesOf = <T extends { readonly facts: Facts }, A extends string>(
+  base: '/projects/:id/variables' | '/groups/:id/variables' | '/admin/ci/variables',
+  what: string,
+  subject: Subject<T, A | 'admin_variable', TObject>,
+  holderOf: (subject: T) => Holder,
+  { hasScopes = true } = {},
+): readonly Endpoint[] => {
+  const returns: Entity<VariableRow> = hasScopes ? Variable : InstanceVariable
+  // Handlers see what is declared and no more: without scopes, these are absent.
+  const scope = (hasScopes ? scoped : {}) as typeof scoped
+  const which = (hasScopes ? filter : {}) as typeof filter
+  const named = (params: { key: string; filter?: { environment_scope?: string } }) => ({
+    key: params.key,
+    scope: params.filter?.environment_scope,
+  })
+  return [
+    endpoint({
+      method: 'GET',
+      path: base,
+      summary: `List variables of ${what}`,
+      subject,
+      allow: 'admin_variable',
+      paged: true,
+      returns,
+      handle: ({ subject: held, page, ctx }) => fetchPage<VariableRow>(ctx.db, variablesOf(holderOf(held)), page),
+    }),
+
+    endpoint({
+      method: 'GET',
+      path: `${base}/:key`,
+      summary: `One variable of ${what}`,
+      subject,
+      allow: 'admin_variable',
+      params: Params({ key, ...which }),
+      returns,
+      handle: ({ subject: held, params, ctx }) => getVariable(ctx.db, holderOf(held), named(params)),
+    }),
+
+    endpoint({
+      method: 'POST',
+      path: base,
+      summary: `Create a variable of ${what}`,
+      subject,
+      allow: 'admin_variable',
+      params: Params({ key, value, ...attributes, ...scope }),
+      returns,
+      handle: ({ subject: held, params: { key: name, ...input }, ctx }) =>
+        createVariable(ctx, holderOf(held), name, input),
+    }),
+
+    endpoint({
+      method: 'PUT',
+      path: `${base}/:key`,
+      summary: `Change a variable of ${what}`,
+      subject,
+      allow: 'admin_variable',
+      params: Params({ key, value: Optional(value), ...attributes, ...scope, ...which }),
+      returns,
+      handle: ({ subject: held, params, ctx }) => {
+        const { key: _, filter: __, ...input } = params
+        return editVariable(ctx, holderOf(held), named(params), input)
+      },
+    }),
+
+    endpoint({
+      method: 'DELETE',
+      path: `${base}/:key`,
+      summary: `Delete a variable of ${what}`,
+      subject,
+      allow: 'admin_variable',
+      params: Params({ key, ...which }),
+      returns: null,
+      handle: ({ subject: held, params, ctx }) => removeVariable(ctx, holderOf(held), named(params)),
+    }),
+  ]
+}
+
+export const variableRoutes = [
+  ...variableRoutesOf('/projects/:id/variables', 'a project', project, ({ id }) => ({ of: 'project', id })),
+  ...variableRoutesOf('/groups/:id/variables', 'a group', group, ({ id }) => ({ of: 'group', id })),
+  ...variableRoutesOf('/admin/ci/variables', 'the installation', instance, () => instanceHolder, { hasScopes: false }),
+]

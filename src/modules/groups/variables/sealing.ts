@@ -1,0 +1,14 @@
+import type { Secrets } from '../../../kernel/secrets.ts'
+import type { VariableRow } from './queries.ts'
+
+type Named = Pick<VariableRow, 'key' | 'project_id' | 'namespace_id'>
+
+/** Whose variable it is, so that a value opens for nobody else. */
+const purposeOf = ({ key, project_id, namespace_id }: Named): string =>
+  `variable ${project_id ?? '-'} ${namespace_id ?? '-'} ${key}`
+
+export const sealValue = (secrets: Secrets, variable: Named, value: string): string =>
+  secrets.seal(value, purposeOf(variable))
+
+export const openValue = (secrets: Secrets, variable: Named & Pick<VariableRow, 'sealed_value'>): string =>
+  secrets.open(variable.sealed_value, purposeOf(variable))

@@ -1,0 +1,161 @@
+import type { Ctx } from '../../../api/ctx.ts'
+import type { Db, Tx } from '../../../db/db.ts'
+import { violatedUnique } from '../../../db/violations.ts'
+import { emit } from '../../../events/log.ts'
+import { blank, complaintsOf, taken, tooLong } from '../../../kernel/complaints.ts'
+import { conflict, invalidFields, notFound } from '../../../kernel/failure.ts'
+import { type Holder, placeOf } from '../holders/holder.ts'
+import {
+  deleteVariable,
+  findVariables,
+  insertVariable,
+  lockVariables,
+  updateVariable,
+  type VariableAttributes,
+  type VariableRow,
+  variablesOf,
+} from './queries.ts'
+import { openValue, sealValue } from './sealing.ts'
+
+export { variablesOf }
+
+/** A variable of a key: of several, the one for `scope`. */
+export type Named = { readonly key: string; readonly scope: string | undefined }
+
+type Absentable<T> = { [K in keyof T]?: T[K] | undefined }
+export type VariableInput = Absentable<VariableAttributes & { value: string }>
+
+const longest = { key: 255, value: 65_536, environment_scope: 255, description: 255 }
+
+/** What can be found in a log of a job and hidden: a line of at least eight characters that nothing there escapes. */
+const maskable = /^[A-Za-z0-9_+=/@:.~-]{8,}$/
+const scopeShape = /^[A-Za-z0-9_\-/${}. *]+$/
+const scopeText = "can contain only letters, digits, '-', '_', '/', '$', '{', '}', '.', '*' and spaces"
+
+const lengthOf = (text: string, maximum: number): string[] => ([...text].length > maximum ? [tooLong(maximum)] : [])
+
+function check(
+  key: string,
+  { value, masked, environment_scope, description }: VariableAttributes & { value: string },
+): void {
+  const complaints = complaintsOf({
+    key:
+      key === ''
+        ? [blank]
+        : [
+            ...lengthOf(key, longest.key),
+            ...(/^[A-Za-z0-9_]+$/.test(key) ? [] : ["can contain only letters, digits and '_'."]),
+          ],
+    value: [...lengthOf(value, longest.value), ...(masked && !maskable.test(value) ? ['is invalid'] : [])],
+    environment_scope:
+      environment_scope.trim() === ''
+        ? [blank]
+        : [
+            ...lengthOf(environment_scope, longest.environment_scope),
+            ...(scopeShape.test(environment_scope) ? [] : [scopeText]),
+          ],
+    description: lengthOf(description ?? '', longest.description),
+  })
+  if (complaints) throw invalidFields(complaints)
+}
+
+const several = () =>
+  conflict("There are multiple variables with provided parameters. Please use 'filter[environment_scope]'")
+
+function theOne(found: readonly VariableRow[]): VariableRow {
+  if (found.length > 1) throw several()
+  if (!found[0]) throw notFound('Variable')
+  return found[0]
+}
+
+export const getVariable = async (db: Db, holder: Holder, { key, scope }: Named): Promise<VariableRow> =>
+  theOne(await findVariables(db, holder, key, scope))
+
+const defaults = ({ settings }: Ctx): VariableAttributes => ({
+  variable_type: 'env_var',
+  protected: settings.protected_ci_variables,
+  masked: false,
+  raw: false,
+  environment_scope: '*',
+  description: null,
+})
+
+const given = (input: VariableInput) =>
+  Object.fromEntries(Object.entries(input).filter(([, value]) => value !== undefined)) as Partial<
+    VariableAttributes & { value: string }
+  >
+
+const asTaken =
+  (key: string) =>
+  (error: unknown): never => {
+    if (violatedUnique(error)?.startsWith('variables_')) throw invalidFields({ key: [`(${key}) ${taken}`] })
+    throw error
+  }
+
+export async function createVariable(
+  ctx: Ctx,
+  holder: Holder,
+  key: string,
+  input: VariableInput & { value: string },
+): Promise<VariableRow> {
+  const wanted = { ...defaults(ctx), ...given(input), value: input.value }
+  check(key, wanted)
+  const named = {
+    key,
+    project_id: holder.of === 'project' ? holder.id : null,
+    namespace_id: holder.of === 'group' ? holder.id : null,
+  }
+  return ctx
+    .transaction(async (tx) => {
+      const sealedValue = sealValue(ctx.secrets, named, wanted.value)
+      const made = await insertVariable(tx, holder, { ...wanted, key, sealedValue })
+      await record(ctx, tx, 'variable_created', holder, made)
+      return made
+    })
+    .catch(asTaken(key))
+}
+
+/** Absent attributes stay. */
+export async function editVariable(
+  ctx: Ctx,
+  holder: Holder,
+  { key, scope }: Named,
+  input: VariableInput,
+): Promise<VariableRow> {
+  return ctx
+    .transaction(async (tx) => {
+      const held = theOne(await lockVariables(tx, holder, key, scope))
+      const wanted = { ...held, value: openValue(ctx.secrets, held), ...given(input) }
+      check(key, wanted)
+      const changed = (await updateVariable(tx, held.id, {
+        ...wanted,
+        sealedValue: sealValue(ctx.secrets, held, wanted.value),
+      }))!
+      await record(ctx, tx, 'variable_updated', holder, changed)
+      return changed
+    })
+    .catch(asTaken(key))
+}
+
+export async function removeVariable(ctx: Ctx, holder: Holder, { key, scope }: Named): Promise<void> {
+  await ctx.transaction(async (tx) => {
+    const held = theOne(await lockVariables(tx, holder, key, scope))
+    await deleteVariable(tx, held.id)
+    await record(ctx, tx, 'variable_deleted', holder, held)
+  })
+}
+
+/** Everything but the value. */
+const record = (ctx: Ctx, tx: Tx, kind: string, holder: Holder, row: VariableRow) =>
+  emit(tx, {
+    kind,
+    ...placeOf(holder),
+    actorId: ctx.actor!.id,
+    payload: {
+      key: row.key,
+      variable_type: row.variable_type,
+      protected: row.protected,
+      masked: row.masked,
+      environment_scope: row.environment_scope,
+    },
+  })

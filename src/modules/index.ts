@@ -1,0 +1,259 @@
+import type { Endpoint } from '../api/endpoint.ts'
+import type { Job } from '../jobs/job.ts'
+import { followRoutes } from './accounts/follows/routes.ts'
+import { gpgKeyRoutes } from './accounts/gpg-keys/routes.ts'
+import { purgeEndedOauthTokens } from './accounts/oauth/jobs.ts'
+import { purgeEndedSessions } from './accounts/sign-in/jobs.ts'
+import { sshKeyRoutes } from './accounts/ssh-keys/routes.ts'
+import { impersonationTokenRoutes } from './accounts/tokens/impersonation-routes.ts'
+import { tokenRoutes } from './accounts/tokens/routes.ts'
+import { twoFactorRoutes } from './accounts/two-factor/routes.ts'
+import { userStatusRoutes } from './accounts/user-statuses/routes.ts'
+import { activityRoutes } from './accounts/users/activity-routes.ts'
+import { emailRoutes } from './accounts/users/email-routes.ts'
+import { purgeExpiredLinks } from './accounts/users/jobs.ts'
+import { userRoutes } from './accounts/users/routes.ts'
+import { stateRoutes } from './accounts/users/state-routes.ts'
+import { contributedProjectRoutes } from './activity/event-feed/project-routes.ts'
+import { eventFeedRoutes } from './activity/event-feed/routes.ts'
+import { searchRoutes } from './activity/search/routes.ts'
+import { appearanceRoutes } from './administration/appearance/routes.ts'
+import { applicationSettingRoutes } from './administration/application-settings/routes.ts'
+import { auditRoutes } from './administration/audit/routes.ts'
+import { collectUnusedBlobs } from './administration/blob-collection/jobs.ts'
+import { broadcastMessageRoutes } from './administration/broadcast-messages/routes.ts'
+import { featureRoutes } from './administration/features/routes.ts'
+import { pictureRoutes } from './administration/pictures/routes.ts'
+import { pipelineRoutes } from './ci/pipelines/routes.ts'
+import { accessRequestRoutes } from './groups/access-requests/routes.ts'
+import { badgeRoutes } from './groups/badges/routes.ts'
+import { customAttributeRoutes } from './groups/custom-attributes/routes.ts'
+import { deployTokenRoutes } from './groups/deploy-tokens/routes.ts'
+import { removeMarkedGroups, resumeGroupRemovals } from './groups/groups/due-jobs.ts'
+import { removeGroup } from './groups/groups/jobs.ts'
+import { groupRoutes } from './groups/groups/routes.ts'
+import { acceptInvitationsLater, purgeEndedInvitations } from './groups/invitations/jobs.ts'
+import { invitationRoutes } from './groups/invitations/routes.ts'
+import { purgeExpiredMembers } from './groups/members/jobs.ts'
+import { membershipRoutes } from './groups/members/membership-routes.ts'
+import { groupMemberRoutes, projectMemberRoutes } from './groups/members/routes.ts'
+import { projectUserRoutes } from './groups/members/user-routes.ts'
+import { notificationSettingRoutes } from './groups/notification-settings/routes.ts'
+import { removeIdleBots } from './groups/resource-tokens/jobs.ts'
+import { resourceTokenRoutes } from './groups/resource-tokens/routes.ts'
+import { projectGroupRoutes } from './groups/shares/group-routes.ts'
+import { purgeEndedShares } from './groups/shares/jobs.ts'
+import { shareRoutes } from './groups/shares/routes.ts'
+import { sharedProjectRoutes } from './groups/shares/shared-project-routes.ts'
+import { removeUser } from './groups/user-removal/jobs.ts'
+import { userRemovalRoutes } from './groups/user-removal/routes.ts'
+import { variableRoutes } from './groups/variables/routes.ts'
+import { deliverMail, purgeStaleMails } from './instance/mails/jobs.ts'
+import { statisticsRoutes } from './instance/statistics/routes.ts'
+import { termsRoutes } from './instance/terms/routes.ts'
+import { versionRoutes } from './instance/version/routes.ts'
+import { copySource } from './lifecycle/forks/jobs.ts'
+import { forkRoutes } from './lifecycle/forks/routes.ts'
+import { failStuckImports, importFromUrl } from './lifecycle/imports/jobs.ts'
+import { importRoutes } from './lifecycle/imports/routes.ts'
+import { copyTemplate } from './lifecycle/project-creation/jobs.ts'
+import { projectCreationRoutes } from './lifecycle/project-creation/routes.ts'
+import { transferLocationRoutes } from './lifecycle/transfers/location-routes.ts'
+import { transferRoutes } from './lifecycle/transfers/routes.ts'
+import { namespaceExistsRoutes } from './namespaces/namespaces/exists-routes.ts'
+import { namespaceRoutes } from './namespaces/namespaces/routes.ts'
+import { labelPromotionRoutes } from './planning/labels/promotion-routes.ts'
+import { labelRoutes } from './planning/labels/routes.ts'
+import { milestoneRoutes } from './planning/milestones/routes.ts'
+import { archivingRoutes } from './projects/archiving/routes.ts'
+import { deployKeyRoutes } from './projects/deploy-keys/routes.ts'
+import { refreshLanguages } from './projects/languages/jobs.ts'
+import { languageRoutes } from './projects/languages/routes.ts'
+import { removeMarkedProjects, removeProject, resumeProjectRemovals } from './projects/projects/jobs.ts'
+import { projectRoutes } from './projects/projects/routes.ts'
+import { removeRepositoryLeftovers } from './projects/repositories/jobs.ts'
+import { checkDueRepositories, checkRepository } from './projects/repository-checks/jobs.ts'
+import { starRoutes } from './projects/stars/routes.ts'
+import { topicRoutes } from './projects/topics/routes.ts'
+import { uploadRoutes } from './projects/uploads/routes.ts'
+import { storedUploadRoutes } from './projects/uploads/stored-routes.ts'
+import { housekeepRepository } from './pushes/housekeeping/jobs.ts'
+import { housekeepingRoutes } from './pushes/housekeeping/routes.ts'
+import { protectedBranchRoutes } from './pushes/protected-branches/routes.ts'
+import { protectedTagRoutes } from './pushes/protected-tags/routes.ts'
+import { housekeepAfterPushes, refreshRepository } from './pushes/pushes/jobs.ts'
+import { settleCutOffPushes } from './pushes/pushes/recovery.ts'
+import { archiveRoutes } from './repository/archive/routes.ts'
+import { blameRoutes } from './repository/blame/routes.ts'
+import { deleteMergedBranches } from './repository/branches/jobs.ts'
+import { branchRoutes } from './repository/branches/routes.ts'
+import { commitDiscussionRoutes } from './repository/commit-comments/discussion-routes.ts'
+import { commitCommentRoutes } from './repository/commit-comments/routes.ts'
+import { jobRoutes } from './repository/commit-statuses/job-routes.ts'
+import { commitStatusRoutes } from './repository/commit-statuses/routes.ts'
+import { pickRoutes } from './repository/commits/pick-routes.ts'
+import { commitRoutes } from './repository/commits/routes.ts'
+import { commitSequenceRoutes } from './repository/commits/sequence-routes.ts'
+import { commitWriteRoutes } from './repository/commits/write-routes.ts'
+import { compareRoutes } from './repository/compare/routes.ts'
+import { fileRoutes } from './repository/files/routes.ts'
+import { fileWriteRoutes } from './repository/files/write-routes.ts'
+import { releaseLinkRoutes } from './repository/releases/link-routes.ts'
+import { releaseRoutes } from './repository/releases/routes.ts'
+import { judgeSignatures } from './repository/signatures/jobs.ts'
+import { signatureRoutes } from './repository/signatures/routes.ts'
+import { submoduleRoutes } from './repository/submodules/routes.ts'
+import { tagRoutes } from './repository/tags/routes.ts'
+import { templateRoutes } from './repository/templates/routes.ts'
+import { treeRoutes } from './repository/trees/routes.ts'
+import { approvalRoutes } from './review/approvals/routes.ts'
+import { awardEmojiRoutes } from './review/award-emoji/routes.ts'
+import { labelEventRoutes } from './review/label-events/routes.ts'
+import { commitMergeRequestRoutes } from './review/merge-requests/commit-routes.ts'
+import { mergeRequestListRoutes } from './review/merge-requests/list-routes.ts'
+import { milestoneMergeRequestRoutes } from './review/merge-requests/milestone-routes.ts'
+import { mergeRequestPeopleRoutes } from './review/merge-requests/people-routes.ts'
+import { mergeRequestRoutes } from './review/merge-requests/routes.ts'
+import { mergeRequestVersionRoutes } from './review/merge-requests/version-routes.ts'
+import { mergeAwaited } from './review/merging/auto-merge-job.ts'
+import { checkMergeability } from './review/merging/check.ts'
+import { rebaseSource } from './review/merging/rebase.ts'
+import { removeMergedBranch } from './review/merging/remove-branch.ts'
+import { mergingRoutes } from './review/merging/routes.ts'
+import { settleCutOffMerges } from './review/merging/settle.ts'
+import { closeUnlinked } from './review/merging/unlinked.ts'
+import { updateMergeRequests } from './review/merging/update-job.ts'
+import { discussionRoutes } from './review/notes/discussion-routes.ts'
+import { noteRoutes } from './review/notes/routes.ts'
+import { tellOfNote, tellOfTodos } from './review/subscriptions/jobs.ts'
+import { subscriptionRoutes } from './review/subscriptions/routes.ts'
+import { timeTrackingRoutes } from './review/time-tracking/routes.ts'
+import { todoRoutes } from './review/todos/routes.ts'
+
+/** Every endpoint of the product, by the folder of its area; the documentation is ordered so, too. */
+export const areas: Readonly<Record<string, readonly Endpoint[]>> = {
+  'access-requests': accessRequestRoutes,
+  appearance: appearanceRoutes,
+  'application-settings': applicationSettingRoutes,
+  approvals: approvalRoutes,
+  archive: archiveRoutes,
+  archiving: archivingRoutes,
+  audit: auditRoutes,
+  'award-emoji': awardEmojiRoutes,
+  badges: badgeRoutes,
+  blame: blameRoutes,
+  branches: branchRoutes,
+  'broadcast-messages': broadcastMessageRoutes,
+  'commit-comments': [...commitCommentRoutes, ...commitDiscussionRoutes],
+  'commit-statuses': [...commitStatusRoutes, ...jobRoutes],
+  commits: [...commitRoutes, ...commitSequenceRoutes, ...commitWriteRoutes, ...pickRoutes],
+  compare: compareRoutes,
+  'event-feed': [...eventFeedRoutes, ...contributedProjectRoutes],
+  'custom-attributes': customAttributeRoutes,
+  'deploy-keys': deployKeyRoutes,
+  'deploy-tokens': deployTokenRoutes,
+  features: featureRoutes,
+  files: [...fileRoutes, ...fileWriteRoutes],
+  follows: followRoutes,
+  forks: forkRoutes,
+  'gpg-keys': gpgKeyRoutes,
+  groups: groupRoutes,
+  housekeeping: housekeepingRoutes,
+  imports: importRoutes,
+  invitations: invitationRoutes,
+  'label-events': labelEventRoutes,
+  labels: [...labelRoutes, ...labelPromotionRoutes],
+  languages: languageRoutes,
+  members: [...groupMemberRoutes, ...projectMemberRoutes, ...membershipRoutes, ...projectUserRoutes],
+  milestones: [...milestoneRoutes, ...milestoneMergeRequestRoutes],
+  'merge-requests': [
+    ...mergeRequestListRoutes,
+    ...mergeRequestRoutes,
+    ...mergeRequestVersionRoutes,
+    ...mergeRequestPeopleRoutes,
+    ...commitMergeRequestRoutes,
+  ],
+  merging: mergingRoutes,
+  namespaces: [...namespaceRoutes, ...namespaceExistsRoutes],
+  notes: [...noteRoutes, ...discussionRoutes],
+  pictures: pictureRoutes,
+  pipelines: pipelineRoutes,
+  'notification-settings': notificationSettingRoutes,
+  'project-creation': projectCreationRoutes,
+  projects: projectRoutes,
+  'protected-branches': protectedBranchRoutes,
+  'protected-tags': protectedTagRoutes,
+  search: searchRoutes,
+  releases: [...releaseRoutes, ...releaseLinkRoutes],
+  'resource-tokens': resourceTokenRoutes,
+  shares: [...shareRoutes, ...projectGroupRoutes, ...sharedProjectRoutes],
+  signatures: signatureRoutes,
+  'ssh-keys': sshKeyRoutes,
+  stars: starRoutes,
+  statistics: statisticsRoutes,
+  submodules: submoduleRoutes,
+  subscriptions: subscriptionRoutes,
+  tags: tagRoutes,
+  templates: templateRoutes,
+  terms: termsRoutes,
+  'time-tracking': timeTrackingRoutes,
+  todos: todoRoutes,
+  tokens: [...tokenRoutes, ...impersonationTokenRoutes],
+  topics: topicRoutes,
+  transfers: [...transferRoutes, ...transferLocationRoutes],
+  trees: treeRoutes,
+  'two-factor': twoFactorRoutes,
+  uploads: [...uploadRoutes, ...storedUploadRoutes],
+  'user-removal': userRemovalRoutes,
+  'user-statuses': userStatusRoutes,
+  users: [...userRoutes, ...stateRoutes, ...emailRoutes, ...activityRoutes],
+  variables: variableRoutes,
+  version: versionRoutes,
+}
+
+export const endpoints: readonly Endpoint[] = Object.values(areas).flat()
+
+/** Everything that happens later. */
+export const jobs: readonly Job<any>[] = [
+  acceptInvitationsLater,
+  collectUnusedBlobs,
+  copySource,
+  copyTemplate,
+  deleteMergedBranches,
+  deliverMail,
+  failStuckImports,
+  housekeepRepository,
+  checkRepository,
+  checkDueRepositories,
+  removeRepositoryLeftovers,
+  importFromUrl,
+  judgeSignatures,
+  checkMergeability,
+  closeUnlinked,
+  mergeAwaited,
+  rebaseSource,
+  removeMergedBranch,
+  settleCutOffMerges,
+  updateMergeRequests,
+  purgeEndedInvitations,
+  purgeEndedOauthTokens,
+  purgeEndedSessions,
+  purgeEndedShares,
+  purgeExpiredLinks,
+  purgeExpiredMembers,
+  purgeStaleMails,
+  refreshLanguages,
+  refreshRepository,
+  housekeepAfterPushes,
+  removeGroup,
+  removeIdleBots,
+  removeMarkedGroups,
+  removeMarkedProjects,
+  removeProject,
+  removeUser,
+  resumeGroupRemovals,
+  resumeProjectRemovals,
+  settleCutOffPushes,
+  tellOfNote,
+  tellOfTodos,
+]

@@ -1,0 +1,47 @@
+import { Type } from 'typebox'
+import type { Ctx } from '../../../api/ctx.ts'
+import { job } from '../../../jobs/job.ts'
+import type { Mail } from '../../../mail/mailer.ts'
+import { htmlOf } from './html.ts'
+import { deleteMail, deleteStaleMails, findFrame, findMail } from './queries.ts'
+
+/** Sends a mail. The text is in a row rather than in the job, whose input is logged: mails hold secrets. */
+export const deliverMail = job({
+  name: 'deliver_mail',
+  input: Type.Object({ mailId: Type.Integer() }),
+  key: ({ mailId }) => `deliver_mail:${mailId}`,
+  attempts: 12,
+  async run({ mailId }, ctx) {
+    const mail = await findMail(ctx.db, mailId)
+    if (!mail) return
+    const { body } = framed(mail, await findFrame(ctx.db), ctx)
+    const html = ctx.settings.html_emails_enabled ? { html: htmlOf(body, ctx.site) } : {}
+    await ctx.mailer.send({ ...mail, body, ...html }, mailId)
+    await deleteMail(ctx.db, mailId)
+  },
+})
+
+/** As it is now that the mail goes out, however long it waited. */
+function framed(
+  mail: Mail,
+  { header, footer }: { header: string; footer: string },
+  { settings }: Pick<Ctx, 'settings'>,
+): Mail {
+  const around = [header, mail.body, settings.email_additional_text ?? '', footer]
+    .map((text) => text.trim())
+    .filter((text) => text !== '')
+  return around.length > 1 ? { ...mail, body: `${around.join('\n\n')}\n` } : mail
+}
+
+/** Forgets mails that could not be sent in all their attempts. */
+export const purgeStaleMails = job({
+  name: 'purge_stale_mails',
+  input: Type.Object({}),
+  key: () => 'purge_stale_mails',
+  attempts: 3,
+  every: { cron: '15 0 * * *', input: {} },
+  async run(_input, ctx) {
+    const mails = await deleteStaleMails(ctx.db)
+    if (mails > 0) ctx.log.warn({ mails }, 'forgot mails that could not be sent')
+  },
+})

@@ -1,0 +1,89 @@
+import { expect, test } from 'vitest'
+import { World } from '../../../../test/world.ts'
+import type { Mail } from '../../../mail/mailer.ts'
+import { htmlOf } from './html.ts'
+import { deliverMail, purgeStaleMails } from './jobs.ts'
+import { sendMail } from './service.ts'
+
+const mail = { to: 'ann@example.com', subject: 'Hello', body: 'a secret' }
+
+test('a mail goes out once its transaction has committed, and is then forgotten', async () => {
+  const taken: [Mail, number][] = []
+  await using world = await World.start({}, { mailer: { send: async (...each) => void taken.push(each) } })
+  const ctx = await world.app.open(null)
+  await expect(
+    ctx.transaction(async (tx) => {
+      await sendMail(tx, mail)
+      throw new Error('given up')
+    }),
+  ).rejects.toThrow('given up')
+  await ctx.transaction((tx) => sendMail(tx, mail))
+  const [row] = await world.rows('select id from mails')
+  // The job says which; the text, with its secrets, is in no log.
+  const jobs = await world.rows('select payload from graphile_worker._private_jobs')
+  expect(jobs.map(({ payload }) => payload)).toEqual([{ mailId: row.id }])
+  await world.runJobs()
+  await expect.poll(() => taken).toEqual([[{ ...mail, html: '<p>a secret</p>\n' }, row.id]])
+  await expect.poll(() => world.rows('select id from mails')).toEqual([])
+  await deliverMail.run({ mailId: row.id }, ctx)
+  expect(taken).toHaveLength(1)
+})
+
+test('one that the server refuses stays for another attempt, for a week', async () => {
+  await using world = await World.start(
+    {},
+    {
+      mailer: {
+        send: async () => {
+          throw new Error('no')
+        },
+      },
+    },
+  )
+  const ctx = await world.app.open(null)
+  await ctx.transaction((tx) => sendMail(tx, mail))
+  const [{ id }] = await world.rows('select id from mails')
+  await expect(deliverMail.run({ mailId: id }, ctx)).rejects.toThrow('no')
+  await purgeStaleMails.run({}, ctx)
+  expect(await world.rows('select id from mails')).toHaveLength(1)
+  await world.rows(`update mails set created_at = now() - interval '8 days'`)
+  await purgeStaleMails.run({}, ctx)
+  expect(await world.rows('select id from mails')).toEqual([])
+})
+
+test('it is framed by the messages of the installation, if that is wanted', async () => {
+  const bodies: string[] = []
+  await using world = await World.start({}, { mailer: { send: async ({ body }) => void bodies.push(body) } })
+  const ctx = await world.app.open(null)
+  const send = async () => {
+    await ctx.transaction((tx) => sendMail(tx, mail))
+    const [{ id }] = await world.rows('select id from mails')
+    await deliverMail.run({ mailId: id }, ctx)
+    return bodies.pop()
+  }
+  const change = (json: object) => world.root.put('/application/appearance', json)
+  await change({ header_message: 'Of the forge.', footer_message: 'In confidence.\nNot for others.' })
+  expect(await send()).toBe('a secret')
+  await change({ email_header_and_footer_enabled: true })
+  expect(await send()).toBe('Of the forge.\n\na secret\n\nIn confidence.\nNot for others.\n')
+  await change({ header_message: ' ' })
+  expect(await send()).toBe('a secret\n\nIn confidence.\nNot for others.\n')
+})
+
+test('as HTML, a mail is its text, and links to nothing but our own addresses', () => {
+  const site = { url: 'https://git.example', apiUrl: 'https://git.example/api/v4', host: 'git.example', sshPort: 22 }
+  const text = [
+    'Hello <script>alert(1)</script> & "co",',
+    'https://git.example/-/users/confirmation?token=a"b\nhttps://git.example.evil/x\nhttps://evil.example/ https://git.example/',
+    '--\nSent by us.',
+  ].join('\n\n')
+  expect(htmlOf(text, site)).toBe(
+    `<p>Hello &lt;script&gt;alert(1)&lt;/script&gt; &amp; &quot;co&quot;,</p>
+<p><a href="https://git.example/-/users/confirmation?token=a&quot;b">https://git.example/-/users/confirmation?token=a&quot;b</a><br>
+https://git.example.evil/x<br>
+https://evil.example/ https://git.example/</p>
+<p>--<br>
+Sent by us.</p>
+`,
+  )
+})

@@ -1,0 +1,25 @@
+import type { Db } from '../../../db/db.ts'
+import { sql } from '../../../db/sql.ts'
+
+/** Failures of these keys that still count, with the seconds until they do not. */
+export const findFailures = (
+  db: Db,
+  keys: readonly Buffer[],
+): Promise<{ key: Buffer; failures: number; seconds: number }[]> =>
+  db.rows(sql`select key, failures, ceil(extract(epoch from ends_at - now()))::integer as seconds
+    from sign_in_failures where key = any(${keys}::bytea[]) and ends_at > now()`)
+
+/** Counts a failure of each key, and clears away more than it adds of those that ended. `keys` are in order. */
+export const addFailure = (db: Db, keys: readonly Buffer[], seconds: number): Promise<number> =>
+  db.run(sql`
+    with ended as (
+      delete from sign_in_failures where key in (select key from sign_in_failures
+        where ends_at <= now() and key <> all(${keys}::bytea[]) order by ends_at limit 20 for update skip locked))
+    insert into sign_in_failures as f (key, failures, ends_at)
+    select key, 1, now() + make_interval(secs => ${seconds}::integer) from unnest(${keys}::bytea[]) as key
+    on conflict (key) do update set
+      failures = case when f.ends_at <= now() then 1 else f.failures + 1 end,
+      ends_at = case when f.ends_at <= now() then excluded.ends_at else f.ends_at end`)
+
+export const deleteFailures = (db: Db, key: Buffer): Promise<number> =>
+  db.run(sql`delete from sign_in_failures where key = ${key}`)

@@ -1,0 +1,48 @@
+import { Type } from 'typebox'
+import { endpoint } from '../../../api/endpoint.ts'
+import { entity } from '../../../api/entity.ts'
+import { instance } from '../instance/subject.ts'
+import { countEverything, type InstanceStatistics } from './queries.ts'
+
+const count = (description?: string) => Type.String({ ...(description !== undefined && { description }) })
+
+/** Compat: clients read numbers with commas, as text. */
+const grouped = (number: number): string => number.toLocaleString('en-US')
+
+const Statistics = entity({
+  name: 'InstanceStatistics',
+  schema: Type.Object({
+    forks: count(),
+    merge_requests: count(),
+    notes: count('What people said'),
+    ssh_keys: count(),
+    users: count(),
+    active_users: count('People who may act'),
+    projects: count(),
+    groups: count(),
+    milestones: count(),
+  }),
+  present: (row: InstanceStatistics) => ({
+    forks: grouped(row.forks),
+    merge_requests: grouped(row.merge_requests),
+    notes: grouped(row.notes),
+    ssh_keys: grouped(row.ssh_keys),
+    users: grouped(row.users),
+    active_users: grouped(row.active_users),
+    projects: grouped(row.projects),
+    groups: grouped(row.groups),
+    milestones: grouped(row.milestones),
+  }),
+})
+
+export const statisticsRoutes = [
+  endpoint({
+    method: 'GET',
+    path: '/application/statistics',
+    summary: 'How much there is in the installation',
+    subject: instance,
+    allow: 'administer',
+    returns: Statistics,
+    handle: ({ ctx }) => countEverything(ctx.db),
+  }),
+]

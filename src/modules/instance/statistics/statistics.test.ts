@@ -1,0 +1,39 @@
+import { describe, expect } from 'vitest'
+import { test } from '../../../../test/world.ts'
+import { openMergeRequest } from '../../review/merge-requests/testing.ts'
+
+describe('GET /application/statistics', () => {
+  test('counts what there is, as text with commas', async ({ world }) => {
+    const counts = async () => (await world.root.get('/application/statistics')).json
+    const before = await counts()
+    const ann = await world.user()
+    await world.group()
+    await openMergeRequest(world)
+    const more = (text: string, added: number) => (Number(text.replaceAll(',', '')) + added).toLocaleString('en-US')
+    expect(await counts()).toEqual({
+      ...before,
+      users: more(before.users, 1),
+      active_users: more(before.active_users, 1),
+      groups: more(before.groups, 2),
+      merge_requests: more(before.merge_requests, 1),
+      projects: more(before.projects, 1),
+    })
+    await world.rows(`update users set state = 'blocked' where id = $1`, [ann.id])
+    expect((await counts()).active_users).toBe(before.active_users)
+  })
+
+  test('D2-SETTINGS-INSTANCE-STATS is for administrators', async ({ world }) => {
+    const ann = await world.user()
+    await world.settings({ instance_statistics_visibility_private: true })
+    expect(await ann.get('/application/statistics')).toMatchObject({
+      status: 403,
+      json: { message: '403 Forbidden' },
+    })
+    expect((await world.anonymous.get('/application/statistics')).status).toBe(401)
+    expect((await world.root.get('/application/statistics')).status).toBe(200)
+  })
+
+  test('there is no license to show', async ({ world }) => {
+    expect((await world.root.get('/license')).status).toBe(404)
+  })
+})

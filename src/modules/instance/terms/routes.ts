@@ -1,0 +1,44 @@
+import { Type } from 'typebox'
+import { endpoint } from '../../../api/endpoint.ts'
+import { entity } from '../../../api/entity.ts'
+import { Id, Params } from '../../../api/params/types.ts'
+import { nullable, timestamp } from '../../../api/schema.ts'
+import { instance } from '../instance/subject.ts'
+import type { TermsRow } from './queries.ts'
+import { acceptTerms, currentTerms } from './service.ts'
+
+const Terms = entity({
+  name: 'Terms',
+  schema: Type.Object({
+    id: Type.Integer(),
+    text: Type.String({ description: 'Markdown' }),
+    accepted_at: nullable(timestamp(), { description: 'When the caller accepted them' }),
+  }),
+  present: (row: TermsRow) => ({ id: row.id, text: row.text, accepted_at: row.accepted_at }),
+})
+
+export const termsRoutes = [
+  endpoint({
+    method: 'GET',
+    path: '/user/terms',
+    summary: 'Terms of service in force',
+    scopes: ['read_user'],
+    subject: instance,
+    allow: 'use',
+    beforeTerms: true,
+    returns: Terms,
+    handle: ({ ctx }) => currentTerms(ctx),
+  }),
+
+  endpoint({
+    method: 'POST',
+    path: '/user/terms/accept',
+    summary: 'Accept the terms of service',
+    subject: instance,
+    allow: 'use',
+    beforeTerms: true,
+    params: Params({ id: Id({ description: 'Of the terms that were read' }) }),
+    returns: Terms,
+    handle: ({ params, ctx }) => acceptTerms(ctx, params.id),
+  }),
+]

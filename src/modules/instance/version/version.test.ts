@@ -1,0 +1,22 @@
+import { describe, expect } from 'vitest'
+import { test } from '../../../../test/world.ts'
+
+describe('GET /version and /metadata', () => {
+  test('tell the release of the interface', async ({ world }) => {
+    const ann = await world.user()
+    const version = await ann.get('/version')
+    expect(version).toMatchObject({
+      status: 200,
+      json: { version: '12.10.0-ee', revision: expect.stringMatching(/^stithy-/) },
+    })
+    expect((await ann.get('/metadata')).json).toEqual({
+      ...version.json,
+      kas: { enabled: false, externalUrl: null, version: null },
+      enterprise: true,
+    })
+  })
+  test('are for those who signed in', async ({ world }) => {
+    for (const path of ['/version', '/metadata'])
+      expect(await world.anonymous.get(path)).toMatchObject({ status: 401, json: { message: '401 Unauthorized' } })
+  })
+})

@@ -1,0 +1,196 @@
+import { readdir, rm } from 'node:fs/promises'
+import { dirname } from 'node:path'
+import { describe, expect } from 'vitest'
+import { contextFor } from '../../../../test/contexts.ts'
+import { type Client, git, type TestProject, temporaryFolder, test, type World } from '../../../../test/world.ts'
+import { projectRepositoryDir } from '../../projects/repositories/location.ts'
+import { copySource } from './jobs.ts'
+import { bringRepository, jobOf } from './testing.ts'
+
+/** A source with branches, a tag, a licence, a default branch of its own, and things that are not for its forks. */
+async function sourceWithHistory(world: World): Promise<TestProject> {
+  const source = await world.project({ visibility: 'public' })
+  await using work = await temporaryFolder()
+  await git(work.path, 'init', '-q', '-b', 'trunk')
+  await git(work.path, 'commit', '-q', '--allow-empty', '-m', 'First')
+  await git(work.path, 'tag', '-am', 'One', 'v1')
+  await git(work.path, 'branch', 'side/branch')
+  await git(work.path, 'push', '-q', world.remote(source, world.root), 'trunk', 'side/branch', 'v1')
+  const files = { branch: 'trunk', content: 'x', commit_message: 'x' }
+  await world.root.post(`/projects/${source.id}/repository/files/README.md`, files)
+  await world.root.post(`/projects/${source.id}/repository/files/${encodeURIComponent('src/a.rb')}`, files)
+  return source
+}
+
+const repositoryOf = async (world: World, id: number) =>
+  projectRepositoryDir(await contextFor(world, null), { id, repository_storage: 'default' })
+
+const forkOf = async (who: Client, source: TestProject) =>
+  (await who.post(`/projects/${source.id}/fork`)).json.id as number
+
+const refsOf = (dir: string) => git(dir, 'for-each-ref', '--format=%(objectname) %(refname)')
+
+/** Whatever lies beside the repositories of a shard. */
+const drafts = async (dir: string) => (await readdir(dirname(dir))).filter((name) => !/^\d+\.git$/.test(name))
+
+describe('the repository of a fork', () => {
+  test('has the branches and tags of its source, and is measured at once', async ({ world }) => {
+    const ann = await world.user()
+    const source = await sourceWithHistory(world)
+    const id = await forkOf(ann, source)
+    await bringRepository(world, id)
+    expect((await ann.get(`/projects/${id}?statistics=true`)).json).toMatchObject({
+      import_status: 'finished',
+      import_error: null,
+      default_branch: 'trunk',
+      empty_repo: false,
+      readme_url: expect.stringContaining('/-/blob/trunk/README.md'),
+      statistics: { commit_count: 3, repository_size: expect.any(Number) },
+    })
+    const [from, to] = [await repositoryOf(world, source.id), await repositoryOf(world, id)]
+    expect(await refsOf(to)).toBe(await refsOf(from))
+    expect(await git(to, 'symbolic-ref', 'HEAD')).toBe('refs/heads/trunk')
+    expect(await git(to, 'fsck', '--full', '--strict')).toBe('')
+    expect(await git(to, 'rev-parse', 'v1^{commit}')).toBe(await git(from, 'rev-parse', 'v1^{commit}'))
+    const [branch] = (await ann.get(`/projects/${id}/protected_branches`)).json
+    expect(branch.name).toBe('trunk')
+    expect(await drafts(to)).toEqual([])
+  })
+
+  test('has no hidden refs, and no object that only those or nothing reaches', async ({ world }) => {
+    const source = await sourceWithHistory(world)
+    const from = await repositoryOf(world, source.id)
+    const tree = await git(from, 'rev-parse', 'trunk^{tree}')
+    const secret = await git(from, 'commit-tree', '-m', 'secret', tree)
+    const lost = await git(from, 'commit-tree', '-m', 'lost', tree)
+    await git(from, 'update-ref', 'refs/merge-requests/1/head', secret)
+    await git(from, 'update-ref', 'refs/keep-around/x', secret)
+    const id = await forkOf(await world.user(), source)
+    await bringRepository(world, id)
+    const to = await repositoryOf(world, id)
+    expect(await git(to, 'for-each-ref', 'refs/merge-requests', 'refs/keep-around')).toBe('')
+    for (const oid of [secret, lost]) await expect(git(to, 'cat-file', '-e', oid)).rejects.toThrow()
+  })
+
+  test('lives on when the source is gone', async ({ world }) => {
+    const ann = await world.user()
+    const source = await sourceWithHistory(world)
+    const id = await forkOf(ann, source)
+    await bringRepository(world, id)
+    const ctx = await contextFor(world, null)
+    await ctx.git.removeRepository(await repositoryOf(world, source.id))
+    await world.rows('delete from projects where id = $1', [source.id])
+    const file = await ann.get(`/projects/${id}/repository/files/README.md/raw?ref=trunk`)
+    expect(file).toMatchObject({ status: 200, text: 'x' })
+    expect('forked_from_project' in (await ann.get(`/projects/${id}`)).json).toBe(false)
+  })
+
+  test("has its source's large files, counted, also when the source goes", async ({ world }) => {
+    const source = await sourceWithHistory(world)
+    const oid = 'ab'.repeat(32)
+    await world.rows('insert into large_files (project_id, oid, size) values ($1, $2, 42)', [source.id, oid])
+    const id = await forkOf(await world.user(), source)
+    await bringRepository(world, id)
+    await world.rows('delete from projects where id = $1', [source.id])
+    expect(await world.rows('select oid, size from large_files where project_id = $1', [id])).toEqual([
+      { oid, size: 42 },
+    ])
+    expect((await world.root.get(`/projects/${id}?statistics=true`)).json.statistics.lfs_objects_size).toBe(42)
+  })
+
+  test('of an empty source is empty', async ({ world }) => {
+    const ann = await world.user()
+    const id = await forkOf(ann, await world.project({ visibility: 'public' }))
+    await bringRepository(world, id)
+    expect((await ann.get(`/projects/${id}`)).json).toMatchObject({
+      import_status: 'finished',
+      empty_repo: true,
+      default_branch: null,
+    })
+  })
+})
+
+describe('the job of a fork', () => {
+  test('may be run twice, and at its end does nothing', async ({ world }) => {
+    const ann = await world.user()
+    const id = await forkOf(ann, await sourceWithHistory(world))
+    const [job, ctx] = [await jobOf(world, id), await contextFor(world, null)]
+    await copySource.run(job, ctx)
+    const commit = { branch: 'work', start_branch: 'trunk', content: 'x', commit_message: 'x' }
+    expect((await ann.post(`/projects/${id}/repository/files/new.txt`, commit)).status).toBe(201)
+    await copySource.run(job, ctx)
+    expect((await ann.get(`/projects/${id}/repository/files/new.txt?ref=work`)).status).toBe(200)
+    const events = await world.rows(`select from events where project_id = $1 and kind = 'project_imported'`, [id])
+    expect(events).toHaveLength(1)
+  })
+
+  test('begins anew after it was cut off, wherever that was', async ({ world }) => {
+    const ann = await world.user()
+    const source = await sourceWithHistory(world)
+    const id = await forkOf(ann, source)
+    const [job, ctx, place] = [await jobOf(world, id), await contextFor(world, null), await repositoryOf(world, id)]
+    // Half a draft, and a repository whose last transaction did not come: what a kill leaves behind.
+    await ctx.git.ensureRepository(`${place}.import`, { defaultBranch: 'x' })
+    await ctx.git.ensureRepository(place, { defaultBranch: 'x' })
+    await world.rows(`update projects set import_status = 'started' where id = $1`, [id])
+    await copySource.run(job, ctx)
+    expect(await refsOf(place)).toBe(await refsOf(await repositoryOf(world, source.id)))
+    expect(await drafts(place)).toEqual([])
+  })
+
+  test('fails with a reason, and leaves no half repository', async ({ world }) => {
+    const ann = await world.user()
+    const source = await sourceWithHistory(world)
+    const id = await forkOf(ann, source)
+    const from = await repositoryOf(world, source.id)
+    for (const folder of await readdir(`${from}/objects`))
+      if (/^[0-9a-f]{2}$/.test(folder)) await rm(`${from}/objects/${folder}`, { recursive: true })
+    await bringRepository(world, id)
+    expect((await ann.get(`/projects/${id}`)).json).toMatchObject({
+      import_status: 'failed',
+      import_error: 'The repository of the source project could not be read.',
+      empty_repo: true,
+    })
+    const place = await repositoryOf(world, id)
+    expect(await readdir(dirname(place))).not.toContain(`${id}.git`)
+    expect(await drafts(place)).toEqual([])
+    // Only those who run the project are told why.
+    expect('import_error' in (await (await world.user()).get(`/projects/${id}`)).json).toBe(false)
+  })
+
+  test('fails when the source is no longer for whoever wished the fork', async ({ world }) => {
+    const ann = await world.user()
+    const source = await sourceWithHistory(world)
+    const id = await forkOf(ann, source)
+    await world.root.put(`/projects/${source.id}`, { visibility: 'private' })
+    await bringRepository(world, id)
+    expect((await ann.get(`/projects/${id}`)).json).toMatchObject({
+      import_status: 'failed',
+      import_error: 'The source project is not there any more.',
+    })
+  })
+
+  test('fails when the user loses access to the source while it is copied', async ({ world }) => {
+    const ann = await world.user()
+    const source = await sourceWithHistory(world)
+    const id = await forkOf(ann, source)
+    const ctx = await contextFor(world, null)
+    const transaction: typeof ctx.transaction = async (work) => {
+      await world.root.put(`/projects/${source.id}`, { visibility: 'private' })
+      return ctx.transaction(work)
+    }
+    await copySource.run(await jobOf(world, id), { ...ctx, transaction })
+    expect((await ann.get(`/projects/${id}`)).json).toMatchObject({ import_status: 'failed', empty_repo: true })
+    expect(await drafts(await repositoryOf(world, id))).toEqual([])
+  })
+
+  test('of a fork that was deleted meanwhile leaves nothing', async ({ world }) => {
+    const ann = await world.user()
+    const id = await forkOf(ann, await sourceWithHistory(world))
+    const [job, ctx, place] = [await jobOf(world, id), await contextFor(world, null), await repositoryOf(world, id)]
+    await ctx.git.ensureRepository(`${place}.import`, { defaultBranch: 'x' })
+    await world.rows('update projects set deleting = true where id = $1', [id])
+    await copySource.run(job, ctx)
+    expect(await readdir(dirname(place)).catch(() => [])).toEqual([])
+  })
+})

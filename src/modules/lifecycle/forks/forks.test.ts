@@ -1,0 +1,324 @@
+import { describe, expect } from 'vitest'
+import { type Client, type TestProject, test, unique, type World } from '../../../../test/world.ts'
+import { bringRepository } from './testing.ts'
+
+const fork = (who: Client, project: { id: number }, how: Record<string, unknown> = {}) =>
+  who.post(`/projects/${project.id}/fork`, how)
+
+const forksCount = async (world: World, project: { id: number }) =>
+  (await world.root.get(`/projects/${project.id}`)).json.forks_count
+
+const readable = (world: World, how: Record<string, unknown> = {}) =>
+  world.project({ visibility: 'public', initialize_with_readme: true, ...how })
+
+describe('POST /projects/:id/fork', () => {
+  test("makes the record at once, in the caller's own namespace", async ({ world }) => {
+    const ann = await world.user()
+    const source = await readable(world, { description: 'Made here', wiki_access_level: 'private' })
+    const made = await fork(ann, source)
+    expect(made).toMatchObject({
+      status: 201,
+      json: {
+        name: source.name,
+        path_with_namespace: `${ann.username}/${source.path}`,
+        description: 'Made here',
+        visibility: 'public',
+        wiki_access_level: 'private',
+        import_status: 'scheduled',
+        default_branch: null,
+        forked_from_project: { id: source.id, forks_count: 1 },
+      },
+    })
+    expect((await ann.get(`/projects/${made.json.id}/repository/files/README.md?ref=master`)).status).toBe(404)
+  })
+
+  test('its own name, path, description and visibility win', async ({ world }) => {
+    const ann = await world.user()
+    const source = await readable(world)
+    const wished = { name: unique('Mine'), path: unique('mine'), description: 'Better', visibility: 'private' }
+    expect(await fork(ann, source, wished)).toMatchObject({ status: 201, json: wished })
+  })
+
+  test.for(['id', 'path', 'namespace_id', 'namespace_path'] as const)(
+    'into the group named by %s',
+    async (by, { world }) => {
+      const ann = await world.user()
+      const [source, group] = [await readable(world), await world.group({ members: [[ann, 'maintainer']] })]
+      const target = by.startsWith('namespace') ? by : 'namespace'
+      const made = await fork(ann, source, { [target]: by.endsWith('id') ? group.id : group.full_path })
+      // As private as the group.
+      expect(made).toMatchObject({ status: 201, json: { namespace: { id: group.id }, visibility: 'private' } })
+    },
+  )
+
+  test('not where there is nothing, or where the caller may make nothing', async ({ world }) => {
+    const ann = await world.user()
+    const [source, group] = [await readable(world), await world.group({ members: [[ann, 'reporter']] })]
+    for (const namespace of [group.id, 'no/such', 999_999_999, (await world.user()).username])
+      expect(await fork(ann, source, { namespace })).toMatchObject({
+        status: 404,
+        json: { message: '404 Target Namespace Not Found' },
+      })
+    expect(await fork(ann, source, { namespace: 1, namespace_id: 1 })).toMatchObject({
+      status: 400,
+      json: { error: 'namespace, namespace_id are mutually exclusive' },
+    })
+  })
+
+  test('a second one into the same namespace is a conflict', async ({ world }) => {
+    const ann = await world.user()
+    const source = await readable(world)
+    await fork(ann, source)
+    expect(await fork(ann, source)).toMatchObject({
+      status: 409,
+      json: { message: { name: ['has already been taken'], path: ['has already been taken'] } },
+    })
+    expect(await fork(ann, source, { name: 'Other' })).toMatchObject({
+      status: 409,
+      json: { message: { path: ['has already been taken'] } },
+    })
+    expect(await fork(ann, source, { name: '-', path: 'other' })).toMatchObject({ status: 400 })
+    expect(await forksCount(world, source)).toBe(1)
+  })
+
+  test.for([
+    ['nobody', 'public', 401],
+    ['nobody', 'private', 401],
+    ['none', 'public', 201],
+    ['none', 'internal', 201],
+    ['none', 'private', 404],
+    ['guest', 'private', 403],
+    ['reporter', 'private', 201],
+    ['developer', 'private', 201],
+    ['maintainer', 'private', 201],
+  ] as const)('%s of a %s project gets %i', async ([level, visibility, status], { world }) => {
+    const ann = await world.user()
+    const isMember = level !== 'nobody' && level !== 'none'
+    const source = await world.project({ visibility, members: isMember ? [[ann, level]] : [] })
+    expect((await fork(level === 'nobody' ? world.anonymous : ann, source)).status).toBe(status)
+  })
+
+  test('forks and repository may be for members only, or for nobody', async ({ world }) => {
+    const [ann, guest] = [await world.user(), await world.user()]
+    const source = await readable(world, { members: [[guest, 'guest']] })
+    const set = (how: object) => world.root.put(`/projects/${source.id}`, how)
+    await set({ forking_access_level: 'private' })
+    expect((await fork(ann, source)).status).toBe(403)
+    expect((await fork(guest, source)).status).toBe(201)
+    await set({ forking_access_level: 'disabled' })
+    expect((await fork(world.root, source)).status).toBe(403)
+    const off = { repository_access_level: 'disabled', merge_requests_access_level: 'disabled' }
+    await set({ forking_access_level: 'enabled', builds_access_level: 'disabled', ...off })
+    expect((await fork(ann, source)).status).toBe(403)
+  })
+
+  test('an archived project may be forked, and the fork is not archived', async ({ world }) => {
+    const source = await readable(world)
+    await world.archive(source)
+    expect(await fork(await world.user(), source)).toMatchObject({ status: 201, json: { archived: false } })
+  })
+
+  test('a personal namespace that is full takes no fork', async ({ world }) => {
+    const ann = await world.user()
+    await world.rows('update users set projects_limit = 0 where id = $1', [ann.id])
+    expect((await fork(ann, await readable(world))).status).toBe(403)
+  })
+})
+
+describe('the visibility of a fork', () => {
+  const above = (level: string) => ({
+    status: 400,
+    json: {
+      message: {
+        visibility_level: [`${level} is not allowed since the fork source project has lower visibility.`],
+      },
+    },
+  })
+  const visibilityOf = async (world: World, id: number) => (await world.root.get(`/projects/${id}`)).json.visibility
+  const set = (world: World, { id }: { id: number }, visibility: string) =>
+    world.root.put(`/projects/${id}`, { visibility })
+
+  test('is never above its source', async ({ world }) => {
+    const ann = await world.user()
+    const source = await world.project({ visibility: 'internal' })
+    expect(await fork(ann, source, { visibility: 'public' })).toMatchObject(above('public'))
+    const made = (await fork(ann, source)).json
+    expect(made.visibility).toBe('internal')
+    expect(await set(world, made, 'public')).toMatchObject(above('public'))
+    expect((await set(world, made, 'private')).status).toBe(200)
+    expect((await set(world, made, 'internal')).status).toBe(200)
+  })
+
+  test('comes down with it, and with it that of its forks', async ({ world }) => {
+    const [ann, bob] = [await world.user(), await world.user()]
+    const group = await world.group({ visibility: 'public' })
+    const source = await world.project({ visibility: 'public', group })
+    const one = (await fork(ann, source)).json
+    await bringRepository(world, one.id)
+    const two = (await fork(bob, one)).json
+    await set(world, source, 'internal')
+    expect([await visibilityOf(world, one.id), await visibilityOf(world, two.id)]).toEqual(['internal', 'internal'])
+    const closed = await world.group()
+    await world.root.put(`/projects/${source.id}/transfer`, { namespace: closed.id })
+    expect([await visibilityOf(world, one.id), await visibilityOf(world, two.id)]).toEqual(['private', 'private'])
+    await set(world, source, 'private')
+    expect((await bob.get(`/projects/${one.id}`)).status).toBe(404)
+  })
+
+  test('avoids levels that are restricted', async ({ world }) => {
+    const [ann, source] = [await world.user(), await readable(world)]
+    await world.settings({ restricted_visibility_levels: ['public'] })
+    try {
+      expect((await fork(ann, source)).json.visibility).toBe('internal')
+      expect((await fork(await world.user(), source, { visibility: 'public' })).status).toBe(400)
+      expect((await fork(world.root, source)).json.visibility).toBe('public')
+    } finally {
+      await world.settings({ restricted_visibility_levels: [] })
+    }
+  })
+
+  test('however source and fork change at once, the fork is not above', async ({ world }) => {
+    const ann = await world.user()
+    const source = await world.project({ visibility: 'public' })
+    const made = (await fork(ann, source, { visibility: 'private' })).json
+    for (let round = 0; round < 5; round++) {
+      await Promise.all([set(world, source, 'public'), set(world, made, 'private')])
+      await Promise.all([set(world, source, 'private'), set(world, made, 'public'), set(world, made, 'internal')])
+      expect(await visibilityOf(world, made.id)).toBe('private')
+    }
+  })
+})
+
+describe('POST /projects/:id/fork/:forked_from_id', () => {
+  const relate = (who: Client, project: TestProject, source: { id: number } | { id: string }) =>
+    who.post(`/projects/${project.id}/fork/${encodeURIComponent(source.id)}`)
+
+  test('D2-FORK-RELATION: joins two projects, once', async ({ world }) => {
+    const [project, source, other] = [await world.project(), await readable(world), await readable(world)]
+    expect(await relate(world.root, project, source)).toMatchObject({
+      status: 201,
+      json: { id: project.id, forked_from_project: { id: source.id } },
+    })
+    expect(await forksCount(world, source)).toBe(1)
+    for (const again of [source, other])
+      expect(await relate(world.root, project, again)).toMatchObject({
+        status: 409,
+        json: { message: 'Project already forked' },
+      })
+  })
+
+  test.for([
+    ['none', 404],
+    ['maintainer', 403],
+    ['owner', 201],
+  ] as const)('D2-FORK-RELATION: is for owners and administrators: %s gets %i', async ([who, status], { world }) => {
+    const ann = await world.user()
+    const source = await readable(world)
+    const project = await world.project({ group: await world.group({ members: who === 'none' ? [] : [[ann, who]] }) })
+    expect((await relate(world.anonymous, project, source)).status).toBe(401)
+    expect((await relate(ann, project, source)).status).toBe(status)
+    const end = () => ann.delete(`/projects/${project.id}/fork`)
+    expect((await end()).status).toBe(status === 201 ? 204 : status)
+    expect((await world.anonymous.delete(`/projects/${project.id}/fork`)).status).toBe(401)
+  })
+
+  test('the source must be there for the caller, who must be allowed to fork it', async ({ world }) => {
+    const ann = await world.user()
+    const project = await world.project({ group: await world.group({ members: [[ann, 'owner']] }) })
+    const hidden = await world.project()
+    for (const source of [hidden, { id: 999_999_999 }, { id: 'no/such' }])
+      expect(await relate(ann, project, source)).toMatchObject({
+        status: 404,
+        json: { message: '404 Project Not Found' },
+      })
+    expect((await relate(ann, project, await world.project({ members: [[ann, 'guest']] }))).status).toBe(403)
+  })
+
+  test('no project is its own fork, by whatever way round', async ({ world }) => {
+    const [one, two, three] = [await readable(world), await readable(world), await readable(world)]
+    expect((await relate(world.root, one, one)).status).toBe(400)
+    await relate(world.root, two, one)
+    await relate(world.root, three, two)
+    expect((await relate(world.root, one, three)).status).toBe(400)
+    const [four, five] = [await readable(world), await readable(world)]
+    const both = await Promise.all([relate(world.root, four, five), relate(world.root, five, four)])
+    expect(both.map(({ status }) => status).sort()).toEqual([201, 400])
+  })
+})
+
+describe('DELETE /projects/:id/fork', () => {
+  test('ends the relation: 304 when there is none', async ({ world }) => {
+    const ann = await world.user()
+    const source = await readable(world)
+    const { id } = (await fork(ann, source)).json
+    expect(await ann.delete(`/projects/${id}/fork`)).toMatchObject({ status: 204, text: '' })
+    expect(await ann.delete(`/projects/${id}/fork`)).toMatchObject({ status: 304, text: '' })
+    expect('forked_from_project' in (await ann.get(`/projects/${id}`)).json).toBe(false)
+    expect(await forksCount(world, source)).toBe(0)
+    const kinds = await world.rows(`select kind from events where project_id = $1 and kind like '%fork%' order by id`, [
+      id,
+    ])
+    expect(kinds.map(({ kind }: { kind: string }) => kind)).toEqual(['project_forked', 'fork_unlinked'])
+  })
+})
+
+describe('forks_count', () => {
+  test('is true however many come and go at once', async ({ world }) => {
+    const people = await Promise.all(Array.from({ length: 5 }, () => world.user()))
+    const source = await readable(world)
+    const made = await Promise.all(people.flatMap((who) => [fork(who, source), fork(who, source)]))
+    const forks = made.filter(({ status }) => status === 201).map(({ json }) => json)
+    expect(forks).toHaveLength(5)
+    expect(await forksCount(world, source)).toBe(5)
+    const [first, second, ...rest] = forks
+    await Promise.all([
+      world.root.delete(`/projects/${first.id}`),
+      world.root.delete(`/projects/${first.id}`),
+      world.root.delete(`/projects/${second.id}/fork`),
+      world.root.delete(`/projects/${second.id}/fork`),
+    ])
+    expect(await forksCount(world, source)).toBe(rest.length)
+  })
+
+  test('a fork in a group goes with the group', async ({ world }) => {
+    const [source, group] = [await readable(world), await world.group()]
+    const { id } = (await fork(world.root, source, { namespace: group.id })).json
+    expect(await forksCount(world, source)).toBe(1)
+    await world.rows('update projects set deleting = true where id = $1', [id])
+    expect(await forksCount(world, source)).toBe(0)
+    await world.rows('delete from projects where id = $1', [id])
+    expect(await forksCount(world, source)).toBe(0)
+  })
+})
+
+describe('GET /projects/:id/forks', () => {
+  test('lists those the caller sees, with the filters of every list', async ({ world }) => {
+    const [ann, bob] = [await world.user(), await world.user()]
+    const source = await readable(world)
+    const open = (await fork(ann, source, { name: unique('Open') })).json
+    const secret = (await fork(bob, source, { visibility: 'private' })).json
+    await fork(bob, open, { path: unique('of-a-fork'), name: unique('Fork') })
+    const ids = async (who: Client, query = '') => {
+      const { json } = await who.get(`/projects/${source.id}/forks?order_by=id&sort=asc${query}`)
+      return json.map(({ id }: { id: number }) => id)
+    }
+    expect(await ids(world.anonymous)).toEqual([open.id])
+    expect(await ids(ann)).toEqual([open.id])
+    expect(await ids(bob)).toEqual([open.id, secret.id])
+    expect(await ids(bob, '&owned=true')).toEqual([secret.id])
+    expect(await ids(bob, `&search=${open.name}`)).toEqual([open.id])
+    expect(await ids(bob, '&visibility=private&simple=true')).toEqual([secret.id])
+    expect(await ids(bob, `&pagination=keyset&per_page=1&id_after=${open.id}`)).toEqual([secret.id])
+    expect((await world.anonymous.get(`/projects/${secret.id}/forks`)).status).toBe(404)
+  })
+})
+
+test('while a fork waits for its repository nobody pushes to it, nor forks it', async ({ world }) => {
+  const ann = await world.user()
+  const { id } = (await fork(ann, await readable(world))).json
+  const commit = { branch: 'master', content: 'x', commit_message: 'x' }
+  expect((await ann.post(`/projects/${id}/repository/files/a.txt`, commit)).status).toBe(403)
+  expect((await fork(world.root, { id })).status).toBe(403)
+  await bringRepository(world, id)
+  expect((await ann.post(`/projects/${id}/repository/files/a.txt`, commit)).status).toBe(201)
+})

@@ -1,0 +1,77 @@
+import { endpoint, unchanged, variants } from '../../../api/endpoint.ts'
+import { Filled, Id, IdOrName, Nullable, OneOf, Optional, Params, Text } from '../../../api/params/types.ts'
+import { getRecord, Project, ProjectSimple, project, projectListFilters, projectsPage } from '../../projects/index.ts'
+import { endForkRelation, forkProject, relateFork } from './service.ts'
+
+export const forkRoutes = [
+  endpoint({
+    method: 'POST',
+    path: '/projects/:id/fork',
+    summary: 'Fork a project: a copy of it, whose repository follows (import_status)',
+    subject: project,
+    allow: 'fork_project',
+    params: Params(
+      {
+        namespace: Optional(IdOrName({ description: "Where: id or full path; the caller's own namespace without" })),
+        namespace_id: Optional(Id({ description: 'Where, by id' })),
+        namespace_path: Optional(Filled({ description: 'Where, by full path' })),
+        name: Optional(Filled({ description: "Name; the source's without" })),
+        path: Optional(Filled({ description: "Path; the source's without" })),
+        description: Optional(Nullable(Text({ description: "Description; the source's without" }))),
+        visibility: Optional(
+          OneOf(['private', 'internal', 'public'], { description: 'Who may see it; no more than may see the source' }),
+        ),
+      },
+      { mutuallyExclusive: [['namespace', 'namespace_id', 'namespace_path']] },
+    ),
+    returns: Project,
+    handle({ subject, params: { namespace, namespace_id, namespace_path, description, ...rest }, ctx }) {
+      const target = namespace ?? namespace_id ?? namespace_path
+      return forkProject(ctx, subject, {
+        ...rest,
+        ...(target !== undefined && { namespace: target }),
+        ...(description != null && { description }),
+      })
+    },
+  }),
+
+  endpoint({
+    method: 'POST',
+    path: '/projects/:id/fork/:forked_from_id',
+    summary: 'Say that a project is a fork of another',
+    subject: project,
+    allow: 'link_fork',
+    params: Params({ forked_from_id: Text({ description: 'Id or full path of the source' }) }),
+    returns: Project,
+    async handle({ subject, params, ctx }) {
+      await relateFork(ctx, subject, params.forked_from_id)
+      return getRecord(ctx, subject.id)
+    },
+  }),
+
+  endpoint({
+    method: 'DELETE',
+    path: '/projects/:id/fork',
+    summary: 'End the relation of a fork to its source',
+    subject: project,
+    allow: 'link_fork',
+    params: Params({}),
+    unchanged: 'The project is no fork',
+    returns: null,
+    async handle({ subject, ctx }) {
+      if (!(await endForkRelation(ctx, subject))) return unchanged
+    },
+  }),
+
+  endpoint({
+    method: 'GET',
+    path: '/projects/:id/forks',
+    summary: 'List the forks of a project that the caller can see',
+    subject: project,
+    allow: 'read_project',
+    params: Params(projectListFilters),
+    paged: true,
+    returns: variants(Project, ProjectSimple),
+    handle: ({ subject, params, page, ctx }) => projectsPage(ctx, { of: 'forks', sourceId: subject.id }, params, page),
+  }),
+]

@@ -1,0 +1,141 @@
+import { featureLevelName, type Visibility, visibilities, visibilityName } from '../../../access/levels.ts'
+import { allows } from '../../../access/policy.ts'
+import { projectPolicy } from '../../../access/project-policy.ts'
+import type { Ctx } from '../../../api/ctx.ts'
+import { emit } from '../../../events/log.ts'
+import { enqueue } from '../../../jobs/job.ts'
+import { taken } from '../../../kernel/complaints.ts'
+import { conflict, Failure, forbidden, invalidFields, notFound } from '../../../kernel/failure.ts'
+import {
+  findNamespace,
+  mayCreateProjects,
+  type NamespaceWithLevel,
+  personalNamespaceOf,
+} from '../../namespaces/index.ts'
+import {
+  createProject,
+  forkVisibilityComplaints,
+  loadProject,
+  type ProjectRecordRow,
+  type ProjectSubject,
+} from '../../projects/index.ts'
+import { scheduleImport } from '../imports/queries.ts'
+import { copySource } from './jobs.ts'
+import { becomeFork, descendsFrom, findForkOrigin, linkFork, lockForkRelations, unlinkFork } from './queries.ts'
+
+export type ForkInput = {
+  /** Id or full path of the namespace; the caller's own without. */
+  namespace?: number | string
+  path?: string
+  name?: string
+  description?: string
+  visibility?: Visibility
+}
+
+/** Settings that a fork takes over: those about what lies in the repository. */
+const inherited = ['ci_config_path', 'ci_default_git_depth', 'build_timeout', 'lfs_enabled', 'shared_runners_enabled']
+
+/**
+ * A project that begins as a copy of another. The record is there at once; a job brings the repository. Throws `conflict`
+ * with fields when the name or path is taken where it should go.
+ */
+export async function forkProject(ctx: Ctx, source: ProjectSubject, input: ForkInput): Promise<ProjectRecordRow> {
+  const target = await targetNamespace(ctx, input.namespace)
+  const complaints = input.visibility && forkVisibilityComplaints(input.visibility, source.visibility)
+  if (complaints?.length) throw invalidFields({ visibility_level: complaints })
+  const origin = await findForkOrigin(ctx.db, source.id)
+  const attributes = {
+    ...Object.fromEntries(inherited.map((name) => [name, origin.settings[name]])),
+    ...featuresOf(source),
+    name: input.name ?? source.name,
+    path: input.path ?? source.path,
+    description: input.description ?? origin.description,
+    visibility: input.visibility ?? widestVisibility(ctx, source, target),
+    namespace_id: target.id,
+  }
+  return createProject(ctx, attributes, ctx.actor!.id, async (tx, projectId) => {
+    if (!(await becomeFork(tx, projectId, source.id))) throw notFound('Project')
+    const storage = await scheduleImport(tx, projectId, { actorId: ctx.actor!.id })
+    await enqueue(tx, copySource, { projectId, storage, sourceId: source.id })
+    await emit(tx, {
+      kind: 'project_forked',
+      projectId,
+      actorId: ctx.actor!.id,
+      payload: { source_id: source.id, source_full_path: source.full_path },
+    })
+  }).catch(asConflict)
+}
+
+async function targetNamespace(ctx: Ctx, name: number | string | undefined): Promise<NamespaceWithLevel> {
+  const actor = ctx.actor!
+  const found =
+    name === undefined ? await personalNamespaceOf(ctx.db, actor, actor.id) : await findNamespace(ctx.db, actor, name)
+  if (!found || !(mayCreateProjects(actor, found) || (actor.admin && found.kind === 'user')))
+    throw notFound('Target Namespace')
+  return found
+}
+
+/** The lowest of source and target; restricted ones give way to the next lower, for whom they are restricted. */
+function widestVisibility(ctx: Ctx, source: ProjectSubject, target: NamespaceWithLevel): Visibility {
+  const limit = target.kind === 'group' ? Math.min(source.visibility, target.visibility) : source.visibility
+  const restricted = ctx.actor!.admin ? [] : ctx.settings.restricted_visibility_levels
+  const open = Object.values(visibilities)
+    .filter((level) => level <= limit && !restricted.includes(visibilityName(level)))
+    .sort((a, b) => b - a)
+  return visibilityName(open[0] ?? visibilities.private)
+}
+
+const features = [
+  'issues_access_level',
+  'repository_access_level',
+  'merge_requests_access_level',
+  'builds_access_level',
+  'wiki_access_level',
+  'snippets_access_level',
+] as const
+
+const featuresOf = (source: ProjectSubject) =>
+  Object.fromEntries(features.map((name) => [name, featureLevelName(source[name])]))
+
+/** A name or path that is taken is a conflict here, and a complaint about parameters elsewhere. */
+function asConflict(error: unknown): never {
+  if (error instanceof Failure && error.kind === 'invalid' && error.fields) {
+    const complaints = Object.values(error.fields).flat()
+    if (complaints.every((complaint) => complaint === taken))
+      throw new Failure('conflict', error.message, { fields: error.fields })
+  }
+  throw error
+}
+
+/** Says that a project is a fork of another, which the caller may fork. */
+export async function relateFork(ctx: Ctx, project: ProjectSubject, sourceName: string): Promise<void> {
+  const source = await loadProject(sourceName, ctx)
+  if (!source || !allows(projectPolicy.read_project, ctx.actor, source.facts)) throw notFound('Project')
+  if (!allows(projectPolicy.fork_project, ctx.actor, source.facts)) throw forbidden()
+  await ctx.transaction(async (tx) => {
+    await lockForkRelations(tx)
+    if (await descendsFrom(tx, source.id, project.id))
+      throw invalidFields({ forked_from_project_id: ['cannot be the project itself or one of its forks'] })
+    if (!(await linkFork(tx, project.id, source.id))) throw conflict('Project already forked')
+    await emit(tx, {
+      kind: 'fork_linked',
+      projectId: project.id,
+      actorId: ctx.actor!.id,
+      payload: { source_id: source.id },
+    })
+  })
+}
+
+/** Ends the relation to the source. False when there is none. */
+export const endForkRelation = (ctx: Ctx, project: ProjectSubject): Promise<boolean> =>
+  ctx.transaction(async (tx) => {
+    const sourceId = await unlinkFork(tx, project.id)
+    if (sourceId === undefined) return false
+    await emit(tx, {
+      kind: 'fork_unlinked',
+      projectId: project.id,
+      actorId: ctx.actor!.id,
+      payload: { source_id: sourceId },
+    })
+    return true
+  })

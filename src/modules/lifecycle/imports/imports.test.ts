@@ -1,0 +1,346 @@
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
+import { readdir } from 'node:fs/promises'
+import { createServer, type Server } from 'node:http'
+import { type AddressInfo, connect } from 'node:net'
+import { dirname, join } from 'node:path'
+import { afterEach, describe, expect } from 'vitest'
+import { contextFor } from '../../../../test/contexts.ts'
+import { eventually } from '../../../../test/waiting.ts'
+import {
+  type Client,
+  freePort,
+  git,
+  type TestProject,
+  temporaryFolder,
+  test,
+  unique,
+  type World,
+} from '../../../../test/world.ts'
+import { mirror } from '../../../git/mirror.ts'
+import type { Settings } from '../../../settings/settings.ts'
+import { projectRepositoryDir } from '../../projects/repositories/location.ts'
+import { failStuckImports, importFromUrl } from './jobs.ts'
+
+const stops: (() => unknown)[] = []
+afterEach(async () => {
+  for (const stop of stops.splice(0)) await stop()
+})
+
+const create = (who: Client, import_url: string, more: object = {}) =>
+  who.post('/projects', { path: unique('imported'), import_url, ...more })
+
+const bring = async (world: World, projectId: number) =>
+  importFromUrl.run({ projectId, storage: 'default' }, await contextFor(world, null))
+
+const record = async (who: Client, id: number) => (await who.get(`/projects/${id}?statistics=true`)).json
+
+/** A project of this very installation, whose address is always open. */
+async function sourceOf(world: World): Promise<TestProject> {
+  const source = await world.project()
+  await using work = await temporaryFolder()
+  await git(work.path, 'init', '-q', '-b', 'trunk')
+  await git(work.path, 'commit', '-q', '--allow-empty', '-m', 'First')
+  await git(work.path, 'tag', 'v1')
+  await git(work.path, 'branch', 'zebra')
+  await git(work.path, 'branch', 'main')
+  await git(work.path, 'push', '-q', world.remote(source, world.root), 'trunk')
+  await git(work.path, 'push', '-q', world.remote(source, world.root), 'zebra', 'main', 'v1')
+  return source
+}
+
+const repositoryOf = async (world: World, id: number) =>
+  projectRepositoryDir(await contextFor(world, null), { id, repository_storage: 'default' })
+
+async function withSettings(world: World, settings: Partial<Settings>, work: () => Promise<unknown>): Promise<void> {
+  const before = (await contextFor(world, null)).settings
+  await world.settings(settings)
+  try {
+    await work()
+  } finally {
+    const names = Object.keys(settings) as (keyof Settings)[]
+    await world.settings(Object.fromEntries(names.map((name) => [name, before[name]])))
+  }
+}
+
+async function serve(listener: Parameters<typeof createServer>[1]): Promise<string> {
+  const server: Server = createServer(listener!)
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  stops.push(() => server.close())
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+}
+
+describe('a project from an address elsewhere', () => {
+  test('is there at once, and has branches, tags and default branch when the job is done', async ({ world }) => {
+    const [ann, source] = [await world.user(), await sourceOf(world)]
+    const made = await create(ann, world.remote(source, world.root), { description: 'Copied' })
+    expect(made).toMatchObject({
+      status: 201,
+      json: { import_status: 'scheduled', description: 'Copied', empty_repo: true },
+    })
+    const { id } = made.json
+    expect((await ann.get(`/projects/${id}/repository/files/a.txt?ref=trunk`)).status).toBe(404)
+    await bring(world, id)
+    expect(await record(ann, id)).toMatchObject({
+      import_status: 'finished',
+      import_error: null,
+      default_branch: 'trunk',
+      statistics: { commit_count: 1 },
+    })
+    expect((await ann.get(`/projects/${id}/repository/commits`)).json).toHaveLength(1)
+    const refs = (dir: string) => git(dir, 'for-each-ref', '--format=%(objectname) %(refname)')
+    expect(await refs(await repositoryOf(world, id))).toBe(await refs(await repositoryOf(world, source.id)))
+    await bring(world, id)
+    expect(
+      await world.rows(`select from events where project_id = $1 and kind = 'project_imported'`, [id]),
+    ).toHaveLength(1)
+  })
+
+  test('may be made for somebody else, too', async ({ world }) => {
+    const [ann, source] = [await world.user(), await sourceOf(world)]
+    const sent = { path: unique('imported'), import_url: world.remote(source, world.root) }
+    const { json } = await world.root.post(`/projects/user/${ann.id}`, sent)
+    await bring(world, json.id)
+    expect(await record(ann, json.id)).toMatchObject({ import_status: 'finished', owner: { id: ann.id } })
+  })
+
+  test('begins with the branch that is wished, if there is one', async ({ world }) => {
+    const source = await sourceOf(world)
+    for (const [wished, branch] of [
+      ['zebra', 'zebra'],
+      ['no-such', 'trunk'],
+    ] as const) {
+      const { id } = (await create(world.root, world.remote(source, world.root), { default_branch: wished })).json
+      const [job] = await world.jobs(`import_from_url:${id}`)
+      await importFromUrl.run(job!.payload, await contextFor(world, null))
+      expect((await record(world.root, id)).default_branch).toBe(branch)
+    }
+  })
+
+  test('of an empty repository is empty', async ({ world }) => {
+    const made = await create(world.root, world.remote(await world.project(), world.root))
+    await bring(world, made.json.id)
+    expect(await record(world.root, made.json.id)).toMatchObject({ import_status: 'finished', empty_repo: true })
+  })
+
+  test('begins with one thing only', async ({ world }) => {
+    expect(await create(world.root, 'https://a.example/x.git', { initialize_with_readme: true })).toMatchObject({
+      status: 400,
+      json: { error: 'initialize_with_readme, import_url are mutually exclusive' },
+    })
+  })
+})
+
+describe('credentials in the address', () => {
+  test('are shown nowhere, kept encrypted, and forgotten at the end', async ({ world }) => {
+    const [ann, source] = [await world.user(), await sourceOf(world)]
+    const secret = world.root.token!
+    const made = await create(ann, world.remote(source, world.root))
+    expect(made.text).not.toContain(secret)
+    const everything = async () =>
+      JSON.stringify([
+        await world.rows('select * from graphile_worker._private_jobs'),
+        await world.rows('select * from events'),
+        await world.rows(`select * from project_imports`),
+      ])
+    expect(await everything()).not.toContain(secret)
+    expect(
+      await world.rows('select from project_imports where project_id = $1 and sealed_url is not null', [made.json.id]),
+    ).toHaveLength(1)
+    await bring(world, made.json.id)
+    expect(await world.rows('select from project_imports where project_id = $1', [made.json.id])).toEqual([])
+    expect(await git(await repositoryOf(world, made.json.id), 'config', '--list', '--local')).not.toContain(secret)
+  })
+
+  test('that are missing are asked for, and how far the import is can be read, why it failed by maintainers alone', async ({
+    world,
+  }) => {
+    const source = await sourceOf(world)
+    const ann = await world.user()
+    const { id } = (await create(world.root, source.url)).json
+    await world.root.post(`/projects/${id}/members`, { user_id: ann.id, access_level: 30 })
+    const state = (who: Client) => who.get(`/projects/${id}/import`)
+    expect(await state(ann)).toMatchObject({ status: 200, json: { id, import_status: 'scheduled' } })
+    await bring(world, id)
+    expect((await state(world.root)).json).toMatchObject({
+      import_status: 'failed',
+      import_error: 'The other side asks for credentials, and the address has none or others.',
+    })
+    const told = (await state(ann)).json
+    expect(told).toMatchObject({ import_status: 'failed' })
+    expect(told).not.toHaveProperty('import_error')
+    expect((await state(await world.user())).status).toBe(404)
+  })
+
+  test('that are wrong make it fail with a reason, without them', async ({ world }) => {
+    const source = await sourceOf(world)
+    const at = new URL(source.url)
+    at.username = 'ann'
+    at.password = 'wrong-password'
+    const { id } = (await create(world.root, at.toString())).json
+    await bring(world, id)
+    const { import_status, import_error } = await record(world.root, id)
+    expect(import_status).toBe('failed')
+    expect(import_error).toBe('The other side asks for credentials, and the address has none or others.')
+    const place = await repositoryOf(world, id)
+    const left = await readdir(dirname(place)).catch(() => [])
+    expect(left.filter((name) => name.startsWith(`${id}.`))).toEqual([])
+    // The project is there, and can be pushed to.
+    const commit = { branch: 'master', content: 'x', commit_message: 'x' }
+    expect((await world.root.post(`/projects/${id}/repository/files/a.txt`, commit)).status).toBe(201)
+  })
+})
+
+describe('addresses that nothing is imported from', () => {
+  test.for([
+    ['http://localhost/x.git', 'Requests to localhost are not allowed'],
+    ['http://127.0.0.1:8081/x.git', 'Requests to localhost are not allowed'],
+    ['http://2130706433:8081/x.git', 'Requests to localhost are not allowed'],
+    ['http://127.0.0.2/x.git', 'Requests to loopback addresses are not allowed'],
+    ['http://[::ffff:10.0.0.1]/x.git', 'Requests to the local network are not allowed'],
+    ['git://192.168.1.1/x.git', 'Requests to the local network are not allowed'],
+    ['http://169.254.169.254/latest', 'Requests to the link local network are not allowed'],
+    ['file:///etc', 'Only allowed schemes are http, https, git'],
+    ['ssh://git@a.example/x', 'Only allowed schemes are http, https, git'],
+    ['http://8.8.8.8:22/x', 'Only allowed ports are 80, 443, and any over 1024'],
+    ['http://-a@8.8.8.8/x', 'Username needs to start with an alphanumeric character'],
+    ['no address', 'URI is invalid'],
+  ] as const)('%s', async ([url, complaint], { world }) => {
+    expect(await create(world.root, url)).toMatchObject({
+      status: 400,
+      json: { message: { import_url: [`is blocked: ${complaint}`] } },
+    })
+  })
+
+  test('a name that nobody knows passes, and the import fails', async ({ world }) => {
+    const { id } = (await create(world.root, 'http://no-such-host.invalid/x.git')).json
+    await bring(world, id)
+    expect(await record(world.root, id)).toMatchObject({
+      import_status: 'failed',
+      import_error: 'Could not resolve host: no-such-host.invalid',
+    })
+  })
+
+  test('what was open when it was wished is looked at again', async ({ world }) => {
+    let id = 0
+    await withSettings(world, { allow_local_requests_from_web_hooks_and_services: true }, async () => {
+      id = (await create(world.root, 'http://127.0.0.1:8081/x.git')).json.id
+    })
+    await bring(world, id)
+    expect((await record(world.root, id)).import_error).toBe(
+      'The address is blocked: Requests to localhost are not allowed',
+    )
+  })
+
+  test('a redirect is not followed', async ({ world }) => {
+    const source = await sourceOf(world)
+    let asked = 0
+    const elsewhere = await serve((req, res) => {
+      asked++
+      res.writeHead(302, { location: `${world.origin}${req.url!.replace('/x', `/${source.full_path}`)}` }).end()
+    })
+    await withSettings(world, { outbound_local_requests_whitelist: ['127.0.0.1'] }, async () => {
+      const { id } = (await create(world.root, `${elsewhere.replace('//', `//root:${world.root.token}@`)}/x.git`)).json
+      await bring(world, id)
+      const { import_status, import_error } = await record(world.root, id)
+      expect([import_status, asked > 0]).toEqual(['failed', true])
+      expect(import_error).not.toContain(world.root.token)
+    })
+  })
+
+  test('a name goes to the address that was checked, whatever it stands for by then', async ({ world }) => {
+    const source = await sourceOf(world)
+    const ctx = await contextFor(world, null)
+    await using folder = await temporaryFolder()
+    const fetchAs = async (address: string) => {
+      const dir = join(folder.path, `${unique('x')}.git`)
+      await ctx.git.ensureRepository(dir, { defaultBranch: 'x' })
+      const port = Number(new URL(source.url).port)
+      const remote = {
+        url: source.url.replace('127.0.0.1', 'no-such-host.invalid'),
+        credentials: { username: 'root', password: world.root.token! },
+        pinned: { host: 'no-such-host.invalid', port, address },
+      }
+      return mirror(ctx.git.open(dir), remote, { timeoutMs: 100_000, maxBytes: 1e9 })
+    }
+    expect(await fetchAs('127.0.0.1')).toMatchObject({ defaultBranch: 'trunk' })
+    expect(await fetchAs('127.0.0.3')).toMatchObject({ failed: 'refused' })
+  })
+})
+
+describe('limits', () => {
+  test('a repository that is too large is not kept', async ({ world }) => {
+    const source = await world.project()
+    const content = randomBytes(3 * 1024 * 1024).toString('base64')
+    const file = { branch: 'master', content, encoding: 'base64', commit_message: 'x' }
+    expect((await world.root.post(`/projects/${source.id}/repository/files/big.bin`, file)).status).toBe(201)
+    await withSettings(world, { max_import_size: 1 }, async () => {
+      const { id } = (await create(world.root, world.remote(source, world.root))).json
+      await bring(world, id)
+      expect(await record(world.root, id)).toMatchObject({
+        import_status: 'failed',
+        import_error: 'The repository is larger than 1 MB.',
+        empty_repo: true,
+      })
+    })
+  })
+
+  test('an address that says nothing is given up', async ({ world }) => {
+    const silent = await serve(() => {})
+    const ctx = await contextFor(world, null)
+    await using folder = await temporaryFolder()
+    const dir = join(folder.path, 'x.git')
+    await ctx.git.ensureRepository(dir, { defaultBranch: 'x' })
+    const answer = await mirror(ctx.git.open(dir), { url: `${silent}/x.git` }, { timeoutMs: 500, maxBytes: 1e9 })
+    expect(answer).toMatchObject({ failed: 'too_slow' })
+  })
+
+  test('imports of which nobody hears any more are failed after 15 hours', async ({ world }) => {
+    const [old, young] = [
+      (await create(world.root, 'http://no-such-host.invalid/x.git')).json.id,
+      (await create(world.root, 'http://no-such-host.invalid/x.git')).json.id,
+    ]
+    await world.rows(`update project_imports set scheduled_at = now() - interval '16 hours' where project_id = $1`, [
+      old,
+    ])
+    await failStuckImports.run({}, await contextFor(world, null))
+    expect(await record(world.root, old)).toMatchObject({
+      import_status: 'failed',
+      import_error: 'Import timed out. Import took longer than 54000 seconds',
+    })
+    expect((await record(world.root, young)).import_status).toBe('scheduled')
+  })
+
+  test('an import that always ends the process is given up', async ({ world }) => {
+    const { id } = (await create(world.root, world.remote(await sourceOf(world), world.root))).json
+    await world.rows('update project_imports set attempts = 5 where project_id = $1', [id])
+    await bring(world, id)
+    expect((await record(world.root, id)).import_error).toBe('The import was interrupted too often.')
+  })
+})
+
+test('git:// is an address, too', async ({ world }) => {
+  const source = await sourceOf(world)
+  const port = await freePort()
+  const folder = await repositoryOf(world, source.id)
+  const daemon: ChildProcess = spawn(
+    join(execFileSync('git', ['--exec-path'], { encoding: 'utf8' }).trim(), 'git-daemon'),
+    ['--export-all', '--listen=127.0.0.1', `--port=${port}`, `--base-path=${dirname(folder)}`],
+  )
+  stops.push(async () => {
+    daemon.kill()
+    await once(daemon, 'exit')
+  })
+  await eventually(async () => {
+    const socket = connect(port, '127.0.0.1')
+    await once(socket, 'connect')
+    socket.destroy()
+  })
+  await withSettings(world, { outbound_local_requests_whitelist: ['localhost'] }, async () => {
+    const { id } = (await create(world.root, `git://localhost:${port}/${source.id}.git`)).json
+    await bring(world, id)
+    expect(await record(world.root, id)).toMatchObject({ import_status: 'finished', default_branch: 'trunk' })
+  })
+})

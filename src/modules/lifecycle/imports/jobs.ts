@@ -1,0 +1,92 @@
+import { Type } from 'typebox'
+import type { Ctx } from '../../../api/ctx.ts'
+import { type MirrorFailure, mirror } from '../../../git/mirror.ts'
+import { branchName } from '../../../git/ref-name.ts'
+import type { Repository } from '../../../git/repository.ts'
+import { job } from '../../../jobs/job.ts'
+import { credentialsOf, type Destination, guardUrl, pinOf } from '../../instance/index.ts'
+import { endInFailure, type Filling, fillRepository, ImportRefusal } from './fill.ts'
+import { type ImportRow, stuckImports } from './queries.ts'
+import { importRules } from './rules.ts'
+
+const mebibyte = 1024 * 1024
+const timeoutMs = 3 * 60 * 60_000
+/** So many imports run at once, so that slow addresses leave the other jobs their turn. */
+const lanes = 2
+const stuckAfterHours = 15
+
+/** Fills a new project from an address elsewhere. */
+export const importFromUrl = job({
+  name: 'import_from_url',
+  input: Type.Object({
+    projectId: Type.Integer(),
+    storage: Type.String(),
+    defaultBranch: Type.Optional(Type.String({ description: 'The wished one, if it comes' })),
+  }),
+  key: ({ projectId }) => `import_from_url:${projectId}`,
+  queue: ({ projectId }) => `imports:${projectId % lanes}`,
+  attempts: 10,
+  run: ({ defaultBranch, ...place }, ctx) =>
+    fillRepository(ctx, place, async (repo, wish) => {
+      const fetched = await fetchAll(ctx, place.projectId, repo, wish)
+      const branches = fetched.refs.flatMap(({ name }) => branchName(name) ?? [])
+      return defaultBranch !== undefined && branches.includes(defaultBranch) ? { ...fetched, defaultBranch } : fetched
+    }),
+})
+
+/** Ends imports of which nobody will hear any more. */
+export const failStuckImports = job({
+  name: 'fail_stuck_imports',
+  input: Type.Object({}),
+  key: () => 'fail_stuck_imports',
+  attempts: 3,
+  every: { cron: '50 * * * *', input: {} },
+  async run(_input, ctx) {
+    for (const projectId of await stuckImports(ctx.db, stuckAfterHours))
+      await endInFailure(ctx, projectId, `Import timed out. Import took longer than ${stuckAfterHours * 3600} seconds`)
+  },
+})
+
+/** For sealing the address that a project is imported from. */
+export const urlPurpose = (projectId: number): string => `import address of project ${projectId}`
+
+async function fetchAll(
+  ctx: Ctx,
+  projectId: number,
+  repo: Repository,
+  { sealed_url: sealed }: ImportRow,
+): Promise<Filling> {
+  if (sealed === null) throw new Error('an import without an address')
+  // Guarded again: names and settings may have changed since it was accepted.
+  const destination = await guardUrl(ctx, ctx.secrets.open(sealed, urlPurpose(projectId)), importRules)
+  if ('blocked' in destination) throw new ImportRefusal(`The address is blocked: ${destination.blocked}`)
+  if (destination.addresses.length === 0) throw new ImportRefusal(`Could not resolve host: ${destination.host}`)
+  const limit = ctx.settings.max_import_size
+  const mirrored = await mirror(
+    repo,
+    { url: plainUrl(destination), credentials: credentialsOf(destination.url), pinned: pinOf(ctx, destination) },
+    { timeoutMs, maxBytes: limit === 0 ? Number.POSITIVE_INFINITY : limit * mebibyte },
+  )
+  if ('failed' in mirrored) throw new ImportRefusal(sentenceFor(mirrored, limit))
+  return mirrored
+}
+
+/** With the host as the guard understood it, and without credentials. */
+function plainUrl({ scheme, host, port, url }: Destination): string {
+  const name = host.includes(':') ? `[${host}]` : host
+  return `${scheme}://${name}:${port}${url.pathname}${url.search}`
+}
+
+function sentenceFor({ failed, told }: MirrorFailure, limit: number): string {
+  if (failed === 'too_large') return `The repository is larger than ${limit} MB.`
+  if (failed === 'too_slow') return `The import took longer than ${timeoutMs / 3_600_000} hours.`
+  // Git would ask for them, and there is nobody to answer: what it says then is about how it asked.
+  if (/askpass|could not read (Username|Password)|Authentication failed/.test(told))
+    return 'The other side asks for credentials, and the address has none or others.'
+  const lines = told.split('\n').filter((line) => /^(fatal|error|remote):/.test(line))
+  return withoutCredentials(lines.join('\n').slice(0, 1000)) || 'The repository could not be read.'
+}
+
+/** Git is not told any, but the other side may repeat what it was sent. */
+const withoutCredentials = (text: string): string =>
+  text.replace(/\/\/[^/\s@]*@/g, '//*****:*****@').replace(/[^\P{C}\n]/gu, '')

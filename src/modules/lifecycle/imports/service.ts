@@ -1,0 +1,30 @@
+import type { Ctx } from '../../../api/ctx.ts'
+import type { Tx } from '../../../db/db.ts'
+import { enqueue } from '../../../jobs/job.ts'
+import { forbidden, invalidFields } from '../../../kernel/failure.ts'
+import { type Destination, guardUrl, type Resolve } from '../../instance/index.ts'
+import { importFromUrl, urlPurpose } from './jobs.ts'
+import { scheduleImport } from './queries.ts'
+import { importRules } from './rules.ts'
+
+/** Refuses an address that nothing may be imported from. One that nobody can resolve passes: the import then fails. */
+export async function acceptImportUrl(ctx: Ctx, text: string, resolve?: Resolve): Promise<Destination> {
+  if (!ctx.settings.import_sources.includes('git')) throw forbidden()
+  const guarded = await guardUrl(ctx, text, importRules, resolve)
+  if ('blocked' in guarded) throw invalidFields({ import_url: [`is blocked: ${guarded.blocked}`] })
+  return guarded
+}
+
+/** Has a new project filled from an address that was accepted. Part of its creation. */
+export async function importInto(
+  ctx: Ctx,
+  tx: Tx,
+  projectId: number,
+  { destination: { url }, defaultBranch }: { destination: Destination; defaultBranch: string | undefined },
+): Promise<void> {
+  const storage = await scheduleImport(tx, projectId, {
+    actorId: ctx.actor!.id,
+    sealedUrl: ctx.secrets.seal(url.href, urlPurpose(projectId)),
+  })
+  await enqueue(tx, importFromUrl, { projectId, storage, ...(defaultBranch !== undefined && { defaultBranch }) })
+}

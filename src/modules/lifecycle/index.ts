@@ -1,0 +1,1 @@
+export { createFromPush, type Plan, planFromPush } from './project-creation/service.ts'

@@ -1,0 +1,19 @@
+import { Type } from 'typebox'
+import { job } from '../../../jobs/job.ts'
+import { copyQueue, fillFromProject } from '../imports/copy.ts'
+
+/** Brings a new project the repository of its template. */
+export const copyTemplate = job({
+  name: 'copy_template',
+  input: Type.Object({
+    projectId: Type.Integer(),
+    storage: Type.String(),
+    templateId: Type.Integer(),
+    defaultBranch: Type.Optional(Type.String({ description: 'The wished one, if it comes' })),
+  }),
+  key: ({ projectId }) => `copy_template:${projectId}`,
+  queue: () => copyQueue,
+  attempts: 10,
+  run: ({ templateId, defaultBranch, ...place }, ctx) =>
+    fillFromProject(ctx, place, { sourceId: templateId, ability: 'read_code', defaultBranch }),
+})

@@ -1,0 +1,33 @@
+import type { Caller } from '../../../access/actor.ts'
+import type { Db } from '../../../db/db.ts'
+import { raw, sql } from '../../../db/sql.ts'
+import { within } from '../../namespaces/index.ts'
+import { readableCode, visibleProjects } from '../../projects/index.ts'
+
+/** Where templates lie: directly in a group, or also in those below it. */
+export type TemplateGroup = { readonly id: number; readonly withSubgroups: boolean }
+
+/**
+ * The project of a group that has this id, or is called so (name or path, in any case; of several the oldest), if the caller
+ * may read its code. One that is only being filled is no template yet.
+ */
+export const findTemplate = (
+  db: Db,
+  caller: Caller,
+  group: TemplateGroup,
+  template: number | string,
+): Promise<{ id: number } | undefined> =>
+  db.row(sql`
+    select p.id from projects p
+    where p.namespace_id in (
+        select d.id from namespaces g join namespaces d on ${
+          group.withSubgroups ? within(raw('d.traversal_ids'), raw('g.traversal_ids')) : raw('d.id = g.id')
+        } where g.id = ${group.id} and g.kind = 'group')
+      and ${
+        typeof template === 'number'
+          ? sql`p.id = ${template}`
+          : sql`(lower(p.name) = lower(${template}) or lower(p.path) = lower(${template}))`
+      }
+      and not p.deleting and p.import_status not in ('scheduled', 'started')
+      and ${visibleProjects(caller)} and ${readableCode(caller)}
+    order by p.id limit 1`)

@@ -1,0 +1,75 @@
+import type { Ctx } from '../../../api/ctx.ts'
+import { ParameterError } from '../../../api/params/parameter-error.ts'
+import { branchRef } from '../../../git/ref-name.ts'
+import { invalidFields } from '../../../kernel/failure.ts'
+import { findNamespaceByPath, mayCreateProjects } from '../../namespaces/index.ts'
+import {
+  createProject,
+  getRecord,
+  loadProject,
+  type ProjectInput,
+  type ProjectRecordRow,
+  type ProjectSubject,
+} from '../../projects/index.ts'
+import { commitReadme } from '../../pushes/index.ts'
+import { acceptImportUrl, importInto } from '../imports/service.ts'
+import { acceptTemplate, fillFromTemplate, type TemplateWish } from './templates.ts'
+
+/** What a project can be filled from; each request names one at most. */
+export const sources = ['import_url', 'template_name', 'template_project_id'] as const
+
+/** What a new project begins with: nothing, a README, or what lies elsewhere. */
+type Beginning = TemplateWish & {
+  initialize_with_readme: boolean
+  default_branch?: string
+  import_url?: string
+}
+
+/** A project, and its first commit if one is wanted, or the wish to fill it from elsewhere. */
+export async function createProjectWithContent(
+  ctx: Ctx,
+  input: ProjectInput & Beginning & { namespace_id?: number },
+  ownerId: number,
+): Promise<ProjectRecordRow> {
+  const { initialize_with_readme, default_branch: wished, import_url, ...attributes } = input
+  // Compat: glab sends what nobody said as an empty text.
+  const default_branch = wished || undefined
+  if (default_branch !== undefined && branchRef(default_branch) === undefined)
+    throw invalidFields({ default_branch: ['is invalid'] })
+  const source = sources.find((name) => input[name] !== undefined)
+  if (initialize_with_readme && source)
+    throw new ParameterError(`initialize_with_readme, ${source} are mutually exclusive`)
+  const template = await acceptTemplate(ctx, input)
+  if (import_url !== undefined) {
+    const destination = await acceptImportUrl(ctx, import_url)
+    return createProject(ctx, attributes, ownerId, (tx, id) =>
+      importInto(ctx, tx, id, { destination, defaultBranch: default_branch }),
+    )
+  }
+  if (template)
+    return createProject(ctx, attributes, ownerId, (tx, id) =>
+      fillFromTemplate(ctx, tx, id, { template, defaultBranch: default_branch }),
+    )
+  const project = await createProject(ctx, attributes, ownerId)
+  if (!initialize_with_readme) return project
+  await commitReadme(ctx, project, default_branch)
+  return getRecord(ctx, project.id)
+}
+
+/** A project that a push may make: where, and what it is called. */
+export type Plan = { readonly namespaceId: number; readonly path: string }
+
+/** Whether a push to this path, at which there is no project, may make one: in a namespace where the caller may. */
+export async function planFromPush(ctx: Ctx, fullPath: string): Promise<Plan | undefined> {
+  const slash = fullPath.lastIndexOf('/')
+  if (!ctx.actor || slash < 0) return undefined
+  const namespace = await findNamespaceByPath(ctx.db, ctx.actor, fullPath.slice(0, slash))
+  if (!namespace || !mayCreateProjects(ctx.actor, namespace)) return undefined
+  return { namespaceId: namespace.id, path: fullPath.slice(slash + 1) }
+}
+
+/** Makes it: private, and otherwise as new projects are. */
+export async function createFromPush(ctx: Ctx, { namespaceId, path }: Plan): Promise<ProjectSubject> {
+  const made = await createProject(ctx, { path, visibility: 'private', namespace_id: namespaceId }, ctx.actor!.id)
+  return (await loadProject(String(made.id), ctx))!
+}

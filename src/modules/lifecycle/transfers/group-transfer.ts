@@ -1,0 +1,61 @@
+import { groupPolicy } from '../../../access/group-policy.ts'
+import { allows } from '../../../access/policy.ts'
+import type { Ctx } from '../../../api/ctx.ts'
+import { emit } from '../../../events/log.ts'
+import { taken } from '../../../kernel/complaints.ts'
+import { invalid, notFound } from '../../../kernel/failure.ts'
+import { deepestNesting, type GroupSubject, loadGroup, lockGroup, lockSharingBelow } from '../../groups/index.ts'
+import { lockAccess, namespacePlaced, renameTree, retireRoutes } from '../../namespaces/index.ts'
+import { replaceLeftBehind } from './left-behind.ts'
+import { heightOf, limitVisibility, moveTree, projectsBelow } from './queries.ts'
+
+const refuse = (text: string) => invalid(`Transfer failed: ${text}`)
+const notAllowed = "You don't have enough permissions."
+
+/**
+ * Hangs a group with all inside it under another group, or makes it one of the top. Nothing in it stays more visible than
+ * the new parent; old paths lead to the new ones.
+ */
+export async function transferGroup(ctx: Ctx, group: GroupSubject, parentId: number | undefined): Promise<void> {
+  const actor = ctx.actor!
+  if (parentId === undefined) {
+    if (!actor.admin && !actor.canCreateGroup) throw refuse(notAllowed)
+  } else {
+    const parent = await loadGroup(parentId, ctx)
+    if (!parent || !allows(groupPolicy.read_group, actor, parent.facts)) throw notFound('Group')
+    if (!allows(groupPolicy.create_subgroup, actor, parent.facts)) throw refuse(notAllowed)
+  }
+  await ctx.transaction(async (tx) => {
+    await lockAccess(tx)
+    const held = await lockGroup(tx, group.id)
+    if (!held) throw notFound('Group')
+    const parent = parentId === undefined ? undefined : await lockGroup(tx, parentId)
+    if (parentId !== undefined && !parent) throw notFound('Group')
+    if (!parent && held.parent_id === null) throw refuse('Group is already a root group.')
+    if (parent && parent.id === held.parent_id) throw refuse('Group is already associated to the parent group.')
+    if (parent?.traversal_ids.includes(held.id)) throw refuse('Cannot transfer group to one of its subgroup.')
+    const above = parent?.traversal_ids ?? []
+    if (above.length + (await heightOf(tx, held.traversal_ids)) > deepestNesting)
+      throw refuse('Group has too deep level of nesting.')
+
+    await retireRoutes(tx, held.traversal_ids)
+    await moveTree(tx, held.traversal_ids, parent)
+    const traversalIds = [...above, held.id]
+    const fullPath = parent ? `${parent.full_path}/${held.path}` : held.path
+    const fullName = parent ? `${parent.full_name} / ${held.name}` : held.name
+    const from = { fullPath: held.full_path, fullName: held.full_name }
+    const complaint = await renameTree(tx, traversalIds, from, { path: held.path, fullPath, fullName })
+    if (complaint === taken) throw refuse('The parent group already has a subgroup or a project with the same path.')
+    if (complaint !== undefined) throw refuse(`Path ${complaint}.`)
+    if (parent) await limitVisibility(tx, traversalIds, parent.visibility)
+    if (parent?.share_with_group_lock) await lockSharingBelow(tx, traversalIds)
+    await namespacePlaced(tx, held.id)
+    await replaceLeftBehind(tx, projectsBelow(traversalIds), held.traversal_ids, traversalIds)
+    await emit(tx, {
+      kind: 'group_transferred',
+      groupId: held.id,
+      actorId: actor.id,
+      payload: { old_full_path: held.full_path, full_path: fullPath },
+    })
+  })
+}

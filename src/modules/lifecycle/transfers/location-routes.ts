@@ -1,0 +1,36 @@
+import { endpoint } from '../../../api/endpoint.ts'
+import { fetchPage } from '../../../api/page.ts'
+import { Optional, Params, Text } from '../../../api/params/types.ts'
+import { GroupReference, type GroupReferenceRow, group } from '../../groups/index.ts'
+import { project } from '../../projects/index.ts'
+import { locationsForGroup, locationsForProject } from './location-queries.ts'
+
+const search = Optional(Text({ description: 'Words in the name or path' }))
+
+export const transferLocationRoutes = [
+  endpoint({
+    method: 'GET',
+    path: '/projects/:id/transfer_locations',
+    summary: 'List the groups into which the caller may move a project',
+    subject: project,
+    allow: 'transfer_project',
+    params: Params({ search }),
+    paged: true,
+    returns: GroupReference,
+    handle: ({ subject, params, page, ctx }) =>
+      fetchPage<GroupReferenceRow>(ctx.db, locationsForProject(ctx.actor!, subject, params.search), page),
+  }),
+
+  endpoint({
+    method: 'GET',
+    path: '/groups/:id/transfer_locations',
+    summary: 'List the groups below which the caller may move a group',
+    subject: group,
+    allow: 'transfer_group',
+    params: Params({ search }),
+    paged: true,
+    returns: GroupReference,
+    handle: ({ subject, params, page, ctx }) =>
+      fetchPage<GroupReferenceRow>(ctx.db, locationsForGroup(ctx.actor!, subject, params.search), page),
+  }),
+]

@@ -1,0 +1,75 @@
+import { levels } from '../../../access/levels.ts'
+import type { Ctx } from '../../../api/ctx.ts'
+import { violatedUnique } from '../../../db/violations.ts'
+import { emit } from '../../../events/log.ts'
+import { Failure, notFound } from '../../../kernel/failure.ts'
+import {
+  claimRoute,
+  fullPathComplaints,
+  lockAccess,
+  lockNamespace,
+  mayCreateProjects,
+  type NamespaceWithLevel,
+  projectPlaced,
+  retireProjectRoute,
+} from '../../namespaces/index.ts'
+import { lockProject, movedMeanwhile, type ProjectSubject, requireRoom, takenNames } from '../../projects/index.ts'
+import { replaceLeftBehind } from './left-behind.ts'
+import { insertOwnersMembership, moveProject, namespacesAround, oneProject } from './queries.ts'
+
+/** Compat: one string with a hash in Ruby's spelling. */
+const refuse = (text: string): Failure =>
+  new Failure('invalid', `Failed to transfer project {:new_namespace=>[${JSON.stringify(text)}]}`)
+
+const taken = 'Project with same name or path in target namespace already exists'
+const notAllowed = 'Transfer failed, please contact an admin.'
+
+/**
+ * Moves a project into a namespace where the caller may make projects. What is stored follows from its id, so that nothing
+ * moves on disk; the old path leads to the new one. It is then no more visible than the group around it.
+ */
+export async function transferProject(ctx: Ctx, project: ProjectSubject, target: NamespaceWithLevel): Promise<void> {
+  const actor = ctx.actor!
+  if (target.id === project.namespace_id) throw refuse('Project is already in this namespace.')
+  if (!mayCreateProjects(actor, target) && !actor.admin) throw refuse(notAllowed)
+  await ctx
+    .transaction(async (tx) => {
+      await lockAccess(tx)
+      const namespace = await lockNamespace(tx, target.id)
+      if (!namespace) throw refuse(notAllowed)
+      const held = await lockProject(tx, project.id)
+      if (!held) throw notFound('Project')
+      if (held.namespace_id !== project.namespace_id) throw movedMeanwhile()
+      if (namespace.owner_id !== null)
+        await requireRoom(tx, namespace.owner_id).catch((error: unknown) => {
+          throw error instanceof Failure ? refuse(notAllowed) : error
+        })
+      const fullPath = `${namespace.full_path}/${held.path}`
+      const [tooLong] = fullPathComplaints(fullPath)
+      if (tooLong !== undefined) throw refuse(`Path ${tooLong}`)
+      const names = await takenNames(tx, {
+        namespaceId: namespace.id,
+        name: held.name,
+        fullPath,
+        projectId: held.id,
+      })
+      if (names.name.length > 0 || names.path.length > 0) throw refuse(taken)
+      await retireProjectRoute(tx, held.id)
+      if (!(await claimRoute(tx, fullPath, { projectId: held.id }))) throw refuse(taken)
+      const visibility = namespace.kind === 'group' ? Math.min(held.visibility, namespace.visibility) : held.visibility
+      await moveProject(tx, held.id, { namespaceId: namespace.id, fullPath, visibility })
+      if (namespace.owner_id !== null) await insertOwnersMembership(tx, held.id, namespace.owner_id, levels.maintainer)
+      await projectPlaced(tx, held.id)
+      const before = await namespacesAround(tx, held.namespace_id)
+      await replaceLeftBehind(tx, oneProject(held.id), before, namespace.traversal_ids)
+      await emit(tx, {
+        kind: 'project_transferred',
+        projectId: held.id,
+        actorId: actor.id,
+        payload: { old_full_path: held.full_path, full_path: fullPath },
+      })
+    })
+    .catch((error: unknown) => {
+      throw violatedUnique(error) === 'projects_name' ? refuse(taken) : error
+    })
+}

@@ -1,0 +1,230 @@
+import { describe, expect } from 'vitest'
+import { type TestGroup, test, unique } from '../../../../test/world.ts'
+
+const failed = (text: string) => ({
+  status: 400,
+  json: { message: `Failed to transfer project {:new_namespace=>["${text}"]}` },
+})
+
+const movedMeanwhile = { status: 409, json: { message: 'The project was moved meanwhile' } }
+
+describe('PUT /projects/:id/transfer', () => {
+  test('moves the project, which is found under both paths, with its code', async ({ world }) => {
+    const project = await world.project({ initialize_with_readme: true, description: 'Hello' })
+    const target = await world.group({ parent: await world.group() })
+    const answer = await world.root.put(`/projects/${project.id}/transfer`, { namespace: target.full_path })
+    const fullPath = `${target.full_path}/${project.path}`
+    expect(answer).toMatchObject({
+      status: 200,
+      json: { id: project.id, path_with_namespace: fullPath, namespace: { id: target.id } },
+    })
+    for (const path of [fullPath, project.full_path]) {
+      const file = `/projects/${encodeURIComponent(path)}/repository/files/README.md/raw?ref=master`
+      expect((await world.root.get(file)).text).toContain('Hello')
+    }
+    const events = await world.rows(
+      `select payload from events where project_id = $1 and kind = 'project_transferred'`,
+      [project.id],
+    )
+    expect(events).toEqual([{ payload: { old_full_path: project.full_path, full_path: fullPath } }])
+  })
+
+  test('access follows the place: old members lose it, new ones gain it', async ({ world }) => {
+    const [old, fresh] = [await world.user(), await world.user()]
+    const source = await world.group({ members: [[old, 'developer']] })
+    const target = await world.group({ members: [[fresh, 'developer']] })
+    const project = await world.project({ group: source })
+    await world.root.put(`/projects/${project.id}/transfer`, { namespace: target.id })
+    expect((await old.get(`/projects/${project.id}`)).status).toBe(404)
+    expect((await fresh.get(`/projects/${project.id}`)).status).toBe(200)
+  })
+
+  test('it is then no more visible than its group, but stays as it is in a personal namespace', async ({ world }) => {
+    const ann = await world.user()
+    const open = await world.group({ visibility: 'public' })
+    const project = await world.project({ group: open, visibility: 'public' })
+    const move = (namespace: number | string) => world.root.put(`/projects/${project.id}/transfer`, { namespace })
+    const closed = await world.group({ visibility: 'internal' })
+    expect((await move(closed.id)).json.visibility).toBe('internal')
+    expect((await move(ann.username)).json).toMatchObject({ visibility: 'internal', owner: { id: ann.id } })
+    expect((await world.root.get(`/projects/${project.id}/members/${ann.id}`)).json.access_level).toBe(40)
+  })
+
+  test('each refusal has its text, and moves nothing', async ({ world }) => {
+    const ann = await world.user()
+    const source = await world.group({ members: [[ann, 'owner']] })
+    const [mine, readOnly, hidden] = [
+      await world.group({ members: [[ann, 'maintainer']] }),
+      await world.group({ members: [[ann, 'reporter']] }),
+      await world.group(),
+    ]
+    const project = await world.project({ group: source })
+    const move = (namespace: unknown) => ann.put(`/projects/${project.id}/transfer`, { namespace })
+    expect(await move(source.id)).toMatchObject(failed('Project is already in this namespace.'))
+    expect(await move(readOnly.id)).toMatchObject(failed('Transfer failed, please contact an admin.'))
+    for (const unknown of [hidden.id, 'no/such', 999_999])
+      expect(await move(unknown)).toMatchObject({ status: 404, json: { message: '404 Namespace Not Found' } })
+    expect(await ann.put(`/projects/${project.id}/transfer`)).toMatchObject({
+      status: 400,
+      json: { error: 'namespace is missing' },
+    })
+    const exists = failed('Project with same name or path in target namespace already exists')
+    await world.root.post('/projects', { name: unique('other'), path: project.path, namespace_id: mine.id })
+    expect(await move(mine.id)).toMatchObject(exists)
+    expect((await ann.get(`/projects/${project.id}`)).json.path_with_namespace).toBe(project.full_path)
+  })
+
+  test('a personal namespace that is full takes no more', async ({ world }) => {
+    const ann = await world.user()
+    await world.rows('update users set projects_limit = 0 where id = $1', [ann.id])
+    const project = await world.project({ group: await world.group({ members: [[ann, 'owner']] }) })
+    expect(await ann.put(`/projects/${project.id}/transfer`, { namespace: ann.username })).toMatchObject(
+      failed('Transfer failed, please contact an admin.'),
+    )
+  })
+
+  test.for([
+    ['none', 404],
+    ['maintainer', 403],
+    ['owner', 200],
+  ] as const)('is for owners: %s gets %i', async ([who, status], { world }) => {
+    const ann = await world.user()
+    const target = await world.group({ members: [[ann, 'owner']] })
+    const source = await world.group({ members: who === 'none' ? [] : [[ann, who]] })
+    const project = await world.project({ group: source })
+    expect((await ann.put(`/projects/${project.id}/transfer`, { namespace: target.id })).status).toBe(status)
+    expect((await world.anonymous.put(`/projects/${project.id}/transfer`, { namespace: target.id })).status).toBe(401)
+  })
+
+  test('to two places at once, it ends in one, whole', async ({ world }) => {
+    const project = await world.project()
+    const targets = [await world.group(), await world.group()]
+    const answers = await Promise.all(
+      targets.map(({ id }) => world.root.put(`/projects/${project.id}/transfer`, { namespace: id })),
+    )
+    for (const { status, json } of answers) if (status !== 200) expect({ status, json }).toEqual(movedMeanwhile)
+    const { namespace, path_with_namespace: path } = (await world.root.get(`/projects/${project.id}`)).json
+    expect(path).toBe(`${namespace.full_path}/${project.path}`)
+    const routes = await world.rows('select path_key from routes where project_id = $1 and not redirect', [project.id])
+    expect(routes).toEqual([{ path_key: path.toLowerCase() }])
+  })
+
+  test('while somebody edits it, is a conflict for him at most: the project is there', async ({ world }) => {
+    const project = await world.project()
+    const targets = [await world.group(), await world.group(), await world.group()]
+    for (const { id } of targets) {
+      const [moved, edited] = await Promise.all([
+        world.root.put(`/projects/${project.id}/transfer`, { namespace: id }),
+        world.root.put(`/projects/${project.id}`, { path: unique('edited') }),
+      ])
+      expect(moved.status).toBe(200)
+      if (edited.status !== 200) expect({ status: edited.status, json: edited.json }).toEqual(movedMeanwhile)
+    }
+  })
+})
+
+describe('POST /groups/:id/projects/:project_id', () => {
+  test('D2-GROUP-TRANSFER-ADMIN: moves a project into the group, for administrators only', async ({ world }) => {
+    const ann = await world.user()
+    const target = await world.group({ members: [[ann, 'owner']] })
+    const project = await world.project({ group: await world.group({ members: [[ann, 'owner']] }) })
+    const call = (id: number | string) => `/groups/${target.id}/projects/${encodeURIComponent(id)}`
+    expect((await ann.post(call(project.id))).status).toBe(403)
+    expect((await world.anonymous.post(call(project.id))).status).toBe(401)
+    const answer = await world.root.post(call(project.full_path))
+    expect(answer).toMatchObject({ status: 201, json: { id: target.id, projects: [{ id: project.id }] } })
+    expect(await world.root.post(call(project.id))).toMatchObject(failed('Project is already in this namespace.'))
+    expect(await world.root.post(call(999_999))).toMatchObject({
+      status: 404,
+      json: { message: '404 Project Not Found' },
+    })
+  })
+})
+
+describe('POST /groups/:id/transfer', () => {
+  test('moves a tree: paths, names, access and visibility follow, old paths lead to the new', async ({ world }) => {
+    const [old, fresh] = [await world.user(), await world.user()]
+    const source = await world.group({ visibility: 'public', members: [[old, 'reporter']] })
+    const moved = await world.group({ parent: source, visibility: 'public' })
+    const inner = await world.group({ parent: moved, visibility: 'public' })
+    const project = await world.project({ group: inner, visibility: 'public' })
+    const target = await world.group({ members: [[fresh, 'reporter']] })
+    const answer = await world.root.post(`/groups/${moved.id}/transfer`, { group_id: target.id })
+    const fullPath = `${target.full_path}/${moved.path}`
+    expect(answer).toMatchObject({
+      status: 201,
+      json: { parent_id: target.id, full_path: fullPath, visibility: 'private' },
+    })
+    const project1 = (await fresh.get(`/projects/${project.id}`)).json
+    expect(project1).toMatchObject({
+      path_with_namespace: `${fullPath}/${inner.path}/${project.path}`,
+      visibility: 'private',
+    })
+    expect((await fresh.get(`/groups/${inner.id}`)).json.full_name).toBe(
+      `${target.path} / ${moved.path} / ${inner.path}`,
+    )
+    expect((await old.get(`/projects/${project.id}`)).status).toBe(404)
+    expect((await fresh.get(`/projects/${encodeURIComponent(project.full_path)}`)).json.id).toBe(project.id)
+    const below = (id: number) => world.root.get(`/groups/${id}/descendant_groups?order_by=id`)
+    expect((await below(target.id)).json.map(({ id }: TestGroup) => id)).toEqual([moved.id, inner.id])
+    expect((await below(source.id)).json).toEqual([])
+  })
+
+  test('and to the top', async ({ world }) => {
+    const ann = await world.user()
+    const source = await world.group()
+    const moved = await world.group({ parent: source, members: [[ann, 'owner']] })
+    const answer = await ann.post(`/groups/${moved.id}/transfer`)
+    expect(answer).toMatchObject({ status: 201, json: { parent_id: null, full_path: moved.path } })
+    expect(await ann.post(`/groups/${moved.id}/transfer`)).toMatchObject({
+      status: 400,
+      json: { message: 'Transfer failed: Group is already a root group.' },
+    })
+  })
+
+  test('each refusal says why, and moves nothing', async ({ world }) => {
+    const ann = await world.user()
+    const top = await world.group({ members: [[ann, 'owner']] })
+    const moved = await world.group({ parent: top })
+    const inner = await world.group({ parent: moved })
+    const [foreign, hidden] = [await world.group({ members: [[ann, 'developer']] }), await world.group()]
+    const crowded = await world.group({ members: [[ann, 'owner']] })
+    await world.root.post('/projects', { name: moved.path, path: moved.path, namespace_id: crowded.id })
+    const refused = async (group_id: number, text: string) =>
+      expect(await ann.post(`/groups/${moved.id}/transfer`, { group_id })).toMatchObject({
+        status: 400,
+        json: { message: `Transfer failed: ${text}` },
+      })
+    await refused(top.id, 'Group is already associated to the parent group.')
+    await refused(inner.id, 'Cannot transfer group to one of its subgroup.')
+    await refused(moved.id, 'Cannot transfer group to one of its subgroup.')
+    await refused(foreign.id, "You don't have enough permissions.")
+    await refused(crowded.id, 'The parent group already has a subgroup or a project with the same path.')
+    expect((await ann.post(`/groups/${moved.id}/transfer`, { group_id: hidden.id })).status).toBe(404)
+    expect((await ann.get(`/groups/${inner.id}`)).json.full_path).toBe(inner.full_path)
+  })
+
+  test('no deeper than groups may lie', async ({ world }) => {
+    const chain: TestGroup[] = []
+    for (let depth = 0; depth < 19; depth++) {
+      const parent = chain.at(-1)
+      chain.push(await world.group(parent ? { parent } : {}))
+    }
+    const pair = await world.group()
+    await world.group({ parent: pair })
+    expect(await world.root.post(`/groups/${pair.id}/transfer`, { group_id: chain.at(-1)!.id })).toMatchObject({
+      status: 400,
+      json: { message: 'Transfer failed: Group has too deep level of nesting.' },
+    })
+    expect((await world.root.post(`/groups/${pair.id}/transfer`, { group_id: chain.at(-2)!.id })).status).toBe(201)
+  })
+
+  test('two groups into each other at once: one of them gives way', async ({ world }) => {
+    const [one, other] = [await world.group(), await world.group()]
+    const answers = await Promise.all([
+      world.root.post(`/groups/${one.id}/transfer`, { group_id: other.id }),
+      world.root.post(`/groups/${other.id}/transfer`, { group_id: one.id }),
+    ])
+    expect(answers.map(({ status }) => status).sort()).toEqual([201, 400])
+  })
+})

@@ -1,0 +1,179 @@
+import type { Actor, Caller } from '../../../access/actor.ts'
+import { levels } from '../../../access/levels.ts'
+import { deleteSome } from '../../../db/batches.ts'
+import type { Db, Tx } from '../../../db/db.ts'
+import { empty, literal, raw, type Sql, sql } from '../../../db/sql.ts'
+
+/** Any constant of ours. */
+const lock = 7_180_340
+
+/**
+ * Changes of access take turns until their transactions end: each recomputes from what the others have committed.
+ * Take it before reading what the change depends on.
+ */
+export const lockAccess = (tx: Tx): Promise<number> => tx.run(sql`select pg_advisory_xact_lock(${lock}::bigint)`)
+
+/** True for namespaces that are the one with these traversal ids or lie below it: one range of the index. */
+export const within = (traversalIds: Sql, outer: Sql): Sql =>
+  sql`(${traversalIds} >= ${outer} and ${traversalIds} < ${outer} || 9223372036854775807::bigint)`
+
+/** The level somebody has in a namespace now; null without any. */
+export const groupLevel = (userId: number, groupId: Sql): Sql =>
+  sql`(select max(level) from group_access where user_id = ${userId} and group_id = ${groupId} and expires_on > current_date)`
+
+/** The level somebody has in a project now, its namespace included; null without any. */
+export const projectLevel = (userId: number, projectId: Sql, namespaceId: Sql): Sql => sql`greatest(
+    ${groupLevel(userId, namespaceId)},
+    (select max(level) from project_access where user_id = ${userId} and project_id = ${projectId} and expires_on > current_date))`
+
+/**
+ * The level a deploy key has in a project where it is enabled: a reporter's, or a maintainer's if it may push, since only
+ * a maintainer lets it. Null elsewhere.
+ */
+export const deployKeyLevel = (keyId: number, projectId: Sql): Sql => sql`(
+    select case when can_push then ${literal(levels.maintainer)} else ${literal(levels.reporter)} end::smallint from deploy_key_projects
+    where deploy_key_id = ${keyId} and project_id = ${projectId})`
+
+/**
+ * The level a deploy token has in its project, or in those below its group: a reporter's, since it only reads. Null elsewhere,
+ * and when it was revoked. Whether it has expired is asked by whoever lets it in, each time: rows with a level are kept, and
+ * know no clock.
+ */
+export const deployTokenLevel = (tokenId: number, projectId: Sql, namespaceId: Sql): Sql => sql`(
+    select ${literal(levels.reporter)}::smallint from deploy_tokens t where t.id = ${tokenId} and not t.revoked
+    and (t.project_id = ${projectId} or t.namespace_id = any((select traversal_ids from namespaces where id = ${namespaceId})::bigint[])))`
+
+/**
+ * True for projects that the caller's token is limited to, alone or with a group around them, and for all when it is not
+ * limited: SQL twin of the limit in `allows`.
+ */
+export const projectWithinLimits = (caller: Caller, projectId: Sql, namespaceId: Sql): Sql =>
+  caller?.limits
+    ? sql`(${projectId} = any(${caller.limits.projects}::bigint[]) or ${groupWithinLimits(caller, namespaceId)})`
+    : raw('true')
+
+/** The same for groups and all below them. */
+export const groupWithinLimits = (caller: Caller, groupId: Sql): Sql =>
+  caller?.limits
+    ? sql`exists (select from namespaces around where around.id = ${groupId} and around.traversal_ids && ${caller.limits.groups}::bigint[])`
+    : raw('true')
+
+/** True for projects in which somebody has at least this level: SQL twin of `facts.level >= level`. */
+export const projectWhere = (actor: Actor, level: number, projectId: Sql, namespaceId: Sql): Sql => sql`(
+    ${namespaceId} in (select group_id from group_access where user_id = ${actor.id} and level >= ${level} and expires_on > current_date)
+    or ${projectId} in (select project_id from project_access where user_id = ${actor.id} and level >= ${level} and expires_on > current_date))`
+
+/** Namespaces whose access depends on membership in this group: what lies below it, and below groups shared with those. */
+export async function groupsDependingOn(db: Db, groupId: number): Promise<number[]> {
+  const rows = await db.rows<{ id: number }>(sql`
+    with inner_groups as (
+      select d.id from namespaces g join namespaces d on ${within(sql`d.traversal_ids`, sql`g.traversal_ids`)} where g.id = ${groupId})
+    select id from inner_groups
+    union
+    select d.id from group_group_links l join inner_groups i on i.id = l.shared_with_group_id
+    join namespaces s on s.id = l.shared_group_id
+    join namespaces d on ${within(sql`d.traversal_ids`, sql`s.traversal_ids`)}`)
+  return rows.map(({ id }) => id)
+}
+
+/** Projects shared with this group or one below it. */
+export async function projectsSharedWith(db: Db, groupId: number): Promise<number[]> {
+  const rows = await db.rows<{ project_id: number }>(sql`
+    select distinct l.project_id from namespaces g
+    join namespaces d on ${within(sql`d.traversal_ids`, sql`g.traversal_ids`)}
+    join project_group_links l on l.group_id = d.id where g.id = ${groupId}`)
+  return rows.map(({ project_id }) => project_id)
+}
+
+/** Ends what is shared with this group or one below it. Who had access through that is for the caller to recompute. */
+export async function deleteSharesWith(tx: Tx, groupId: number): Promise<void> {
+  const inside = sql`select d.id from namespaces g join namespaces d on ${within(sql`d.traversal_ids`, sql`g.traversal_ids`)} where g.id = ${groupId}`
+  await tx.run(sql`delete from project_group_links where group_id in (${inside})`)
+  await tx.run(sql`delete from group_group_links where shared_with_group_id in (${inside})`)
+}
+
+const forever = sql`'infinity'::date`
+const lasting = (column: Sql): Sql => sql`coalesce(${column}, ${forever})`
+
+/**
+ * Replaces the rows of `table` for some subjects (and one user, or all) by what `sources` yields: columns subject_id,
+ * user_id, level, expires_on. Of each person's levels only those are kept that no higher one outlasts.
+ */
+const replaceAccess = (
+  table: Sql,
+  subject: Sql,
+  ids: readonly number[],
+  userId: number | undefined,
+  sources: Sql,
+): Sql => {
+  const onlyUser = userId === undefined ? empty : sql`and user_id = ${userId}`
+  return sql`
+    with wanted as (
+      select subject_id, user_id, level, max(expires_on) as expires_on from (${sources}) as source
+      where expires_on > current_date ${onlyUser} group by subject_id, user_id, level),
+    kept as (
+      select * from wanted w where not exists (
+        select from wanted h where h.subject_id = w.subject_id and h.user_id = w.user_id
+        and h.level > w.level and h.expires_on >= w.expires_on)),
+    gone as (
+      delete from ${table} a where a.${subject} = any(${ids}::bigint[]) ${onlyUser} and not exists (
+        select from kept k where k.subject_id = a.${subject} and k.user_id = a.user_id and k.level = a.level))
+    insert into ${table} as a (user_id, ${subject}, level, expires_on) select user_id, subject_id, level, expires_on from kept
+    on conflict (user_id, ${subject}, level) do update set expires_on = excluded.expires_on where a.expires_on <> excluded.expires_on`
+}
+
+/** Recomputes `group_access` of these namespaces, for one person or everybody. The access lock is held. */
+export const refreshGroupAccess = (tx: Tx, groupIds: readonly number[], userId?: number): Promise<number> =>
+  tx.run(
+    replaceAccess(
+      sql`group_access`,
+      sql`group_id`,
+      groupIds,
+      userId,
+      sql`
+      select g.id as subject_id, m.user_id, m.access_level as level, ${lasting(sql`m.expires_at`)} as expires_on
+      from namespaces g join members m on m.namespace_id = any(g.traversal_ids) where g.id = any(${groupIds}::bigint[])
+      union all
+      select g.id, m.user_id, least(l.group_access, m.access_level), least(${lasting(sql`l.expires_at`)}, ${lasting(sql`m.expires_at`)})
+      from namespaces g join group_group_links l on l.shared_group_id = any(g.traversal_ids)
+      join namespaces s on s.id = l.shared_with_group_id
+      join members m on m.namespace_id = any(s.traversal_ids) where g.id = any(${groupIds}::bigint[])
+      union all
+      select g.id, g.owner_id, 50, ${forever} from namespaces g where g.id = any(${groupIds}::bigint[]) and g.kind = 'user'`,
+    ),
+  )
+
+/** Recomputes `project_access` of these projects, for one person or everybody. */
+export const refreshProjectAccess = (tx: Tx, projectIds: readonly number[], userId?: number): Promise<number> =>
+  tx.run(
+    replaceAccess(
+      sql`project_access`,
+      sql`project_id`,
+      projectIds,
+      userId,
+      sql`
+      select m.project_id as subject_id, m.user_id, m.access_level as level, ${lasting(sql`m.expires_at`)} as expires_on
+      from members m where m.project_id = any(${projectIds}::bigint[])
+      union all
+      select p.id, m.user_id, least(l.group_access, m.access_level), least(${lasting(sql`l.expires_at`)}, ${lasting(sql`m.expires_at`)})
+      from projects p join namespaces n on n.id = p.namespace_id and not n.share_with_group_lock
+      join project_group_links l on l.project_id = p.id
+      join namespaces s on s.id = l.group_id
+      join members m on m.namespace_id = any(s.traversal_ids) where p.id = any(${projectIds}::bigint[])`,
+    ),
+  )
+
+/** Levels that hold no more, at most `size` of each table; how many there were in the one with more. */
+export const deleteEndedAccess = async (db: Db, size: number): Promise<number> => {
+  const ended = raw('expires_on <= current_date')
+  const groups = await db.run(deleteSome('group_access', ended, size))
+  return Math.max(groups, await db.run(deleteSome('project_access', ended, size)))
+}
+
+/** Projects that lie directly in these namespaces and are shared with some group. */
+export async function sharedProjectsIn(db: Db, namespaceIds: readonly number[]): Promise<number[]> {
+  const rows = await db.rows<{ id: number }>(sql`
+    select p.id from projects p where p.namespace_id = any(${namespaceIds}::bigint[])
+    and exists (select from project_group_links l where l.project_id = p.id)`)
+  return rows.map(({ id }) => id)
+}

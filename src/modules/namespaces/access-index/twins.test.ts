@@ -1,0 +1,203 @@
+import { beforeAll, describe, expect, test } from 'vitest'
+import { actorFor } from '../../../../test/contexts.ts'
+import { type Client, type TestGroup, type TestProject, World } from '../../../../test/world.ts'
+import type { Caller } from '../../../access/actor.ts'
+import { groupPolicy } from '../../../access/group-policy.ts'
+import { levels, type Visibility } from '../../../access/levels.ts'
+import { allows, hasFeature } from '../../../access/policy.ts'
+import { projectPolicy } from '../../../access/project-policy.ts'
+import { raw, sql } from '../../../db/sql.ts'
+import { findGroup } from '../../groups/groups/queries.ts'
+import { groupFacts } from '../../groups/groups/subject.ts'
+import { listProjects } from '../../projects/projects/list-queries.ts'
+import { findProject, readableCode, readableMergeRequests, visibleProjects } from '../../projects/projects/queries.ts'
+import { projectFacts } from '../../projects/projects/subject.ts'
+import { visibleGroups } from '../namespaces/visible-groups-queries.ts'
+import { projectWhere } from './queries.ts'
+
+/** Level of each kind of caller in the project; what nobody's level is comes from the visibility alone. */
+const kinds = {
+  'nobody known': 0,
+  'a stranger': 0,
+  'somebody external': 0,
+  'an external guest': 10,
+  'a guest': 10,
+  'a reporter': 20,
+  'a developer': 30,
+  'a maintainer': 40,
+  'an owner of the group': 50,
+  'somebody of the group above': 30,
+  'somebody through a share': 20,
+  'somebody through a share with a group above his': 10,
+  'somebody whose membership ended': 0,
+  'somebody whose membership of the group ended': 0,
+  'somebody through a share that ended': 0,
+  'somebody of the project with less than above': 40,
+  'an administrator': 0,
+} as const
+type Kind = keyof typeof kinds
+
+const visibilities: readonly Visibility[] = ['private', 'internal', 'public']
+const features = ['disabled', 'private', 'enabled'] as const
+
+type Tree = { top: TestGroup; group: TestGroup; project: TestProject }
+
+let world: World
+const trees = new Map<Visibility, Tree>()
+const callers = new Map<Kind, Caller>()
+
+beforeAll(async () => {
+  world = await World.start()
+  const people = new Map<Kind, Client>()
+  for (const kind of Object.keys(kinds) as Kind[])
+    if (kind !== 'nobody known' && kind !== 'an administrator')
+      people.set(kind, await world.user({ external: kind.includes('external') }))
+  const add = async (path: string, kind: Kind, access_level: number, more: object = {}) => {
+    const added = await world.root.post(`${path}/members`, { user_id: people.get(kind)!.id, access_level, ...more })
+    expect(added.status, added.text).toBe(201)
+  }
+  const over = await world.group()
+  const partners = await world.group({ parent: over })
+  await add(`/groups/${partners.id}`, 'somebody through a share', 50)
+  await add(`/groups/${over.id}`, 'somebody through a share with a group above his', 10)
+  const former = await world.group()
+  await add(`/groups/${former.id}`, 'somebody through a share that ended', 40)
+  for (const visibility of visibilities) {
+    const top = await world.group({ visibility })
+    const group = await world.group({ visibility, parent: top })
+    const project = await world.project({ visibility, group })
+    trees.set(visibility, { top, group, project })
+    const own = `/projects/${project.id}`
+    await add(own, 'an external guest', 10)
+    await add(own, 'a guest', 10)
+    await add(own, 'a reporter', 20)
+    await add(own, 'a developer', 30)
+    await add(own, 'a maintainer', 40)
+    await add(`/groups/${group.id}`, 'an owner of the group', 50)
+    await add(`/groups/${top.id}`, 'somebody of the group above', 30)
+    await add(own, 'somebody whose membership ended', 40, { expires_at: '2099-01-01' })
+    await add(`/groups/${group.id}`, 'somebody whose membership of the group ended', 40, { expires_at: '2099-01-01' })
+    await add(own, 'somebody of the project with less than above', 10)
+    await add(`/groups/${top.id}`, 'somebody of the project with less than above', 40)
+    await world.rows(
+      `insert into project_group_links (project_id, group_id, group_access, expires_at) values ($1, $2, 20, null), ($1, $3, 40, '2020-01-01')`,
+      [project.id, partners.id, former.id],
+    )
+    // Recomputes who has access through these.
+    await world.root.put(`/groups/${group.id}`, { share_with_group_lock: false })
+  }
+  // What a night does: the day has come, and nothing was recomputed.
+  await world.rows(`update members set expires_at = current_date where expires_at = '2099-01-01'`)
+  for (const table of ['group_access', 'project_access'])
+    await world.rows(`update ${table} set expires_on = current_date where expires_on = '2099-01-01'`)
+  for (const [kind, client] of people) callers.set(kind, await actorFor(world, client))
+  callers.set('nobody known', null)
+  callers.set('an administrator', await actorFor(world, world.root))
+  return () => world[Symbol.asyncDispose]()
+})
+
+const cases = (Object.keys(kinds) as Kind[]).flatMap((kind) =>
+  visibilities.map((visibility) => ({ kind, visibility, level: kinds[kind] })),
+)
+
+/** What the documents say of who sees a thing of this visibility. */
+const sees = (kind: Kind, visibility: Visibility): boolean =>
+  kind === 'an administrator' ||
+  kinds[kind] > 0 ||
+  visibility === 'public' ||
+  (visibility === 'internal' && kind !== 'nobody known' && kind !== 'somebody external')
+
+describe('policies and their twins in SQL', () => {
+  test.for(cases)('agree about a $visibility project and $kind', async ({ kind, visibility, level }) => {
+    const caller = callers.get(kind)!
+    const { project } = trees.get(visibility)!
+    const row = (await findProject(world.db, caller, project.id))!
+    const facts = projectFacts(row)
+    if (kind !== 'an administrator') expect(facts.level).toBe(level)
+
+    const visible = await world.db.row(
+      sql`select 1 from projects p where p.id = ${project.id} and ${visibleProjects(caller)}`,
+    )
+    expect(visible !== undefined).toBe(sees(kind, visibility))
+    expect(allows(projectPolicy.read_project, caller, facts)).toBe(sees(kind, visibility))
+
+    if (caller === null) return
+    for (const least of [10, 20, 30, 40, 50]) {
+      const condition = projectWhere(caller, least, raw('p.id'), raw('p.namespace_id'))
+      const found = await world.db.row(sql`select 1 from projects p where p.id = ${project.id} and ${condition}`)
+      expect(found !== undefined, `level ${least}`).toBe(facts.level >= least)
+    }
+  })
+
+  test.for(cases)('agree about the groups around a $visibility project and $kind', async ({ kind, visibility }) => {
+    const caller = callers.get(kind)!
+    const { top, group } = trees.get(visibility)!
+    // Whoever is let into the project reads both groups.
+    for (const { id } of [top, group]) {
+      const row = (await findGroup(world.db, caller, id))!
+      const visible = await world.db.row(
+        sql`select 1 from namespaces g where g.id = ${id} and ${visibleGroups(caller)}`,
+      )
+      expect(visible !== undefined).toBe(sees(kind, visibility))
+      expect(allows(groupPolicy.read_group, caller, groupFacts(row))).toBe(sees(kind, visibility))
+    }
+  })
+
+  test.for(visibilities.flatMap((visibility) => features.map((level) => ({ visibility, level }))))(
+    'agree about features that are $level in a $visibility project',
+    async ({ visibility, level }) => {
+      const { project } = trees.get(visibility)!
+      await world.root.put(`/projects/${project.id}`, {
+        issues_access_level: level,
+        merge_requests_access_level: level,
+      })
+      for (const [kind, caller] of callers) {
+        const facts = projectFacts((await findProject(world.db, caller, project.id))!)
+        for (const feature of ['issues', 'merge_requests'] as const) {
+          const list = listProjects(
+            caller,
+            { of: 'everyone' },
+            { order_by: 'id', sort: 'asc', [`with_${feature}_enabled`]: true },
+            {},
+          )
+          const listed = await world.db.row(
+            sql`select 1 ${list.from} where p.id = ${project.id} and ${list.where.reduce((all, each) => sql`${all} and ${each}`)}`,
+          )
+          const least = feature === 'issues' ? levels.guest : levels.reporter
+          const member = kind === 'an administrator' || kinds[kind] >= least
+          const expected = level === 'enabled' || (level === 'private' && member)
+          expect(hasFeature(feature, caller, facts), `${feature}, ${kind}`).toBe(expected)
+          expect(listed !== undefined, `${feature}, ${kind}`).toBe(expected && sees(kind, visibility))
+        }
+      }
+    },
+  )
+
+  test.for(visibilities.flatMap((visibility) => features.map((level) => ({ visibility, level }))))(
+    'agree about code and merge requests of a $visibility project where both are $level',
+    async ({ visibility, level }) => {
+      const { project } = trees.get(visibility)!
+      const all = { repository_access_level: level, merge_requests_access_level: level, builds_access_level: level }
+      expect((await world.root.put(`/projects/${project.id}`, all)).status).toBe(200)
+      for (const [kind, caller] of callers) {
+        const facts = projectFacts((await findProject(world.db, caller, project.id))!)
+        const found = await world.db.row(
+          sql`select 1 from projects p where p.id = ${project.id} and ${visibleProjects(caller)} and ${readableCode(caller)}`,
+        )
+        expect(found !== undefined, kind).toBe(allows(projectPolicy.read_code, caller, facts))
+        const told = await world.db.row(
+          sql`select 1 from projects p where p.id = ${project.id} and ${visibleProjects(caller)} and ${readableMergeRequests(caller)}`,
+        )
+        expect(told !== undefined, kind).toBe(allows(projectPolicy.read_merge_request, caller, facts))
+      }
+    },
+  )
+
+  test('a blocked account is no caller at all, whatever its memberships', async () => {
+    const ann = await world.user()
+    const { project } = trees.get('public')!
+    await world.root.post(`/projects/${project.id}/members`, { user_id: ann.id, access_level: 40 })
+    await world.rows(`update users set state = 'blocked' where id = $1`, [ann.id])
+    await expect(actorFor(world, ann)).rejects.toThrow('cannot act')
+  })
+})

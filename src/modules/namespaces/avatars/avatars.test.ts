@@ -1,0 +1,127 @@
+import { createHash } from 'node:crypto'
+import { Readable } from 'node:stream'
+import { FormData } from 'undici'
+import { describe, expect } from 'vitest'
+import { test, unique } from '../../../../test/world.ts'
+import type { Digest } from '../../../blobs/blob-store.ts'
+import { checkAvatars } from './check.ts'
+
+/** The smallest PNG: one pixel. */
+const png = Buffer.from(
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
+  'base64',
+)
+
+const form = (fields: Record<string, string>, file: Buffer | string = png, filename = 'my face.png') => {
+  const data = new FormData()
+  for (const [name, value] of Object.entries(fields)) data.set(name, value)
+  data.set('avatar', new Blob([file as string]), filename)
+  return data
+}
+
+const person = () => {
+  const username = unique('pictured')
+  return { username, name: username, email: `${username}@example.com`, password: 'correct horse battery' }
+}
+
+describe('pictures', () => {
+  test('D1-MULTIPART-FOR-FILES a user comes with a picture, served at the address his record shows', async ({
+    world,
+  }) => {
+    const made = await world.root.send('POST', '/users', { body: form(person()) })
+    expect(made.status).toBe(201)
+    expect(made.json.avatar_url).toBe(`${world.origin}/uploads/-/system/user/avatar/${made.json.id}/my_face.png`)
+    const served = await world.anonymous.bytes(made.json.avatar_url)
+    expect(served).toMatchObject({
+      status: 200,
+      headers: { 'content-type': 'image/png', 'x-content-type-options': 'nosniff' },
+    })
+    expect(served.body.equals(png)).toBe(true)
+  })
+
+  test('of a private project or group is for those who may know of it', async ({ world }) => {
+    const group = await world.group()
+    const project = await world.project({ group })
+    for (const [path, kind, id] of [
+      [`/groups/${group.id}`, 'group', group.id],
+      [`/projects/${project.id}`, 'project', project.id],
+    ] as const) {
+      const changed = await world.root.send('PUT', path, { body: form({}) })
+      expect(changed.json.avatar_url).toBe(`${world.origin}/uploads/-/system/${kind}/avatar/${id}/my_face.png`)
+      const address = `//uploads/-/system/${kind}/avatar/${id}/my_face.png`
+      expect((await world.root.get(address)).status).toBe(200)
+      expect((await world.anonymous.get(address)).status).toBe(404)
+      const removed = await world.root.send('PUT', path, {
+        body: new URLSearchParams({ avatar: '' }).toString(),
+        headers: { 'content-type': 'application/x-www-form-urlencoded' },
+      })
+      expect(removed).toMatchObject({ status: 200, json: { avatar_url: null } })
+      expect((await world.root.get(address)).status).toBe(404)
+    }
+  })
+
+  test("of a person is that of his own space, in its record and in his projects'", async ({ world }) => {
+    const made = (await world.root.send('POST', '/users', { body: form(person()) })).json
+    const ann = await world.as(made)
+    const { id } = (await ann.post('/projects', { name: unique('pictured'), visibility: 'public' })).json
+    const shown = { kind: 'user', avatar_url: made.avatar_url, web_url: made.web_url }
+    expect((await ann.get('/namespaces')).json).toEqual([expect.objectContaining(shown)])
+    expect((await ann.get(`/namespaces/${ann.username}`)).json).toMatchObject(shown)
+    expect((await world.anonymous.get(`/projects/${id}`)).json.namespace).toMatchObject(shown)
+    expect((await world.root.get(`/users/${ann.id}/projects`)).json).toMatchObject([{ namespace: shown }])
+  })
+
+  test('of a person without one of his own is that of the avatar service, unless that is off', async ({ world }) => {
+    const ann = await world.user()
+    const { id } = (await ann.post('/projects', { name: unique('pictured'), visibility: 'public' })).json
+    const pictures = async () => [
+      (await ann.get('/namespaces')).json[0].avatar_url,
+      (await ann.get(`/projects/${id}`)).json.namespace.avatar_url,
+      (await world.anonymous.get(`/projects/${id}`)).json.namespace.avatar_url,
+    ]
+    const md5 = createHash('md5').update(`${ann.username}@example.com`).digest('hex')
+    const service = `https://www.gravatar.com/avatar/${md5}?s=80&d=identicon`
+    expect(await pictures()).toEqual([service, service, service])
+    await world.settings({ avatar_service_enabled: false })
+    expect(await pictures()).toEqual([null, null, null])
+  })
+
+  test.for([
+    ['a page that calls itself a picture', '<script>alert(1)</script>', 'x.png', /file format is not supported/],
+    ['a format nobody asked for', '<svg xmlns="http://www.w3.org/2000/svg"/>', 'x.svg', /file format is not supported/],
+    ['no extension', png, 'png', /file format is not supported/],
+    ['more than 200 KB', Buffer.concat([png, Buffer.alloc(200 * 1024)]), 'x.png', /is too big/],
+  ] as const)('refuses %s', async ([, file, filename, complaint], { world }) => {
+    const answer = await world.root.send('POST', '/users', { body: form(person(), file as Buffer, filename) })
+    expect(answer).toMatchObject({ status: 400, json: { message: { avatar: [expect.stringMatching(complaint)] } } })
+  })
+
+  test('a check tells of pictures whose bytes are gone', async ({ world }) => {
+    const ctx = await world.app.open(null)
+    // Bytes that no other test stores.
+    const file = Buffer.concat([png, Buffer.from(unique('pixel'))])
+    const made = await world.root.send('POST', '/users', { body: form(person(), file) })
+    expect(await checkAvatars(ctx)).toEqual([])
+    const digest = createHash('sha256').update(file).digest('hex')
+    await ctx.blobs.delete(digest as Digest)
+    expect(await checkAvatars(ctx)).toEqual([`user ${made.json.id}: its picture ${digest} is missing`])
+    await ctx.blobs.put(Readable.from([file]))
+  })
+
+  test('refuses text where a file is wanted, and a name that leads elsewhere', async ({ world }) => {
+    expect(await world.root.post('/users', { ...person(), avatar: '../../etc/passwd' })).toMatchObject({
+      status: 400,
+      json: { error: 'avatar is invalid' },
+    })
+    const made = await world.root.send('POST', '/users', { body: form(person(), png, '../../../x.png') })
+    expect(made.json.avatar_url).toMatch(/\/x\.png$/)
+    for (const path of [
+      'user/avatar/1/..%2f..%2fx.png',
+      'user/avatar/0/x.png',
+      'nobody/avatar/1/x.png',
+      'user/avatar/99999999999999999999/x.png',
+      'user/avatar/1/%00.png',
+    ])
+      expect((await world.root.get(`//uploads/-/system/${path}`)).status).toBe(404)
+  })
+})

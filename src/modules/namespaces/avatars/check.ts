@@ -1,0 +1,17 @@
+import type { Ctx } from '../../../api/ctx.ts'
+import { storedAvatars } from './queries.ts'
+
+const page = 1000
+
+/** Pictures whose blob is gone, one sentence each. One look at the blob store for every picture. */
+export async function checkAvatars(ctx: Ctx): Promise<string[]> {
+  const problems: string[] = []
+  let after = ''
+  for (;;) {
+    const avatars = await storedAvatars(ctx.db, after, page)
+    if (avatars.length === 0) return problems
+    for (const { owner, digest } of avatars)
+      if (!(await ctx.blobs.has(digest))) problems.push(`${owner}: its picture ${digest} is missing`)
+    after = avatars.at(-1)!.owner
+  }
+}

@@ -1,0 +1,68 @@
+import type { Digest } from '../../../blobs/blob-store.ts'
+import type { Db, Tx } from '../../../db/db.ts'
+import { literal, raw, type Sql, sql } from '../../../db/sql.ts'
+
+/** Whose picture: pictures of groups are those of their namespaces. */
+export type AvatarOwner = 'user' | 'group' | 'project' | 'topic'
+
+const tables: Readonly<Record<AvatarOwner, Sql>> = {
+  user: raw('users'),
+  group: raw('namespaces'),
+  project: raw('projects'),
+  topic: raw('topics'),
+}
+
+/** Null takes the picture away. */
+export const saveAvatar = (
+  tx: Tx,
+  owner: AvatarOwner,
+  id: number,
+  avatar: { filename: string; digest: Digest } | null,
+): Promise<number> =>
+  tx.run(
+    sql`update ${tables[owner]} set avatar = ${avatar?.filename ?? null}, avatar_digest = ${avatar?.digest ?? null}, updated_at = now() where id = ${id}`,
+  )
+
+/** The blob of a picture, by its owner and name. */
+export const findAvatar = (
+  db: Db,
+  owner: AvatarOwner,
+  id: number,
+  filename: string,
+): Promise<{ avatar_digest: Digest } | undefined> =>
+  db.row(
+    sql`select avatar_digest from ${tables[owner]} where id = ${id} and avatar = ${filename} and avatar_digest is not null`,
+  )
+
+/** The picture that somebody or something has now. */
+export const findOwnedAvatar = (
+  db: Db,
+  owner: AvatarOwner,
+  id: number,
+): Promise<{ filename: string; digest: Digest } | undefined> =>
+  db.row(
+    sql`select avatar as filename, avatar_digest as digest from ${tables[owner]} where id = ${id} and avatar_digest is not null`,
+  )
+
+const picturesOfAppearance = raw(
+  `select name, digest from appearance, lateral (values ('logo', logo_digest), ('header logo', header_logo_digest), ('favicon', favicon_digest)) as p (name, digest)`,
+)
+
+/** Every picture with whose it is (`user 7`), in the order of that, after `after`. */
+export const storedAvatars = (db: Db, after: string, limit: number): Promise<{ owner: string; digest: Digest }[]> =>
+  db.rows(sql`
+    select owner, digest from (
+      select 'user ' || id as owner, avatar_digest as digest from users where avatar_digest is not null
+      union all select kind || ' namespace ' || id, avatar_digest from namespaces where avatar_digest is not null
+      union all select 'project ' || id, avatar_digest from projects where avatar_digest is not null
+      union all select 'topic ' || id, avatar_digest from topics where avatar_digest is not null
+      union all select 'appearance ' || name, digest from (${picturesOfAppearance}) a where digest is not null) as pictures
+    where owner > ${after} order by owner limit ${literal(limit)}`)
+
+/** Digests of these that are pictures: for the collection of blobs. */
+export const digestsOfAvatars = (digests: readonly Digest[]): Sql => sql`
+  select avatar_digest from users where avatar_digest = any(${digests}::text[])
+  union all select avatar_digest from namespaces where avatar_digest = any(${digests}::text[])
+  union all select avatar_digest from projects where avatar_digest = any(${digests}::text[])
+  union all select avatar_digest from topics where avatar_digest = any(${digests}::text[])
+  union all select digest from (${picturesOfAppearance}) a where digest = any(${digests}::text[])`

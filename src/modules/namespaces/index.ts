@@ -1,0 +1,49 @@
+export { forCaller } from './access-index/caller-queries.ts'
+export {
+  deployKeyLevel,
+  deployTokenLevel,
+  groupLevel,
+  groupWithinLimits,
+  projectLevel,
+  projectWhere,
+  projectWithinLimits,
+  within,
+} from './access-index/queries.ts'
+export {
+  clearEndedAccess,
+  groupMemberChanged,
+  lockAccess,
+  namespacePlaced,
+  namespaceRemoved,
+  projectMemberChanged,
+  projectPlaced,
+} from './access-index/service.ts'
+export { avatarUrl, gravatarUrl, pictureUrl } from './avatars/addresses.ts'
+export { checkAvatars } from './avatars/check.ts'
+export { contentTypeOf } from './avatars/image.ts'
+export { type AvatarOwner, digestsOfAvatars, findAvatar, findOwnedAvatar, saveAvatar } from './avatars/queries.ts'
+export { type Avatar, acceptAvatar } from './avatars/service.ts'
+export { mayCreateProjects } from './namespaces/creation.ts'
+export { namespacePicture, namespaceUrl } from './namespaces/entity.ts'
+export { readableNamespace } from './namespaces/find.ts'
+export {
+  fullPathComplaints,
+  groupNameComplaints,
+  namespacePathComplaints,
+  pathFromName,
+  projectNameComplaints,
+  projectPathComplaints,
+} from './namespaces/names.ts'
+export {
+  claimRoute,
+  findNamespace,
+  findNamespaceByPath,
+  insertUserNamespace,
+  lockNamespace,
+  type NamespaceWithLevel,
+  newRunnersToken,
+  personalNamespaceOf,
+  retireProjectRoute,
+} from './namespaces/queries.ts'
+export { renamePersonalNamespace, renameTree, retireRoutes } from './namespaces/rename-queries.ts'
+export { aroundHisProjects, hisGroups, openGroups, visibleGroups } from './namespaces/visible-groups-queries.ts'

@@ -1,0 +1,20 @@
+import type { Actor } from '../../../access/actor.ts'
+import { groupPolicy } from '../../../access/group-policy.ts'
+import { allows } from '../../../access/policy.ts'
+import type { NamespaceWithLevel } from './queries.ts'
+
+/** Whether the caller may make projects here: his own space, or a group whose rules say so. */
+export function mayCreateProjects(actor: Actor, namespace: NamespaceWithLevel): boolean {
+  // A token that is limited to what there is makes nothing new beside it.
+  if (actor.limits) return false
+  if (namespace.kind === 'user') return namespace.owner_id === actor.id
+  return allows(groupPolicy.create_project, actor, {
+    visibility: namespace.visibility,
+    level: namespace.level ?? 0,
+    features: {},
+    flags: {
+      developers_create_projects: namespace.project_creation_level === 'developer' && (namespace.level ?? 0) >= 30,
+      nobody_creates_projects: namespace.project_creation_level === 'noone',
+    },
+  })
+}

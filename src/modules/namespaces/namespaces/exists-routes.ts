@@ -1,0 +1,38 @@
+import { Type } from 'typebox'
+import { endpoint } from '../../../api/endpoint.ts'
+import { entity } from '../../../api/entity.ts'
+import { Id, Optional, Params, Text } from '../../../api/params/types.ts'
+import { instance } from '../../instance/index.ts'
+import { findTakenPath, type TakenPath } from './exists-queries.ts'
+import { readableNamespace } from './find.ts'
+
+const NamespaceExistence = entity({
+  name: 'NamespaceExistence',
+  schema: Type.Object({
+    exists: Type.Boolean({ description: 'A user, a group or, below a group, a project has the path' }),
+    suggests: Type.Array(Type.String(), { description: 'Like it, and free; empty when it is free itself' }),
+  }),
+  present: ({ taken, suggested }: TakenPath) => ({ exists: taken, suggests: suggested === null ? [] : [suggested] }),
+})
+
+export const namespaceExistsRoutes = [
+  /** Whoever makes a group or takes a name is told the same. */
+  endpoint({
+    method: 'GET',
+    path: '/namespaces/:id/exists',
+    summary: 'Whether a path is taken, at the top or below a group, and what is free instead',
+    subject: instance,
+    allow: 'use',
+    params: Params({
+      id: Text({ description: 'The path, without those above it' }),
+      parent_id: Optional(Id({ description: 'Below this group; at the top without' })),
+    }),
+    returns: NamespaceExistence,
+    async handle({ params, ctx }) {
+      const parent = params.parent_id === undefined ? undefined : await readableNamespace(ctx, params.parent_id)
+      // What has a slash in it is no path of one thing.
+      if (params.id.includes('/')) return { taken: false, suggested: null }
+      return findTakenPath(ctx.db, params.id, parent?.full_path)
+    },
+  }),
+]

@@ -1,0 +1,102 @@
+import { blank, tooLong } from '../../../kernel/complaints.ts'
+
+/** Rules of names and paths. Sources: supplement to the API documents, "Names and paths". */
+
+const topLevelReserved = new Set(
+  `- .well-known 404.html 422.html 500.html 502.html 503.html abuse_reports admin api apple-touch-icon-precomposed.png
+  apple-touch-icon.png assets autocomplete ci dashboard deploy.html explore favicon.ico favicon.png files groups
+  health_check help import invites jwt login notification_settings oauth openapi.json profile projects public robots.txt s
+  search sent_notifications sitemap sitemap.xml sitemap.xml.gz slash-command-logo.png snippets u unsubscribes uploads users v2`.split(
+    /\s+/,
+  ),
+)
+
+const innerReserved = new Set(
+  `- badges blame blob builds commits create create_dir edit environments/folders files find_file gitlab-lfs/objects
+  info/lfs/objects new preview raw refs tree update wikis`.split(/\s+/),
+)
+
+const maximumLength = 255
+const pathShape = /^[A-Za-z0-9_.][A-Za-z0-9_.-]*$/
+
+const namespacePathText =
+  "can contain only letters, digits, '_', '-' and '.'. Cannot start with '-' or end in '.', '.git' or '.atom'."
+const projectPathText =
+  "can contain only letters, digits, '_', '-' and '.'. Cannot start with '-', end in '.git' or end in '.atom'"
+const groupNameText = "can contain only letters, digits, '_', '.', dash and space."
+const projectNameText =
+  "can contain only letters, digits, emojis, '_', '.', dash, space. It must start with letter, digit, emoji or '_'."
+
+/** Characters as people count them, not UTF-16 units. */
+const length = (text: string): number => [...text].length
+
+const lengthComplaints = (text: string, maximum: number): string[] =>
+  text.trim() === '' ? [blank] : length(text) > maximum ? [tooLong(maximum)] : []
+
+/** In characters, which are bytes in a path. An index holds no more than 2,700, and addresses have their own limits. */
+const longestFullPath = 2000
+
+export const fullPathComplaints = (fullPath: string): string[] =>
+  fullPath.length > longestFullPath ? [`makes the full path too long (maximum is ${longestFullPath} characters)`] : []
+
+/** Complaints about the path of a user or group; `inner` when it lies below another group. */
+export function namespacePathComplaints(path: string, inner: boolean): string[] {
+  const complaints = lengthComplaints(path, maximumLength)
+  if (path !== '' && (!pathShape.test(path) || /(\.|\.git|\.atom)$/i.test(path))) complaints.push(namespacePathText)
+  if ((inner ? innerReserved : topLevelReserved).has(path.toLowerCase())) complaints.push(`${path} is a reserved name`)
+  return complaints
+}
+
+export function projectPathComplaints(path: string): string[] {
+  const complaints = lengthComplaints(path, maximumLength)
+  // `.` and `..` mean something to every file system and URL there is.
+  if (path !== '' && (!pathShape.test(path) || /(\.git|\.atom)$/i.test(path) || /^\.\.?$/.test(path)))
+    complaints.push(projectPathText)
+  if (innerReserved.has(path.toLowerCase())) complaints.push(`${path} is a reserved name`)
+  return complaints
+}
+
+export function groupNameComplaints(name: string): string[] {
+  const complaints = lengthComplaints(name, maximumLength)
+  if (name !== '' && !/^(?:[\p{L}\p{N}\p{M}_.\p{Pd} ()\p{Extended_Pictographic}]|\u200d|\ufe0f)+$/u.test(name))
+    complaints.push(groupNameText)
+  return complaints
+}
+
+export function projectNameComplaints(name: string): string[] {
+  const complaints = lengthComplaints(name, maximumLength)
+  if (
+    name !== '' &&
+    !/^[\p{L}\p{N}_\p{Extended_Pictographic}](?:[\p{L}\p{N}\p{M}_.\p{Pd} +\p{Extended_Pictographic}]|\u200d|\ufe0f)*$/u.test(
+      name,
+    )
+  )
+    complaints.push(projectNameText)
+  return complaints
+}
+
+/** Letters that have no plain one inside, as Unicode sees it. */
+const latin: Readonly<Record<string, string>> = {
+  ß: 'ss',
+  æ: 'ae',
+  œ: 'oe',
+  ø: 'o',
+  đ: 'd',
+  ð: 'd',
+  þ: 'th',
+  ł: 'l',
+  ħ: 'h',
+  ı: 'i',
+  ŋ: 'n',
+  ŧ: 't',
+}
+
+/** A path made from a name: transliterated, lower case, anything else a dash. May be empty. */
+export const pathFromName = (name: string): string =>
+  name
+    .normalize('NFKD')
+    .replace(/\p{M}/gu, '')
+    .toLowerCase()
+    .replace(/[^ -~]/gu, (letter) => latin[letter] ?? letter)
+    .replace(/[^a-z0-9_]+/g, '-')
+    .replace(/^-+|-+$/g, '')

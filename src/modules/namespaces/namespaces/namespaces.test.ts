@@ -1,0 +1,75 @@
+import { describe, expect } from 'vitest'
+import { test, unique } from '../../../../test/world.ts'
+
+describe('GET /namespaces', () => {
+  test('gives the own space and the groups one is a member of', async ({ world }) => {
+    const ann = await world.user()
+    const group = await world.group({ members: [[ann, 'guest']] })
+    await world.group({ visibility: 'public' })
+
+    const found = await ann.get('/namespaces')
+
+    expect(found.status).toBe(200)
+    expect(found.json).toHaveLength(2)
+    expect(found.json[0]).toEqual({
+      id: expect.any(Number),
+      name: `Name of ${ann.username}`,
+      path: ann.username,
+      kind: 'user',
+      full_path: ann.username,
+      parent_id: null,
+      avatar_url: expect.stringContaining('gravatar.com'),
+      web_url: `${world.origin}/${ann.username}`,
+    })
+    // The count is for those who manage the group.
+    expect(found.json[1]).toMatchObject({
+      id: group.id,
+      kind: 'group',
+      web_url: `${world.origin}/groups/${group.path}`,
+    })
+    expect(found.json[1]).not.toHaveProperty('members_count_with_descendants')
+  })
+
+  test('counts members for maintainers, search and owned_only narrow it', async ({ world }) => {
+    const ann = await world.user()
+    const kept = await world.group({ members: [[ann, 'maintainer']] })
+    const ids = async (query: string) =>
+      (await ann.get(`/namespaces?${query}`)).json.map(({ id }: { id: number }) => id)
+    expect((await ann.get(`/namespaces?search=${kept.path}`)).json).toMatchObject([
+      { id: kept.id, members_count_with_descendants: 2 },
+    ])
+    expect(await ids('owned_only=true')).not.toContain(kept.id)
+    expect(await ids('owned_only=true')).toHaveLength(1)
+    expect(await ids(`search=${unique('nothing')}`)).toEqual([])
+    expect((await world.anonymous.get('/namespaces')).status).toBe(401)
+  })
+})
+
+describe('GET /namespaces/:id', () => {
+  test('finds by id and full path, in any case', async ({ world }) => {
+    const ann = await world.user()
+    const top = await world.group({ members: [[ann, 'guest']] })
+    const inner = await world.group({ parent: top })
+    for (const name of [
+      String(inner.id),
+      encodeURIComponent(inner.full_path),
+      encodeURIComponent(inner.full_path.toUpperCase()),
+    ])
+      expect(await ann.get(`/namespaces/${name}`)).toMatchObject({
+        status: 200,
+        json: { id: inner.id, parent_id: top.id },
+      })
+  })
+
+  test('is 404 for spaces of others, groups without membership and what is not there', async ({ world }) => {
+    const ann = await world.user()
+    const bob = await world.user()
+    const group = await world.group({ visibility: 'public' })
+    for (const name of [bob.username, group.path, '0', '99999999999', '99999999999999999999', 'no%2Fsuch'])
+      expect(await ann.get(`/namespaces/${name}`)).toMatchObject({
+        status: 404,
+        json: { message: '404 Namespace Not Found' },
+      })
+    expect((await world.root.get(`/namespaces/${bob.username}`)).status).toBe(200)
+  })
+})

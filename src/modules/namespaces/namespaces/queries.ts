@@ -1,0 +1,132 @@
+import { randomBytes } from 'node:crypto'
+import type { Actor } from '../../../access/actor.ts'
+import type { List } from '../../../api/page.ts'
+import type { Db, Tx } from '../../../db/db.ts'
+import { containing, raw, type Sql, sql } from '../../../db/sql.ts'
+import { groupLevel } from '../access-index/queries.ts'
+import type { Pictured } from '../avatars/addresses.ts'
+
+/** Takes a path for a namespace or project. False when something else has it; redirects give way. */
+export async function claimRoute(
+  tx: Tx,
+  fullPath: string,
+  owner: { namespaceId: number } | { projectId: number },
+): Promise<boolean> {
+  const namespaceId = 'namespaceId' in owner ? owner.namespaceId : null
+  const projectId = 'projectId' in owner ? owner.projectId : null
+  const claimed = await tx.run(sql`
+    insert into routes (path_key, namespace_id, project_id) values (lower(${fullPath}), ${namespaceId}, ${projectId})
+    on conflict (path_key) do update set namespace_id = excluded.namespace_id, project_id = excluded.project_id, redirect = false
+    where routes.redirect`)
+  return claimed > 0
+}
+
+/** The current paths of a project become redirects, so that a new one can be claimed. */
+export const retireProjectRoute = (tx: Tx, projectId: number): Promise<number> =>
+  tx.run(sql`update routes set redirect = true where project_id = ${projectId}`)
+
+export type NamespaceRow = {
+  id: number
+  kind: 'user' | 'group'
+  parent_id: number | null
+  owner_id: number | null
+  name: string
+  path: string
+  full_path: string
+  visibility: number
+  avatar: string | null
+  traversal_ids: number[]
+  share_with_group_lock: boolean
+  project_creation_level: 'noone' | 'maintainer' | 'developer'
+}
+
+/** With the caller's level, for rules and for the count that only those who manage it see. */
+export type NamespaceWithLevel = NamespaceRow & {
+  level: number | null
+  members_count: number | null
+  /** Of a person's own space. */
+  owner: Pictured | null
+}
+
+const columns = raw(
+  'n.id, n.kind, n.parent_id, n.owner_id, n.name, n.path, n.full_path, n.visibility, n.avatar, n.traversal_ids, n.share_with_group_lock, n.project_creation_level',
+)
+
+const level = (actor: Actor): Sql => groupLevel(actor.id, sql`n.id`)
+
+const membersCount = (
+  actor: Actor,
+): Sql => sql`case when n.kind = 'group' and (${actor.admin} or ${level(actor)} >= 40) then
+    (select count(distinct a.user_id) from group_access a where a.group_id = n.id and a.expires_on > current_date) end`
+
+const owner = raw(
+  `(select json_build_object('id', u.id, 'avatar', u.avatar, 'email', u.email) from users u where u.id = n.owner_id)`,
+)
+
+const select = (actor: Actor): Sql =>
+  sql`select ${columns}, ${level(actor)} as level, ${membersCount(actor)} as members_count, ${owner} as owner from namespaces n`
+
+/** Those in which the caller has some level, all for administrators. */
+export const namespacesOf = (actor: Actor, filters: { search?: string; owned_only: boolean }): List => ({
+  type: 'Namespace',
+  select: select(actor),
+  from: sql`from namespaces n`,
+  where: [
+    sql`not n.deleting`,
+    ...(actor.admin && !filters.owned_only
+      ? []
+      : [
+          sql`n.id in (select group_id from group_access where user_id = ${actor.id} and level >= ${filters.owned_only ? 50 : 10} and expires_on > current_date)`,
+        ]),
+    ...(filters.search
+      ? [sql`(n.name ilike ${containing(filters.search)} or n.full_path ilike ${containing(filters.search)})`]
+      : []),
+  ],
+  order: [{ by: sql`n.id`, direction: 'asc' }],
+  keyset: { direction: 'asc' },
+})
+
+/** By id or, in any case, full path. The caller sees it when it is open to him or he has a level in it. */
+export const findNamespace = (
+  db: Db,
+  actor: Actor,
+  idOrPath: number | string,
+): Promise<NamespaceWithLevel | undefined> =>
+  db.row<NamespaceWithLevel>(
+    typeof idOrPath === 'number'
+      ? sql`${select(actor)} where n.id = ${idOrPath} and not n.deleting`
+      : sql`${select(actor)} join routes r on r.namespace_id = n.id where r.path_key = lower(${idOrPath}) and not n.deleting`,
+  )
+
+/** Locks the row against moves and deletion until the transaction ends. */
+export const lockNamespace = (tx: Tx, id: number): Promise<NamespaceRow | undefined> =>
+  tx.row<NamespaceRow>(sql`select ${columns} from namespaces n where n.id = ${id} and not n.deleting for share`)
+
+/** The personal space of a new user. False when the path is taken. */
+export async function insertUserNamespace(
+  tx: Tx,
+  userId: number,
+  username: string,
+  name: string,
+): Promise<number | undefined> {
+  const row = await tx.row<{ id: number }>(sql`
+    with next as (select nextval(pg_get_serial_sequence('namespaces', 'id')) as id)
+    insert into namespaces (id, kind, owner_id, traversal_ids, name, path, full_path, full_name, visibility, runners_token)
+    select id, 'user', ${userId}, array[id], ${name}, ${username}, ${username}, ${name}, 20, ${newRunnersToken()} from next
+    returning id`)
+  const id = row!.id
+  return (await claimRoute(tx, username, { namespaceId: id })) ? id : undefined
+}
+
+/** 20 characters, as clients expect of a registration token. */
+export const newRunnersToken = (): string => randomBytes(15).toString('base64url')
+
+/** Somebody's own space, as the caller sees it. */
+export const personalNamespaceOf = (db: Db, actor: Actor, userId: number): Promise<NamespaceWithLevel | undefined> =>
+  db.row<NamespaceWithLevel>(sql`${select(actor)} where n.owner_id = ${userId}`)
+
+/** As `findNamespace`, by the current full path only: redirects do not lead to new things. */
+export const findNamespaceByPath = (db: Db, actor: Actor, fullPath: string): Promise<NamespaceWithLevel | undefined> =>
+  db.row<NamespaceWithLevel>(
+    sql`${select(actor)} join routes r on r.namespace_id = n.id where r.path_key = lower(${fullPath}) and not r.redirect and not n.deleting`,
+  )

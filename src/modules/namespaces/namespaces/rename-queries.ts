@@ -1,0 +1,69 @@
+import type { Tx } from '../../../db/db.ts'
+import { raw, sql } from '../../../db/sql.ts'
+import { taken } from '../../../kernel/complaints.ts'
+import { within } from '../access-index/queries.ts'
+import { fullPathComplaints } from './names.ts'
+
+/** The paths of a namespace and all below it become redirects, so that new ones can be claimed. */
+export const retireRoutes = (tx: Tx, traversalIds: readonly number[]): Promise<number> =>
+  tx.run(sql`update routes set redirect = true where
+    namespace_id in (select d.id from namespaces d where ${within(raw('d.traversal_ids'), sql`${traversalIds}::bigint[]`)})
+    or project_id in (select p.id from projects p join namespaces d on d.id = p.namespace_id
+      where ${within(raw('d.traversal_ids'), sql`${traversalIds}::bigint[]`)})`)
+
+/**
+ * Gives a namespace another path or name, and with it the full ones of all below. Returns a complaint when some new full path is
+ * taken or too long; the transaction must then be given up. Old routes are retired first.
+ */
+export async function renameTree(
+  tx: Tx,
+  traversalIds: readonly number[],
+  from: { fullPath: string; fullName: string },
+  to: { path: string; fullPath: string; fullName: string },
+): Promise<string | undefined> {
+  const inside = within(raw('d.traversal_ids'), sql`${traversalIds}::bigint[]`)
+  const id = traversalIds.at(-1)!
+  await tx.run(sql`update namespaces d set
+      path = case when d.id = ${id} then ${to.path} else d.path end,
+      full_path = ${to.fullPath} || substr(d.full_path, length(${from.fullPath}::text) + 1),
+      full_name = ${to.fullName} || substr(d.full_name, length(${from.fullName}::text) + 1)
+    where ${inside}`)
+  await tx.run(
+    sql`update projects p set full_path = d.full_path || '/' || p.path from namespaces d where d.id = p.namespace_id and ${inside}`,
+  )
+  const longest = await tx.row<{ full_path: string }>(sql`
+    select full_path from (
+      select d.full_path from namespaces d where ${inside}
+      union all
+      select p.full_path from projects p join namespaces d on d.id = p.namespace_id where ${inside}) as named
+    order by length(full_path) desc limit 1`)
+  const [tooLong] = fullPathComplaints(longest!.full_path)
+  if (tooLong !== undefined) return tooLong
+  const wanted = await tx.row<{ count: number }>(sql`
+    with named as (
+      select lower(d.full_path) as path_key, d.id as namespace_id, null::bigint as project_id from namespaces d where ${inside}
+      union all
+      select lower(p.full_path), null, p.id from projects p join namespaces d on d.id = p.namespace_id where ${inside}),
+    claimed as (
+      insert into routes (path_key, namespace_id, project_id) select path_key, namespace_id, project_id from named
+      on conflict (path_key) do update set namespace_id = excluded.namespace_id, project_id = excluded.project_id, redirect = false
+      where routes.redirect returning 1)
+    select (select count(*) from named) - (select count(*) from claimed) as count`)
+  return wanted!.count === 0 ? undefined : taken
+}
+
+/** Somebody's own space follows his user name and name. False when the path is taken. */
+export async function renamePersonalNamespace(
+  tx: Tx,
+  ownerId: number,
+  to: { path: string; name: string },
+): Promise<boolean> {
+  const held = await tx.row<{ traversal_ids: number[]; full_path: string; full_name: string }>(sql`
+    update namespaces set name = ${to.name}, updated_at = now() where owner_id = ${ownerId} and not deleting
+    returning traversal_ids, full_path, full_name`)
+  if (!held) return true
+  const { traversal_ids, full_path, full_name } = held
+  await retireRoutes(tx, traversal_ids)
+  const from = { fullPath: full_path, fullName: full_name }
+  return !(await renameTree(tx, traversal_ids, from, { path: to.path, fullPath: to.path, fullName: to.name }))
+}

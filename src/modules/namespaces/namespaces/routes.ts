@@ -1,0 +1,35 @@
+import { endpoint } from '../../../api/endpoint.ts'
+import { fetchPage } from '../../../api/page.ts'
+import { Flag, Optional, Params, Text } from '../../../api/params/types.ts'
+import { instance } from '../../instance/index.ts'
+import { Namespace } from './entity.ts'
+import { readableNamespace } from './find.ts'
+import { namespacesOf } from './queries.ts'
+
+export const namespaceRoutes = [
+  endpoint({
+    method: 'GET',
+    path: '/namespaces',
+    summary: 'List namespaces of the caller; all for administrators',
+    subject: instance,
+    allow: 'use',
+    params: Params({
+      search: Optional(Text({ description: 'Part of the name or path' })),
+      owned_only: Flag({ default: false, description: 'Only those the caller owns' }),
+    }),
+    paged: true,
+    returns: Namespace,
+    handle: ({ params, page, ctx }) => fetchPage(ctx.db, namespacesOf(ctx.actor!, params), page),
+  }),
+
+  endpoint({
+    method: 'GET',
+    path: '/namespaces/:id',
+    summary: 'One namespace, by id or full path',
+    subject: instance,
+    allow: 'use',
+    params: Params({ id: Text({ description: 'Id or full path' }) }),
+    returns: Namespace,
+    handle: ({ params, ctx }) => readableNamespace(ctx, /^\d{1,15}$/.test(params.id) ? Number(params.id) : params.id),
+  }),
+]

@@ -1,0 +1,29 @@
+import type { Actor, Caller } from '../../../access/actor.ts'
+import { levels, visibilities } from '../../../access/levels.ts'
+import { raw, type Sql, sql } from '../../../db/sql.ts'
+import { groupWithinLimits } from '../access-index/queries.ts'
+
+/** Conditions on the namespace named `g`, a group. */
+
+/** Groups the caller may know about: SQL twin of `groupPolicy.read_group`. */
+export function visibleGroups(caller: Caller): Sql {
+  if (caller === null) return sql`g.visibility = ${visibilities.public}`
+  if (caller.admin) return raw('true')
+  const visible = sql`(${openGroups(caller)} or ${hisGroups(caller.id, levels.guest)} or ${aroundHisProjects(caller.id)})`
+  return caller.limits ? sql`(${visible} and ${groupWithinLimits(caller, raw('g.id'))})` : visible
+}
+
+export const openGroups = ({ admin, external }: Actor): Sql =>
+  admin ? raw('true') : sql`g.visibility >= ${external ? visibilities.public : visibilities.internal}`
+
+export const hisGroups = (userId: number, level: number): Sql =>
+  sql`g.id in (select group_id from group_access where user_id = ${userId} and level >= ${level} and expires_on > current_date)`
+
+/** Groups around projects that a membership lets the caller into, be it of the project or of a group between. */
+export const aroundHisProjects = (userId: number): Sql => sql`g.id in (
+  select unnest(n.traversal_ids) from project_access a join projects p on p.id = a.project_id and not p.deleting
+    join namespaces n on n.id = p.namespace_id where a.user_id = ${userId} and a.expires_on > current_date
+  union
+  select unnest(n.traversal_ids) from group_access a join namespaces n on n.id = a.group_id
+    where a.user_id = ${userId} and a.expires_on > current_date
+    and exists (select from projects p where p.namespace_id = n.id and not p.deleting))`

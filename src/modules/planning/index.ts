@@ -1,0 +1,8 @@
+export { setLabels } from './labels/assign.ts'
+export { LabelReferenceSchema, labelReference } from './labels/entity.ts'
+export { copyLeftLabels, replaceLeftLabels } from './labels/move-queries.ts'
+export { type LabelReferenceRow, labelJson, labelsJson } from './labels/queries.ts'
+export { MilestoneSchema, milestoneRecord } from './milestones/entity.ts'
+export { copyLeftMilestones, replaceLeftMilestones } from './milestones/move-queries.ts'
+export { findUsableMilestone, type MilestoneRow, milestoneJson } from './milestones/queries.ts'
+export { getMilestone } from './milestones/service.ts'

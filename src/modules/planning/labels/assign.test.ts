@@ -1,0 +1,63 @@
+import { describe, expect } from 'vitest'
+import { test } from '../../../../test/world.ts'
+import { storedProject } from '../../repository/commits/testing.ts'
+import { openMergeRequest } from '../../review/merge-requests/testing.ts'
+
+describe('labels of a merge request', () => {
+  test('are found among those of the project and of the groups around it, or made', async ({ world }) => {
+    const top = await world.group({ visibility: 'public' })
+    const group = await world.group({ visibility: 'public', parent: top })
+    const { id } = (await world.root.post(`/groups/${top.id}/labels`, { name: 'shared', color: 'red' })).json
+    const project = await storedProject(world, { group })
+    const own = (await world.root.post(`/projects/${project.id}/labels`, { name: 'own', color: 'red' })).json
+    const { record } = await openMergeRequest(world, { project, labels: 'shared, made ,own,shared' })
+    expect(record.labels).toEqual(['made', 'own', 'shared'])
+    expect((await world.root.get(`/projects/${project.id}/labels`)).json).toMatchObject([
+      { name: 'made', color: '#428BCA', is_project_label: true },
+      { id: own.id },
+      { id, is_project_label: false },
+    ])
+  })
+
+  test('of one title are the project’s own, then those of the nearest group', async ({ world }) => {
+    const top = await world.group({ visibility: 'public' })
+    const group = await world.group({ visibility: 'public', parent: top })
+    const project = await storedProject(world, { group })
+    const label = { name: 'bug', color: 'red' }
+    const inner = (await world.root.post(`/groups/${group.id}/labels`, label)).json
+    await world.root.post(`/groups/${top.id}/labels`, label)
+    const labelIn = async ({ at }: { at: string }) =>
+      (await world.root.get(`${at}/resource_label_events`)).json.map(
+        (event: { label: { id: number } }) => event.label.id,
+      )
+    expect(await labelIn(await openMergeRequest(world, { project, labels: 'bug' }))).toEqual([inner.id])
+    // One of the project from before there was that of a group.
+    const [own] = await world.rows(
+      `insert into labels (project_id, title, color) values ($1, 'bug', '#ff0000') returning id`,
+      [project.id],
+    )
+    const other = await openMergeRequest(world, { project, labels: 'bug', branch: 'other' })
+    expect(await labelIn(other)).toEqual([own.id])
+  })
+
+  test('are no more than there can be', async ({ world }) => {
+    const { record, project } = await openMergeRequest(world, { labels: ['a', ' ', 'x'.repeat(256)] })
+    expect(record.labels).toEqual(['a'])
+    const many = Array.from({ length: 1001 }, (_, index) => `label ${index}`)
+    const asked = { source_branch: 'main', target_branch: 'other', title: 'Many' }
+    expect(await world.root.post(`/projects/${project.id}/merge_requests`, { ...asked, labels: many })).toMatchObject({
+      status: 400,
+      json: { message: { labels: ['has too many (maximum is 1000)'] } },
+    })
+    expect((await world.root.get(`/projects/${project.id}/labels`)).json).toHaveLength(1)
+  })
+
+  test('are made once by who makes them twice at once', async ({ world }) => {
+    const { project } = await openMergeRequest(world)
+    const made = await Promise.all(
+      [1, 2, 3].map((each) => openMergeRequest(world, { project, branch: `b${each}`, labels: 'new,other' })),
+    )
+    for (const { record } of made) expect(record.labels).toEqual(['new', 'other'])
+    expect((await world.root.get(`/projects/${project.id}/labels`)).json).toHaveLength(2)
+  })
+})

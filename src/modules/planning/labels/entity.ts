@@ -1,0 +1,63 @@
+import { Type } from 'typebox'
+import { entity } from '../../../api/entity.ts'
+import { nullable } from '../../../api/schema.ts'
+import { textColor } from './colors.ts'
+import type { LabelReferenceRow, LabelRow } from './queries.ts'
+
+const reference = {
+  id: Type.Integer(),
+  name: Type.String(),
+  color: Type.String({ description: '#RRGGBB' }),
+  description: nullable(Type.String()),
+  text_color: Type.String({ description: 'What can be read upon the colour' }),
+}
+
+export const LabelReferenceSchema = Type.Object(reference)
+
+/** A label as other records carry it. */
+export const labelReference = ({ id, name, color, description }: LabelReferenceRow) => ({
+  id,
+  name,
+  color,
+  description,
+  text_color: textColor(color),
+})
+
+const label = {
+  ...reference,
+  subscribed: Type.Boolean({ description: 'The caller wants to hear of what gets it' }),
+  open_issues_count: Type.Optional(Type.Integer()),
+  closed_issues_count: Type.Optional(Type.Integer()),
+  open_merge_requests_count: Type.Optional(Type.Integer({ description: 'Those that the caller may read' })),
+}
+
+const labelOf = (row: LabelRow) => ({
+  ...labelReference(row),
+  subscribed: row.subscribed,
+  ...(row.open_merge_requests !== undefined && {
+    // There are no issues.
+    open_issues_count: 0,
+    closed_issues_count: 0,
+    open_merge_requests_count: row.open_merge_requests,
+  }),
+})
+
+export const ProjectLabel = entity({
+  name: 'ProjectLabel',
+  schema: Type.Object({
+    ...label,
+    priority: nullable(Type.Integer(), { description: 'The least is the first' }),
+    is_project_label: Type.Boolean({ description: 'It is not one of a group around' }),
+  }),
+  present: (row: LabelRow) => ({
+    ...labelOf(row),
+    priority: row.priority,
+    is_project_label: row.project_id !== null,
+  }),
+})
+
+export const GroupLabel = entity({
+  name: 'GroupLabel',
+  schema: Type.Object(label),
+  present: (row: LabelRow) => labelOf(row),
+})

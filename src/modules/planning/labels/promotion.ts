@@ -1,0 +1,28 @@
+import { groupPolicy } from '../../../access/group-policy.ts'
+import { allows } from '../../../access/policy.ts'
+import type { Ctx } from '../../../api/ctx.ts'
+import { forbidden, invalid } from '../../../kernel/failure.ts'
+import { loadGroup } from '../../groups/index.ts'
+import type { ProjectSubject } from '../../projects/index.ts'
+import { ensureGroupLabel, lockLabelsBelow, replaceLabelsBy } from './promotion-queries.ts'
+import type { LabelName, LabelRow } from './queries.ts'
+import { getLabel, lockLabel, recordLabel } from './service.ts'
+
+/**
+ * A label of a project becomes one of the group around it, and takes the place of those of the same title that projects
+ * below that have. The caller must be one who may change labels of the group.
+ */
+export async function promoteLabel(ctx: Ctx, project: ProjectSubject, names: readonly LabelName[]): Promise<LabelRow> {
+  const group = await loadGroup(project.namespace_id, ctx)
+  if (!group) throw invalid('Failed to promote project label to group label')
+  if (!allows(groupPolicy.admin_label, ctx.actor, group.facts)) throw forbidden()
+  const holder = { of: 'group', id: group.id } as const
+  return ctx.transaction(async (tx) => {
+    const own = { holder: { of: 'project', id: project.id }, caller: ctx.actor } as const
+    const label = await lockLabel(tx, own, names)
+    const id = await ensureGroupLabel(tx, group.id, label)
+    await replaceLabelsBy(tx, await lockLabelsBelow(tx, group.id, label.name), id)
+    await recordLabel(ctx, tx, 'label_promoted', holder, { label_id: id, title: label.name })
+    return getLabel(tx, { holder, caller: ctx.actor }, [{ id }])
+  })
+}

@@ -1,0 +1,109 @@
+import type { Caller } from '../../../access/actor.ts'
+import type { List } from '../../../api/page.ts'
+import type { Db, Tx } from '../../../db/db.ts'
+import { fuzzy } from '../../../db/fuzzy.ts'
+import { empty, raw, type Sql, sql } from '../../../db/sql.ts'
+import type { Timestamp } from '../../../db/types.ts'
+import { around, heldBy, type ProjectOrGroupHolder, projectsIn } from '../../groups/index.ts'
+import { readableMergeRequests, visibleProjects } from '../../projects/index.ts'
+
+/** A label as other records carry it. */
+export type LabelReferenceRow = {
+  readonly id: number
+  readonly name: string
+  readonly color: string
+  readonly description: string | null
+}
+
+/** A label as it is seen in a project or group. */
+export type LabelRow = LabelReferenceRow & {
+  /** Null when it is a group's. */
+  readonly project_id: number | null
+  readonly updated_at: Timestamp
+  /** The caller wants to hear of what gets it. */
+  readonly subscribed: boolean
+  /** That which it has in the project; in a group, null. */
+  readonly priority: number | null
+  /** Those that are open and that the caller may read; only when asked for. */
+  readonly open_merge_requests?: number
+}
+
+/** The label `alias` as one JSON value: `LabelReferenceRow`. */
+export const labelJson = (alias: string): Sql =>
+  raw(
+    `json_build_object('id', ${alias}.id, 'name', ${alias}.title, 'color', ${alias}.color, 'description', ${alias}.description)`,
+  )
+
+/** The labels of a merge request as one JSON value: `LabelReferenceRow[]`, by title. */
+export const labelsJson = (
+  mergeRequestId: Sql,
+): Sql => sql`(select coalesce(json_agg(${labelJson('l')} order by l.title, l.id), '[]')
+  from merge_request_labels ml join labels l on l.id = ml.label_id where ml.merge_request_id = ${mergeRequestId})`
+
+/** Where labels are looked at, and by whom. */
+export type Place = { readonly holder: ProjectOrGroupHolder; readonly caller: Caller }
+
+const columns = ({
+  holder,
+  caller,
+}: Place): Sql => sql`l.id, l.project_id, l.title as name, l.color, l.description, l.updated_at,
+  ${caller ? sql`exists (select from label_subscriptions s where s.label_id = l.id and s.user_id = ${caller.id})` : raw('false')} as subscribed,
+  ${
+    holder.of === 'project'
+      ? sql`(select lp.priority from label_priorities lp where lp.label_id = l.id and lp.project_id = ${holder.id})`
+      : raw('null::integer')
+  } as priority`
+
+const countColumn = ({ holder, caller }: Place): Sql => sql`, (
+  select count(*) from merge_request_labels ml join merge_requests m on m.id = ml.merge_request_id and m.state = 'opened'
+  join projects p on p.id = m.project_id
+  where ml.label_id = l.id and ${projectsIn(holder)} and not p.deleting and ${visibleProjects(caller)} and ${readableMergeRequests(caller)}
+  ) as open_merge_requests`
+
+/** Its own labels, with `ancestors` also those of the groups around. */
+const shown = ({ holder, caller }: Place, ancestors: boolean): Sql =>
+  ancestors ? around('l', holder, caller) : heldBy('l', holder)
+
+export type LabelFilters = {
+  readonly ancestors: boolean
+  readonly counts: boolean
+  readonly search: string | undefined
+}
+
+/** By title. */
+export const labelsOf = (place: Place, { ancestors, counts, search }: LabelFilters): List => ({
+  type: 'Label',
+  kept: true,
+  select: sql`select ${columns(place)}${counts ? countColumn(place) : empty} from labels l`,
+  from: raw('from labels l'),
+  key: raw('l.id'),
+  where: [shown(place, ancestors), ...(search?.trim() ? [fuzzy(search, ['l.title', 'l.description'])] : [])],
+  order: [
+    { by: raw('l.title'), direction: 'asc' },
+    { by: raw('l.id'), direction: 'asc' },
+  ],
+})
+
+/** A label by its number or title. */
+export type LabelName = { readonly id: number } | { readonly title: string }
+
+/** Of several with one title, the project's own comes first, then that of the nearest group. */
+const named = (name: LabelName): Sql => ('id' in name ? sql`l.id = ${name.id}` : sql`l.title = ${name.title}`)
+const nearest = raw(`order by l.project_id is null,
+  (select cardinality(n.traversal_ids) from namespaces n where n.id = l.namespace_id) desc limit 1`)
+
+export const findLabel = (
+  db: Db,
+  place: Place,
+  name: LabelName,
+  { ancestors }: { ancestors: boolean },
+): Promise<LabelRow | undefined> =>
+  db.row<LabelRow>(
+    sql`select ${columns(place)} from labels l where ${named(name)} and ${shown(place, ancestors)} ${nearest}`,
+  )
+
+/** The same, of its own, which nobody else changes or puts on something until the transaction ends. */
+export const lockOwnLabel = (tx: Tx, place: Place, name: LabelName): Promise<LabelRow | undefined> =>
+  tx.row<LabelRow>(
+    sql`select ${columns(place)} from labels l where ${named(name)} and ${shown(place, false)} for update of l`,
+  )

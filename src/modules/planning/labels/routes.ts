@@ -1,0 +1,158 @@
+import type { Ctx } from '../../../api/ctx.ts'
+import { endpoint, unchanged } from '../../../api/endpoint.ts'
+import { fetchPage } from '../../../api/page.ts'
+import { Flag, Id, Nullable, Optional, Params, Text, Whole } from '../../../api/params/types.ts'
+import { type Kind, ofProjectsAndGroups, type ProjectOrGroupHolder } from '../../groups/index.ts'
+import { GroupLabel, ProjectLabel } from './entity.ts'
+import { type LabelName, type LabelRow, labelsOf } from './queries.ts'
+import { createLabel, editLabel, getLabel, namesIn, removeLabel, setSubscription } from './service.ts'
+
+const label_id = Text({ description: 'Number or title of the label' })
+/** The older way to name a label, apart from the path. */
+const apart = {
+  label_id: Optional(Id({ description: 'Number of the label' })),
+  name: Optional(Text({ description: 'Title of the label' })),
+}
+const color = Text({ description: '#RRGGBB, or a name that CSS knows' })
+const description = Optional(Nullable(Text({ description: 'What it is for' })))
+const priority = { priority: Optional(Nullable(Whole({ minimum: 0, description: 'The least is the first' }))) }
+const include_ancestor_groups = Flag({ default: true, description: 'Also those of the groups around' })
+
+/** Groups rank nothing. Handlers see what is declared and no more: there it is absent. */
+const ranking = (of: Kind['of']) => (of === 'project' ? priority : {}) as typeof priority
+
+const namedApart = ({ label_id: id, name: title }: { label_id?: number; name?: string }): LabelName[] =>
+  title === undefined ? [{ id: id! }] : [{ title }]
+
+const changedAt = async (holder: ProjectOrGroupHolder, names: readonly LabelName[], { db, actor }: Ctx) =>
+  (await getLabel(db, { holder, caller: actor }, names, { ancestors: false })).updated_at
+
+const subscribing = (
+  { of, base, subject, holderOf }: Kind,
+  verb: 'subscribe' | 'unsubscribe',
+  summary: string,
+  already: string,
+) =>
+  endpoint({
+    method: 'POST',
+    path: `${base}/labels/:label_id/${verb}`,
+    summary,
+    subject,
+    allow: 'subscribe_to_label',
+    params: Params({ label_id }),
+    unchanged: already,
+    returns: of === 'project' ? ProjectLabel : GroupLabel,
+    handle: async ({ subject: held, params, ctx }) =>
+      (await setSubscription(ctx, holderOf(held), namesIn(params.label_id), verb === 'subscribe')) ?? unchanged,
+  })
+
+export const labelRoutes = ofProjectsAndGroups((kind) => {
+  const { of, base, subject, holderOf } = kind
+  const path = `${base}/labels` as const
+  const returns = of === 'project' ? ProjectLabel : GroupLabel
+  const changes = {
+    new_name: Optional(Text({ description: 'New title' })),
+    color: Optional(color),
+    description,
+    ...ranking(of),
+  }
+  const atLeastOneOf = Object.keys(changes) as (keyof typeof changes)[]
+  return [
+    endpoint({
+      method: 'GET',
+      path,
+      summary: `List labels of a ${of}, by title`,
+      subject,
+      allow: 'read_label',
+      params: Params({
+        with_counts: Flag({ default: false, description: 'With how much that is open has them' }),
+        include_ancestor_groups,
+        search: Optional(Text({ description: 'Part of title or description' })),
+      }),
+      paged: true,
+      returns,
+      handle: ({ subject: held, params: { include_ancestor_groups: ancestors, with_counts, search }, page, ctx }) => {
+        const place = { holder: holderOf(held), caller: ctx.actor }
+        return fetchPage<LabelRow>(ctx.db, labelsOf(place, { ancestors, counts: with_counts, search }), page)
+      },
+    }),
+
+    endpoint({
+      method: 'GET',
+      path: `${path}/:label_id`,
+      summary: `One label of a ${of}`,
+      subject,
+      allow: 'read_label',
+      params: Params({ label_id, include_ancestor_groups }),
+      returns,
+      handle: ({ subject: held, params: { label_id: text, include_ancestor_groups: ancestors }, ctx }) =>
+        getLabel(ctx.db, { holder: holderOf(held), caller: ctx.actor }, namesIn(text), { ancestors }),
+    }),
+
+    endpoint({
+      method: 'POST',
+      path,
+      summary: `Create a label of a ${of}`,
+      subject,
+      allow: 'admin_label',
+      params: Params({ name: Text({ description: 'Title' }), color, description, ...ranking(of) }),
+      returns,
+      handle: ({ subject: held, params, ctx }) => createLabel(ctx, holderOf(held), params),
+    }),
+
+    endpoint({
+      method: 'PUT',
+      path: `${path}/:label_id`,
+      summary: `Change a label of a ${of}`,
+      subject,
+      allow: 'admin_label',
+      params: Params({ label_id, ...changes }, { atLeastOneOf }),
+      returns,
+      handle: ({ subject: held, params: { label_id: text, new_name: name, ...rest }, ctx }) =>
+        editLabel(ctx, holderOf(held), namesIn(text), { name, ...rest }),
+    }),
+
+    endpoint({
+      method: 'PUT',
+      path,
+      summary: `Change a label of a ${of}: older form`,
+      deprecated: true,
+      subject,
+      allow: 'admin_label',
+      params: Params({ ...apart, ...changes }, { exactlyOneOf: ['label_id', 'name'], atLeastOneOf }),
+      returns,
+      handle: ({ subject: held, params, ctx }) => {
+        const { label_id: _, name: __, new_name: name, ...rest } = params
+        return editLabel(ctx, holderOf(held), namedApart(params), { name, ...rest })
+      },
+    }),
+
+    endpoint({
+      method: 'DELETE',
+      path: `${path}/:label_id`,
+      summary: `Delete a label of a ${of}`,
+      subject,
+      allow: 'admin_label',
+      params: Params({ label_id }),
+      changedAt: (held, params, ctx) => changedAt(holderOf(held), namesIn(params.label_id), ctx),
+      returns: null,
+      handle: ({ subject: held, params, ctx }) => removeLabel(ctx, holderOf(held), namesIn(params.label_id)),
+    }),
+
+    endpoint({
+      method: 'DELETE',
+      path,
+      summary: `Delete a label of a ${of}: older form`,
+      deprecated: true,
+      subject,
+      allow: 'admin_label',
+      params: Params(apart, { exactlyOneOf: ['label_id', 'name'] }),
+      changedAt: (held, params, ctx) => changedAt(holderOf(held), namedApart(params), ctx),
+      returns: null,
+      handle: ({ subject: held, params, ctx }) => removeLabel(ctx, holderOf(held), namedApart(params)),
+    }),
+
+    subscribing(kind, 'subscribe', 'Hear of what gets a label', 'The caller hears of it already'),
+    subscribing(kind, 'unsubscribe', 'No longer hear of what gets a label', 'The caller does not hear of it'),
+  ]
+})

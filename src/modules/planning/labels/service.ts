@@ -1,0 +1,155 @@
+import type { Ctx } from '../../../api/ctx.ts'
+import type { Db, Tx } from '../../../db/db.ts'
+import { violatedUnique } from '../../../db/violations.ts'
+import { emit } from '../../../events/log.ts'
+import { complaintsOf, taken, tooLong } from '../../../kernel/complaints.ts'
+import { conflict, invalidFields, notFound } from '../../../kernel/failure.ts'
+import { type Holder, type ProjectOrGroupHolder, placeOf } from '../../groups/index.ts'
+import { parseColor } from './colors.ts'
+import {
+  deleteLabel,
+  deleteSubscription,
+  insertLabel,
+  insertSubscription,
+  type LabelValues,
+  savePriority,
+  updateLabel,
+} from './edit-queries.ts'
+import { findLabel, type LabelName, type LabelRow, lockOwnLabel, type Place } from './queries.ts'
+import { titleComplaints } from './titles.ts'
+
+const longestDescription = 65_536
+
+/** What a path may mean: digits are a number, but there may be a title of digits, too. */
+export const namesIn = (text: string): LabelName[] => [
+  ...(/^\d{1,15}$/.test(text) ? [{ id: Number(text) }] : []),
+  { title: text },
+]
+
+/** The first that there is. */
+async function firstOf(
+  names: readonly LabelName[],
+  look: (name: LabelName) => Promise<LabelRow | undefined>,
+): Promise<LabelRow> {
+  for (const name of names) {
+    const label = await look(name)
+    if (label) return label
+  }
+  throw notFound('Label')
+}
+
+/** A label that a place has, one of the groups around included with `ancestors`. */
+export const getLabel = (
+  db: Db,
+  place: Place,
+  names: readonly LabelName[],
+  { ancestors = true } = {},
+): Promise<LabelRow> => firstOf(names, (name) => findLabel(db, place, name, { ancestors }))
+
+export const lockLabel = (tx: Tx, place: Place, names: readonly LabelName[]): Promise<LabelRow> =>
+  firstOf(names, (name) => lockOwnLabel(tx, place, name))
+
+/** What may be kept of a label; fails with all complaints. */
+function checked({ name, color, description }: LabelValues): LabelValues {
+  const parsed = parseColor(color)
+  const complaints = complaintsOf({
+    title: titleComplaints(name),
+    color: parsed === undefined ? ['must be a valid color code'] : [],
+    description: [...(description ?? '')].length > longestDescription ? [tooLong(longestDescription)] : [],
+  })
+  if (complaints) throw invalidFields(complaints)
+  return { name: name.trim(), color: parsed!, description }
+}
+
+export type LabelChanges = { readonly [K in keyof LabelValues]?: LabelValues[K] | undefined } & {
+  readonly priority?: number | null | undefined
+}
+
+/** Its title is that of no other label that the place has. */
+export async function createLabel(
+  ctx: Ctx,
+  holder: ProjectOrGroupHolder,
+  { name, color, description = null, priority }: LabelChanges & { readonly name: string; readonly color: string },
+): Promise<LabelRow> {
+  const values = checked({ name, color, description })
+  const place = { holder, caller: ctx.actor }
+  return ctx.transaction(async (tx) => {
+    const exists = await findLabel(tx, place, { title: values.name }, { ancestors: true })
+    const id = exists ? undefined : await insertLabel(tx, holder, values)
+    if (id === undefined) throw conflict('Label already exists')
+    if (priority !== undefined) await savePriority(tx, holder.id, id, priority)
+    await recordLabel(ctx, tx, 'label_created', holder, { label_id: id, title: values.name })
+    return getLabel(tx, place, [{ id }])
+  })
+}
+
+/** What is absent stays. A project ranks labels of groups around it, too, but changes nothing else of them. */
+export async function editLabel(
+  ctx: Ctx,
+  holder: ProjectOrGroupHolder,
+  names: readonly LabelName[],
+  { priority, ...changes }: LabelChanges,
+): Promise<LabelRow> {
+  const place = { holder, caller: ctx.actor }
+  const changesLabel = Object.values(changes).some((value) => value !== undefined)
+  return ctx
+    .transaction(async (tx) => {
+      const held = changesLabel ? await lockLabel(tx, place, names) : await getLabel(tx, place, names)
+      if (changesLabel) await changeLabel(tx, place, held, changes)
+      if (priority !== undefined) await savePriority(tx, holder.id, held.id, priority)
+      await recordLabel(ctx, tx, 'label_updated', holder, {
+        label_id: held.id,
+        title: changes.name?.trim() ?? held.name,
+      })
+      return getLabel(tx, place, [{ id: held.id }])
+    })
+    .catch((error: unknown) => {
+      throw violatedUnique(error)?.startsWith('labels_') ? invalidFields({ title: [taken] }) : error
+    })
+}
+
+async function changeLabel(
+  tx: Tx,
+  place: Place,
+  held: LabelRow,
+  changes: Omit<LabelChanges, 'priority'>,
+): Promise<void> {
+  const values = checked({
+    name: changes.name ?? held.name,
+    color: changes.color ?? held.color,
+    description: changes.description === undefined ? held.description : changes.description,
+  })
+  const other = await findLabel(tx, place, { title: values.name }, { ancestors: true })
+  if (other && other.id !== held.id && values.name !== held.name) throw invalidFields({ title: [taken] })
+  await updateLabel(tx, held.id, values)
+}
+
+export async function removeLabel(ctx: Ctx, holder: ProjectOrGroupHolder, names: readonly LabelName[]): Promise<void> {
+  await ctx.transaction(async (tx) => {
+    const held = await lockLabel(tx, { holder, caller: ctx.actor }, names)
+    await deleteLabel(tx, held.id)
+    await recordLabel(ctx, tx, 'label_deleted', holder, { label_id: held.id, title: held.name })
+  })
+}
+
+/** The label as it is then; nothing when it was so already. */
+export async function setSubscription(
+  ctx: Ctx,
+  holder: ProjectOrGroupHolder,
+  names: readonly LabelName[],
+  wanted: boolean,
+): Promise<LabelRow | undefined> {
+  const place = { holder, caller: ctx.actor }
+  const { id } = await getLabel(ctx.db, place, names)
+  const change = wanted ? insertSubscription : deleteSubscription
+  const changed = await ctx.transaction((tx) => change(tx, ctx.actor!.id, id))
+  return changed ? getLabel(ctx.db, place, [{ id }]) : undefined
+}
+
+export const recordLabel = (
+  ctx: Ctx,
+  tx: Tx,
+  kind: string,
+  holder: Holder,
+  payload: { readonly label_id: number; readonly title: string },
+) => emit(tx, { kind, ...placeOf(holder), actorId: ctx.actor!.id, payload })

@@ -1,0 +1,12 @@
+import { blank, tooLong } from '../../../kernel/complaints.ts'
+
+const longest = 255
+
+/** Complaints about the title of a label: lists of them are separated by commas. */
+export const titleComplaints = (title: string): string[] => {
+  if (title.trim() === '') return [blank]
+  return [
+    ...([...title].length > longest ? [tooLong(longest)] : []),
+    ...(/[,\p{Cc}]/u.test(title) ? ['is invalid'] : []),
+  ]
+}

@@ -1,0 +1,43 @@
+import { Type } from 'typebox'
+import type { Ctx } from '../../../api/ctx.ts'
+import { entity } from '../../../api/entity.ts'
+import { dateOnly, nullable, timestamp } from '../../../api/schema.ts'
+import type { DatedMilestoneRow, MilestoneRow } from './queries.ts'
+
+const fields = {
+  id: Type.Integer(),
+  iid: Type.Integer({ description: 'Its number in the project or group' }),
+  project_id: Type.Optional(Type.Integer({ description: 'Of milestones of a project' })),
+  group_id: Type.Optional(Type.Integer({ description: 'Of milestones of a group' })),
+  title: Type.String(),
+  description: nullable(Type.String()),
+  state: Type.String({ description: 'active or closed' }),
+  created_at: timestamp(),
+  updated_at: timestamp(),
+  due_date: nullable(dateOnly()),
+  start_date: nullable(dateOnly()),
+  web_url: Type.String(),
+}
+
+export const MilestoneSchema = Type.Object(fields)
+
+/** A milestone as other records carry it. */
+export const milestoneRecord = (milestone: MilestoneRow, { site }: Pick<Ctx, 'site'>) => ({
+  id: milestone.id,
+  iid: milestone.iid,
+  ...(milestone.project_id === null ? { group_id: milestone.namespace_id! } : { project_id: milestone.project_id }),
+  title: milestone.title,
+  description: milestone.description,
+  state: milestone.state,
+  created_at: milestone.created_at,
+  updated_at: milestone.updated_at,
+  due_date: milestone.due_date,
+  start_date: milestone.start_date,
+  web_url: `${site.url}/${milestone.project_id === null ? 'groups/' : ''}${milestone.full_path}/-/milestones/${milestone.iid}`,
+})
+
+export const Milestone = entity({
+  name: 'Milestone',
+  schema: Type.Object({ ...fields, expired: Type.Boolean({ description: 'The day it was due is over' }) }),
+  present: (row: DatedMilestoneRow, ctx) => ({ ...milestoneRecord(row, ctx), expired: row.expired }),
+})

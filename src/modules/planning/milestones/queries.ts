@@ -1,0 +1,96 @@
+import type { Caller } from '../../../access/actor.ts'
+import type { List } from '../../../api/page.ts'
+import type { Db } from '../../../db/db.ts'
+import { fuzzy } from '../../../db/fuzzy.ts'
+import { raw, type Sql, sql } from '../../../db/sql.ts'
+import type { DateOnly, Timestamp } from '../../../db/types.ts'
+import { around, heldBy, type ProjectOrGroupHolder, reaching } from '../../groups/index.ts'
+
+export const milestoneStates = ['active', 'closed'] as const
+
+export type MilestoneRow = {
+  readonly id: number
+  /** Its number in the project or group. */
+  readonly iid: number
+  /** One of the two is null. */
+  readonly project_id: number | null
+  readonly namespace_id: number | null
+  /** Of what it belongs to. */
+  readonly full_path: string
+  readonly title: string
+  readonly description: string | null
+  readonly state: (typeof milestoneStates)[number]
+  readonly start_date: DateOnly | null
+  readonly due_date: DateOnly | null
+  readonly created_at: Timestamp
+  readonly updated_at: Timestamp
+}
+
+/** As it is shown by itself. */
+export type DatedMilestoneRow = MilestoneRow & { readonly expired: boolean }
+
+const pathOf = (alias: string): string =>
+  `coalesce((select p.full_path from projects p where p.id = ${alias}.project_id), (select n.full_path from namespaces n where n.id = ${alias}.namespace_id))`
+
+const time = (column: string): string => `to_char(${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`
+
+/** The milestone `alias` as one JSON value: a `MilestoneRow`, null where there is none. */
+export const milestoneJson = (alias: string): Sql =>
+  raw(`case when ${alias}.id is not null then json_build_object('id', ${alias}.id, 'iid', ${alias}.iid,
+    'project_id', ${alias}.project_id, 'namespace_id', ${alias}.namespace_id, 'full_path', ${pathOf(alias)},
+    'title', ${alias}.title, 'description', ${alias}.description, 'state', ${alias}.state, 'start_date', ${alias}.start_date,
+    'due_date', ${alias}.due_date, 'created_at', ${time(`${alias}.created_at`)}, 'updated_at', ${time(`${alias}.updated_at`)}) end`)
+
+const columns =
+  raw(`ms.id, ms.iid, ms.project_id, ms.namespace_id, ${pathOf('ms')} as full_path, ms.title, ms.description, ms.state,
+  ms.start_date, ms.due_date, ms.created_at, ms.updated_at, coalesce(ms.due_date < current_date, false) as expired`)
+
+export type MilestoneFilters = {
+  readonly iids?: readonly number[] | undefined
+  readonly state: (typeof milestoneStates)[number] | 'all'
+  readonly title?: string | undefined
+  readonly search?: string | undefined
+  /** Also those of the groups around. */
+  readonly ancestors: boolean
+}
+
+/** The newest first. */
+export const milestonesOf = (
+  holder: ProjectOrGroupHolder,
+  caller: Caller,
+  { iids, state, title, search, ancestors }: MilestoneFilters,
+): List => ({
+  type: 'Milestone',
+  kept: true,
+  select: sql`select ${columns} from milestones ms`,
+  from: raw('from milestones ms'),
+  where: [
+    ancestors ? around('ms', holder, caller) : heldBy('ms', holder),
+    ...(iids ? [sql`ms.iid = any(${iids}::integer[])`] : []),
+    ...(state === 'all' ? [] : [sql`ms.state = ${state}`]),
+    ...(title === undefined ? [] : [sql`ms.title = ${title}`]),
+    ...(search?.trim() ? [fuzzy(search, ['ms.title', 'ms.description'])] : []),
+  ],
+  order: [{ by: raw('ms.id'), direction: 'desc' }],
+  keyset: { direction: 'desc' },
+})
+
+/** One of its own. */
+export const findMilestone = (
+  db: Db,
+  holder: ProjectOrGroupHolder,
+  id: number,
+): Promise<DatedMilestoneRow | undefined> =>
+  db.row<DatedMilestoneRow>(sql`select ${columns} from milestones ms where ms.id = ${id} and ${heldBy('ms', holder)}`)
+
+/** The id of a milestone that a project may use; nothing for others. */
+export const findUsableMilestone = async (
+  db: Db,
+  projectId: number,
+  milestoneId: number,
+): Promise<number | undefined> =>
+  (
+    await db.row<{ id: number }>(
+      sql`select ms.id from milestones ms where ms.id = ${milestoneId} and ${reaching('ms', sql`${projectId}`)}`,
+    )
+  )?.id

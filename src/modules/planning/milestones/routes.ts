@@ -1,0 +1,111 @@
+import { endpoint } from '../../../api/endpoint.ts'
+import { fetchPage } from '../../../api/page.ts'
+import { DateOnly, Flag, Id, List, Nullable, OneOf, Optional, Params, Text, Whole } from '../../../api/params/types.ts'
+import { ofProjectsAndGroups } from '../../groups/index.ts'
+import { project } from '../../projects/index.ts'
+import { Milestone } from './entity.ts'
+import { type DatedMilestoneRow, milestoneStates, milestonesOf } from './queries.ts'
+import { createMilestone, editMilestone, getMilestone, promoteMilestone, removeMilestone } from './service.ts'
+
+const milestone_id = Id({ description: 'Id of the milestone' })
+const title = Text({ description: 'Title' })
+const attributes = {
+  description: Optional(Nullable(Text({ description: 'What it is about' }))),
+  start_date: Optional(Nullable(DateOnly({ description: 'The day it begins' }))),
+  due_date: Optional(Nullable(DateOnly({ description: 'The day it is due, not before it begins' }))),
+}
+const changes = {
+  title: Optional(title),
+  ...attributes,
+  state_event: Optional(OneOf(['close', 'activate'], { description: 'What is done to it' })),
+}
+
+export const milestoneRoutes = [
+  ...ofProjectsAndGroups(({ of, base, subject, holderOf }) => {
+    const path = `${base}/milestones` as const
+    return [
+      endpoint({
+        method: 'GET',
+        path,
+        summary: `List milestones of a ${of}, the newest first`,
+        subject,
+        allow: 'read_milestone',
+        params: Params({
+          iids: Optional(List(Whole(), { description: 'Only those of these numbers' })),
+          state: OneOf([...milestoneStates, 'all'], { default: 'all', description: 'Only those in this state' }),
+          title: Optional(Text({ description: 'Only that of this title' })),
+          search: Optional(Text({ description: 'Part of title or description' })),
+          include_parent_milestones: Flag({ default: false, description: 'Also those of the groups around' }),
+        }),
+        paged: true,
+        returns: Milestone,
+        handle: ({ subject: held, params: { include_parent_milestones: ancestors, ...filters }, page, ctx }) =>
+          fetchPage<DatedMilestoneRow>(
+            ctx.db,
+            milestonesOf(holderOf(held), ctx.actor, { ...filters, ancestors }),
+            page,
+          ),
+      }),
+
+      endpoint({
+        method: 'GET',
+        path: `${path}/:milestone_id`,
+        summary: `One milestone of a ${of}`,
+        subject,
+        allow: 'read_milestone',
+        params: Params({ milestone_id }),
+        returns: Milestone,
+        handle: ({ subject: held, params, ctx }) => getMilestone(ctx, holderOf(held), params.milestone_id),
+      }),
+
+      endpoint({
+        method: 'POST',
+        path,
+        summary: `Create a milestone of a ${of}`,
+        subject,
+        allow: 'admin_milestone',
+        params: Params({ title, ...attributes }),
+        returns: Milestone,
+        handle: ({ subject: held, params, ctx }) => createMilestone(ctx, holderOf(held), params),
+      }),
+
+      endpoint({
+        method: 'PUT',
+        path: `${path}/:milestone_id`,
+        summary: `Change, close or activate a milestone of a ${of}`,
+        subject,
+        allow: 'admin_milestone',
+        params: Params(
+          { milestone_id, ...changes },
+          { atLeastOneOf: Object.keys(changes) as (keyof typeof changes)[] },
+        ),
+        returns: Milestone,
+        handle: ({ subject: held, params: { milestone_id: id, ...input }, ctx }) =>
+          editMilestone(ctx, holderOf(held), id, input),
+      }),
+
+      endpoint({
+        method: 'DELETE',
+        path: `${path}/:milestone_id`,
+        summary: `Delete a milestone of a ${of}`,
+        subject,
+        allow: 'admin_milestone',
+        params: Params({ milestone_id }),
+        returns: null,
+        handle: ({ subject: held, params, ctx }) => removeMilestone(ctx, holderOf(held), params.milestone_id),
+      }),
+    ]
+  }),
+
+  endpoint({
+    method: 'POST',
+    path: '/projects/:id/milestones/:milestone_id/promote',
+    summary: 'Make a milestone of a project one of the group around it, in the place of those of its title below',
+    subject: project,
+    allow: 'admin_milestone',
+    params: Params({ milestone_id }),
+    status: 200,
+    returns: Milestone,
+    handle: ({ subject, params, ctx }) => promoteMilestone(ctx, subject, params.milestone_id),
+  }),
+]

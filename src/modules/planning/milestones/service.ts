@@ -1,0 +1,173 @@
+import { groupPolicy } from '../../../access/group-policy.ts'
+import { allows } from '../../../access/policy.ts'
+import type { Ctx } from '../../../api/ctx.ts'
+import type { Tx } from '../../../db/db.ts'
+import { violatedUnique } from '../../../db/violations.ts'
+import { emit, type FeedAction } from '../../../events/log.ts'
+import { blank, complaintsOf, tooLong } from '../../../kernel/complaints.ts'
+import { type FieldComplaints, forbidden, invalid, rowNotFound } from '../../../kernel/failure.ts'
+import { rubyHash } from '../../../kernel/ruby-hash.ts'
+import { loadGroup, type ProjectOrGroupHolder, placeOf } from '../../groups/index.ts'
+import type { ProjectSubject } from '../../projects/index.ts'
+import {
+  deleteMilestone,
+  type HeldMilestone,
+  insertMilestone,
+  isTitleTaken,
+  lockMilestone,
+  lockMilestonesBelow,
+  type MilestoneValues,
+  replaceMilestonesBy,
+  updateMilestone,
+} from './edit-queries.ts'
+import { type DatedMilestoneRow, findMilestone } from './queries.ts'
+
+const longest = { title: 255, description: 65_536 }
+const used = 'already being used for another group or project milestone.'
+
+/** Compat: validations of milestones come as one text. */
+const refuse = (verb: 'create' | 'update', fields: FieldComplaints) =>
+  invalid(`Failed to ${verb} milestone ${rubyHash(fields)}`)
+
+function check(verb: 'create' | 'update', { title, description, start_date, due_date }: MilestoneValues): void {
+  const complaints = complaintsOf({
+    title: titleComplaints(title),
+    description: [...(description ?? '')].length > longest.description ? [tooLong(longest.description)] : [],
+    // Days as text sort by time.
+    due_date:
+      start_date !== null && due_date !== null && due_date < start_date ? ['must be greater than start date'] : [],
+  })
+  if (complaints) throw refuse(verb, complaints)
+}
+
+const titleComplaints = (title: string): string[] => {
+  if (title.trim() === '') return [blank]
+  return [
+    ...([...title].length > longest.title ? [tooLong(longest.title)] : []),
+    ...(/\p{Cc}/u.test(title) ? ['is invalid'] : []),
+  ]
+}
+
+const asUsed =
+  (verb: 'create' | 'update') =>
+  (error: unknown): never => {
+    throw violatedUnique(error)?.endsWith('_title') ? refuse(verb, { title: [used] }) : error
+  }
+
+export async function getMilestone(ctx: Ctx, holder: ProjectOrGroupHolder, id: number): Promise<DatedMilestoneRow> {
+  const milestone = await findMilestone(ctx.db, holder, id)
+  if (!milestone) throw rowNotFound()
+  return milestone
+}
+
+export type MilestoneInput = {
+  readonly [K in Exclude<keyof MilestoneValues, 'state'>]?: MilestoneValues[K] | undefined
+}
+
+/** Its title is that of no other of the place, or around it. */
+export async function createMilestone(
+  ctx: Ctx,
+  holder: ProjectOrGroupHolder,
+  { title, description = null, start_date = null, due_date = null }: MilestoneInput & { readonly title: string },
+): Promise<DatedMilestoneRow> {
+  const values = { title: title.trim(), description, start_date, due_date, state: 'active' } as const
+  check('create', values)
+  const { id } = await ctx
+    .transaction(async (tx) => {
+      if (await isTitleTaken(tx, holder, ctx.actor, values.title)) throw refuse('create', { title: [used] })
+      const made = await insertMilestone(tx, holder, values)
+      await record(ctx, tx, 'milestone_created', holder, made, 'created')
+      return made
+    })
+    .catch(asUsed('create'))
+  return getMilestone(ctx, holder, id)
+}
+
+const stateAfter = { close: 'closed', activate: 'active' } as const
+const kindOf = { closed: 'milestone_closed', active: 'milestone_reopened' } as const
+
+/** What is absent stays. */
+export async function editMilestone(
+  ctx: Ctx,
+  holder: ProjectOrGroupHolder,
+  id: number,
+  { state_event, ...input }: MilestoneInput & { readonly state_event?: keyof typeof stateAfter | undefined },
+): Promise<DatedMilestoneRow> {
+  await ctx
+    .transaction(async (tx) => {
+      const held = await lockMilestone(tx, holder, id)
+      if (!held) throw rowNotFound()
+      const values = valuesAfter(held, input, state_event && stateAfter[state_event])
+      check('update', values)
+      if (values.title !== held.title && (await isTitleTaken(tx, holder, ctx.actor, values.title)))
+        throw refuse('update', { title: [used] })
+      await updateMilestone(tx, id, values)
+      const now = { ...held, ...values }
+      if (values.state === held.state) await record(ctx, tx, 'milestone_updated', holder, now)
+      else await record(ctx, tx, kindOf[values.state], holder, now, values.state === 'closed' ? 'closed' : 'reopened')
+    })
+    .catch(asUsed('update'))
+  return getMilestone(ctx, holder, id)
+}
+
+const valuesAfter = (
+  held: MilestoneValues,
+  { title, description, start_date, due_date }: MilestoneInput,
+  state = held.state,
+): MilestoneValues => ({
+  title: title?.trim() ?? held.title,
+  description: description === undefined ? held.description : description,
+  start_date: start_date === undefined ? held.start_date : start_date,
+  due_date: due_date === undefined ? held.due_date : due_date,
+  state,
+})
+
+export async function removeMilestone(ctx: Ctx, holder: ProjectOrGroupHolder, id: number): Promise<void> {
+  await ctx.transaction(async (tx) => {
+    const held = await lockMilestone(tx, holder, id)
+    if (!held) throw rowNotFound()
+    await deleteMilestone(tx, id)
+    await record(ctx, tx, 'milestone_deleted', holder, held, 'destroyed')
+  })
+}
+
+/**
+ * A milestone of a project becomes one of the group around it, and takes the place of those of the same title that projects
+ * below that have. The caller must be one who may change milestones of the group.
+ */
+export async function promoteMilestone(ctx: Ctx, project: ProjectSubject, id: number): Promise<DatedMilestoneRow> {
+  const group = await loadGroup(project.namespace_id, ctx)
+  if (!group) throw invalid('Project does not belong to a group.')
+  if (!allows(groupPolicy.admin_milestone, ctx.actor, group.facts)) throw forbidden()
+  const holder = { of: 'group', id: group.id } as const
+  const made = await ctx
+    .transaction(async (tx) => {
+      const held = await lockMilestone(tx, { of: 'project', id: project.id }, id)
+      if (!held) throw rowNotFound()
+      if (await isTitleTaken(tx, holder, ctx.actor, held.title)) throw invalid(`Title ${used}`)
+      const promoted = await insertMilestone(tx, holder, held)
+      await replaceMilestonesBy(tx, await lockMilestonesBelow(tx, group.id, held.title), promoted.id)
+      await record(ctx, tx, 'milestone_promoted', holder, promoted)
+      return promoted
+    })
+    .catch((error: unknown) => {
+      throw violatedUnique(error)?.endsWith('_title') ? invalid(`Title ${used}`) : error
+    })
+  return getMilestone(ctx, holder, made.id)
+}
+
+const record = (
+  ctx: Ctx,
+  tx: Tx,
+  kind: string,
+  holder: ProjectOrGroupHolder,
+  { id, iid, title }: HeldMilestone,
+  action?: FeedAction,
+) =>
+  emit(tx, {
+    kind,
+    ...placeOf(holder),
+    actorId: ctx.actor!.id,
+    payload: { milestone_id: id, iid, title },
+    ...(action && { feed: [{ action, target: { type: 'Milestone', id, iid, title } }] }),
+  })

@@ -1,0 +1,82 @@
+import { describe, expect } from 'vitest'
+import { contextFor } from '../../../../test/contexts.ts'
+import { test } from '../../../../test/world.ts'
+import { removeMarkedProjects } from '../projects/jobs.ts'
+
+describe('archiving', () => {
+  test('D2-ARCHIVE-SETS-FLAG, D2-ARCHIVE-IDEMPOTENT, D2-UNARCHIVE-IDEMPOTENT: twice is as once, and is told once', async ({
+    world,
+  }) => {
+    const project = await world.project()
+    const call = (verb: string) => world.root.post(`/projects/${project.id}/${verb}`)
+    for (const verb of ['unarchive', 'archive', 'archive', 'unarchive', 'unarchive'])
+      expect(await call(verb)).toMatchObject({
+        status: 201,
+        json: { id: project.id, archived: verb === 'archive' },
+      })
+    const events = await world.rows(
+      `select kind from events where project_id = $1 and kind like 'project_%archived' order by id`,
+      [project.id],
+    )
+    expect(events.map(({ kind }: { kind: string }) => kind)).toEqual(['project_archived', 'project_unarchived'])
+  })
+
+  test.for([
+    ['none', 404],
+    ['maintainer', 403],
+    ['owner', 201],
+  ] as const)('D2-ARCHIVE-CALLERS: is for owners and administrators: %s gets %i', async ([who, status], { world }) => {
+    const ann = await world.user()
+    const project = await world.project({ group: await world.group({ members: who === 'none' ? [] : [[ann, who]] }) })
+    for (const verb of ['archive', 'unarchive']) {
+      expect((await ann.post(`/projects/${project.id}/${verb}`)).status).toBe(status)
+      expect((await world.anonymous.post(`/projects/${project.id}/${verb}`)).status).toBe(401)
+      expect((await world.root.post(`/projects/${project.id}/${verb}`)).status).toBe(201)
+    }
+  })
+
+  test('an archived project is read, but not written to', async ({ world }) => {
+    const project = await world.project({ initialize_with_readme: true })
+    await world.root.post(`/projects/${project.id}/archive`)
+    const file = `/projects/${project.id}/repository/files/README.md`
+    expect((await world.root.get(`${file}?ref=master`)).status).toBe(200)
+    const write = { branch: 'master', content: 'x', commit_message: 'x' }
+    expect((await world.root.put(file, write)).status).toBe(403)
+    await world.root.post(`/projects/${project.id}/unarchive`)
+    expect((await world.root.put(file, write)).status).toBe(200)
+  })
+})
+
+describe('POST /projects/:id/restore', () => {
+  test('D2-RESTORE: takes back the mark, and the project is active again', async ({ world }) => {
+    const project = await world.project()
+    const restore = () => world.root.post(`/projects/${project.id}/restore`)
+    expect(await restore()).toMatchObject({ status: 400, json: { message: 'Project is not marked for deletion' } })
+    await world.root.delete(`/projects/${project.id}`)
+    await world.rows('update projects set marked_for_deletion_on = current_date - 30 where id = $1', [project.id])
+    expect(await restore()).toMatchObject({
+      status: 201,
+      json: { archived: false, marked_for_deletion_at: null, marked_for_deletion_on: null },
+    })
+    await removeMarkedProjects.run({}, await contextFor(world, null))
+    expect((await world.root.get(`/projects/${project.id}`)).status).toBe(200)
+  })
+
+  test('is for owners, of projects still to be found', async ({ world }) => {
+    const [ann, bob] = [await world.user(), await world.user()]
+    const group = await world.group({
+      members: [
+        [ann, 'owner'],
+        [bob, 'maintainer'],
+      ],
+    })
+    const project = await world.project({ group })
+    await ann.delete(`/projects/${project.id}`)
+    const restore = `/projects/${project.id}/restore`
+    expect((await world.anonymous.post(restore)).status).toBe(401)
+    expect((await bob.post(restore)).status).toBe(403)
+    expect((await ann.post(restore)).status).toBe(201)
+    await world.rows('update projects set deleting = true where id = $1', [project.id])
+    expect((await ann.post(restore)).status).toBe(404)
+  })
+})

@@ -1,0 +1,31 @@
+import type { Ctx } from '../../../api/ctx.ts'
+import { emit } from '../../../events/log.ts'
+import { invalid } from '../../../kernel/failure.ts'
+import type { ProjectSubject } from '../projects/subject.ts'
+import { setArchived, unmarkForDeletion } from './queries.ts'
+
+/** Makes a project read-only through every door, or takes that back. Nothing happens when it is so already. */
+export async function archive(ctx: Ctx, project: ProjectSubject, archived: boolean): Promise<void> {
+  await ctx.transaction(async (tx) => {
+    if (await setArchived(tx, project.id, archived))
+      await emit(tx, {
+        kind: archived ? 'project_archived' : 'project_unarchived',
+        projectId: project.id,
+        actorId: ctx.actor!.id,
+        payload: { full_path: project.full_path },
+      })
+  })
+}
+
+/** Takes back that a project was put away for deletion. */
+export async function restoreProject(ctx: Ctx, project: ProjectSubject): Promise<void> {
+  await ctx.transaction(async (tx) => {
+    if (!(await unmarkForDeletion(tx, project.id))) throw invalid('Project is not marked for deletion')
+    await emit(tx, {
+      kind: 'project_restored',
+      projectId: project.id,
+      actorId: ctx.actor!.id,
+      payload: { full_path: project.full_path },
+    })
+  })
+}

@@ -1,0 +1,177 @@
+import { describe, expect } from 'vitest'
+import { test } from '../../../../test/world.ts'
+import { newPublicKey } from '../../accounts/ssh-keys/testing.ts'
+
+const keysOf = (id: number) => `/projects/${id}/deploy_keys`
+
+describe('deploy keys', () => {
+  test('are added, read, listed, changed and taken away', async ({ world }) => {
+    const mia = await world.user()
+    const { id } = await world.project({ members: [[mia, 'maintainer']] })
+    const key = newPublicKey()
+    const made = await mia.post(keysOf(id), { title: 'robot', key })
+    expect(made).toMatchObject({
+      status: 201,
+      json: {
+        title: 'robot',
+        key,
+        can_push: false,
+        expires_at: null,
+        fingerprint: expect.stringMatching(/^[0-9a-f:]{47}$/),
+      },
+    })
+    const at = `${keysOf(id)}/${made.json.id}`
+    expect((await mia.get(at)).json).toEqual(made.json)
+    expect((await mia.get(keysOf(id))).json).toEqual([made.json])
+    expect(await mia.put(at, { can_push: true })).toMatchObject({
+      status: 200,
+      json: { title: 'robot', can_push: true },
+    })
+    expect(await mia.put(at, { title: 'other' })).toMatchObject({
+      status: 200,
+      json: { title: 'other', can_push: true },
+    })
+    expect((await mia.put(at, {})).json).toEqual({
+      error: 'title, can_push are missing, at least one parameter must be provided',
+    })
+    expect((await mia.put(at, { title: '' })).json).toEqual({ message: { 'deploy_key.title': ["can't be blank"] } })
+    expect((await mia.delete(at)).status).toBe(204)
+    for (const answer of [await mia.delete(at), await mia.get(at), await mia.put(at, { can_push: true })])
+      expect(answer).toMatchObject({ status: 404, json: { message: '404 Not found' } })
+    // The last project that had it took the key with it.
+    expect((await world.root.get(`/keys/${made.json.id}`)).status).toBe(404)
+    expect((await mia.post('/user/keys', { title: 'now mine', key })).status).toBe(201)
+  })
+
+  test('one key is shared by projects, and may push to some of them', async ({ world }) => {
+    const mia = await world.user()
+    const [one, two] = [
+      await world.project({ members: [[mia, 'maintainer']] }),
+      await world.project({ members: [[mia, 'maintainer']] }),
+    ]
+    const key = newPublicKey()
+    const { id } = (await mia.post(keysOf(one.id), { title: 'robot', key, can_push: true })).json
+    expect(await mia.post(`${keysOf(two.id)}/${id}/enable`)).toMatchObject({
+      status: 201,
+      json: { id, can_push: false },
+    })
+    // Enabling once more takes nothing away.
+    expect((await mia.post(`${keysOf(one.id)}/${id}/enable`)).json).toMatchObject({ id, can_push: true })
+    expect((await mia.post(keysOf(one.id), { title: 'again', key })).json).toMatchObject({
+      id,
+      title: 'robot',
+      can_push: true,
+    })
+    const listed = (await world.root.get('/deploy_keys?per_page=100')).json.find(
+      (each: { id: number }) => each.id === id,
+    )
+    expect(listed.projects_with_write_access).toMatchObject([{ id: one.id, path_with_namespace: one.full_path }])
+    expect((await world.root.get(`/keys/${id}`)).json).toMatchObject({
+      user: { id: mia.id },
+      deploy_keys_projects: [
+        { project_id: one.id, can_push: true },
+        { project_id: two.id, can_push: false },
+      ],
+    })
+    expect((await mia.delete(`${keysOf(one.id)}/${id}`)).status).toBe(204)
+    expect((await mia.get(`${keysOf(two.id)}/${id}`)).status).toBe(200)
+  })
+
+  test('the same key text leads to the same key, for who maintains a project that has it', async ({ world }) => {
+    const [mia, eve] = [await world.user(), await world.user()]
+    const [one, two, three] = [
+      await world.project({ members: [[mia, 'maintainer']] }),
+      await world.project({ members: [[mia, 'maintainer']] }),
+      await world.project({ members: [[eve, 'maintainer']] }),
+    ]
+    const key = newPublicKey()
+    const { id } = (await mia.post(keysOf(one.id), { title: 'robot', key })).json
+    expect(await mia.post(keysOf(two.id), { title: 'x', key, can_push: true })).toMatchObject({
+      status: 201,
+      json: { id, title: 'robot', can_push: true },
+    })
+    expect(await eve.post(keysOf(three.id), { title: 'x', key })).toMatchObject({
+      status: 400,
+      json: { message: { 'deploy_key.fingerprint_sha256': ['has already been taken'] } },
+    })
+    expect(await eve.post(`${keysOf(three.id)}/${id}/enable`)).toMatchObject({
+      status: 404,
+      json: { message: '404 Deploy Key Not Found' },
+    })
+  })
+
+  test('and so does the same key in requests at once', async ({ world }) => {
+    const mia = await world.user()
+    const { id } = await world.project({ members: [[mia, 'maintainer']] })
+    const sent = { title: 'robot', key: newPublicKey() }
+    const answers = await Promise.all([1, 2, 3, 4].map(() => mia.post(keysOf(id), sent)))
+    expect(answers.map(({ status }) => status)).toEqual([201, 201, 201, 201])
+    expect((await mia.get(keysOf(id))).json).toEqual([answers[0]!.json])
+  })
+
+  test("a person's key is no deploy key", async ({ world }) => {
+    const { id } = await world.project()
+    const key = newPublicKey()
+    const own = (await world.root.post('/user/keys', { title: 'mine', key })).json
+    expect((await world.root.post(`${keysOf(id)}/${own.id}/enable`)).status).toBe(404)
+    expect((await world.root.post(keysOf(id), { title: 'x', key })).status).toBe(400)
+    expect(
+      (await world.root.get('/deploy_keys?per_page=100')).json.map((each: { id: number }) => each.id),
+    ).not.toContain(own.id)
+  })
+
+  test('goes with the last project that has it, and stays when who made it goes', async ({ world }) => {
+    const { id } = await world.project()
+    const mia = await world.user()
+    await world.root.post(`/projects/${id}/members`, { user_id: mia.id, access_level: 40 })
+    const made = (await mia.post(keysOf(id), { title: 'robot', key: newPublicKey() })).json
+    await world.rows('update ssh_keys set creator_id = null where id = $1', [made.id])
+    expect((await world.root.get(`/keys/${made.id}`)).json).toMatchObject({ user: null })
+    await world.rows('delete from projects where id = $1', [id])
+    expect((await world.root.get(`/keys/${made.id}`)).status).toBe(404)
+  })
+
+  test.for([
+    ['nobody', 401],
+    ['a stranger', 404],
+    ['guest', 403],
+    ['reporter', 403],
+    ['developer', 403],
+    ['maintainer', 200],
+    ['owner', 200],
+  ] as const)('%s gets %i', async ([who, status], { world }) => {
+    const ann = who === 'nobody' ? world.anonymous : await world.user()
+    const level = who === 'nobody' || who === 'a stranger' ? undefined : who
+    const group = await world.group({ members: level === 'owner' ? [[ann, 'owner']] : [] })
+    const { id } = await world.project({ group, members: level && level !== 'owner' ? [[ann, level]] : [] })
+    const there = (await world.root.post(keysOf(id), { title: 'robot', key: newPublicKey() })).json
+    const at = `${keysOf(id)}/${there.id}`
+    const good = (success: number) => (status === 200 ? success : status)
+    expect((await ann.get(keysOf(id))).status).toBe(status)
+    expect((await ann.get(at)).status).toBe(status)
+    expect((await ann.post(keysOf(id), { title: 'x', key: newPublicKey() })).status).toBe(good(201))
+    expect((await ann.post(`${at}/enable`)).status).toBe(good(201))
+    expect((await ann.put(at, { can_push: true })).status).toBe(good(200))
+    expect((await ann.delete(at)).status).toBe(good(204))
+    expect((await ann.get('/deploy_keys')).status).toBe(who === 'nobody' ? 401 : 403)
+  })
+
+  test.for([
+    [{ title: 'x' }, { error: 'key is missing' }],
+    [{ key: 'x' }, { error: 'title is missing' }],
+    [
+      { title: '', key: 'x' },
+      {
+        message: {
+          'deploy_key.title': ["can't be blank"],
+          'deploy_key.key': ['is invalid'],
+          'deploy_key.fingerprint': ['cannot be generated'],
+        },
+      },
+    ],
+    [{ title: 'x', key: 'x', can_push: 'perhaps' }, { error: 'can_push is invalid' }],
+  ] as const)('%# is refused by field', async ([sent, body], { world }) => {
+    const { id } = await world.project()
+    expect(await world.root.post(keysOf(id), sent)).toMatchObject({ status: 400, json: body })
+  })
+})

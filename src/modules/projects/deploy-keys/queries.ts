@@ -1,0 +1,118 @@
+import type { Actor } from '../../../access/actor.ts'
+import { levels } from '../../../access/levels.ts'
+import type { List } from '../../../api/page.ts'
+import type { Db, Tx } from '../../../db/db.ts'
+import { raw, sql, wireTime } from '../../../db/sql.ts'
+import type { Timestamp } from '../../../db/types.ts'
+import type { SshKeyRow } from '../../accounts/index.ts'
+import { projectWhere } from '../../namespaces/index.ts'
+
+/** A deploy key as one project has it. */
+export type DeployKeyRow = Omit<SshKeyRow, 'user_id'> & {
+  can_push: boolean
+  enabled_at: Timestamp
+  /** Of the installation, for every project. */
+  public: boolean
+}
+
+const columns = raw(
+  'k.id, k.creator_id, k.title, k.key, k.fingerprint, k.fingerprint_sha256, k.expires_at, k.created_at, k.updated_at',
+)
+
+const select = sql`select ${columns}, k.public, d.can_push, d.updated_at as enabled_at
+  from deploy_key_projects d join ssh_keys k on k.id = d.deploy_key_id`
+
+/** Those of a project, oldest first. */
+export const deployKeysOf = (projectId: number): List => ({
+  type: 'DeployKey',
+  select,
+  from: raw('from deploy_key_projects d join ssh_keys k on k.id = d.deploy_key_id'),
+  where: [sql`d.project_id = ${projectId}`],
+  order: [{ by: raw('k.id'), direction: 'asc' }],
+  keyset: { direction: 'asc' },
+})
+
+export const findDeployKey = (db: Db, projectId: number, keyId: number): Promise<DeployKeyRow | undefined> =>
+  db.row<DeployKeyRow>(sql`${select} where d.project_id = ${projectId} and d.deploy_key_id = ${keyId}`)
+
+/** What a deploy key's list of all says of a project. */
+export type WritableProject = {
+  id: number
+  description: string | null
+  name: string
+  name_with_namespace: string
+  path: string
+  path_with_namespace: string
+  created_at: Timestamp
+}
+
+/** A deploy key with the projects it may push to. */
+export type AnyDeployKeyRow = Omit<SshKeyRow, 'user_id'> & { projects_with_write_access: WritableProject[] }
+
+const anyDeployKey = sql`select ${columns},
+    coalesce((select json_agg(json_build_object('id', p.id, 'description', p.description, 'name', p.name,
+        'name_with_namespace', n.full_name || ' / ' || p.name, 'path', p.path, 'path_with_namespace', p.full_path,
+        'created_at', ${wireTime(raw('p.created_at'))}) order by p.id)
+      from deploy_key_projects d join projects p on p.id = d.project_id join namespaces n on n.id = p.namespace_id
+      where d.deploy_key_id = k.id and d.can_push), '[]') as projects_with_write_access
+    from ssh_keys k`
+
+/** Every deploy key there is, oldest first; with `isPublic`, those of the installation. */
+export const allDeployKeys = (isPublic: boolean): List => ({
+  type: 'DeployKey',
+  select: anyDeployKey,
+  from: raw('from ssh_keys k'),
+  where: [raw('k.user_id is null'), ...(isPublic ? [raw('k.public')] : [])],
+  order: [{ by: raw('k.id'), direction: 'asc' }],
+  keyset: { direction: 'asc' },
+})
+
+export const findAnyDeployKey = (db: Db | Tx, id: number): Promise<AnyDeployKeyRow | undefined> =>
+  db.row<AnyDeployKeyRow>(sql`${anyDeployKey} where k.id = ${id} and k.user_id is null`)
+
+/** Gives a deploy key to the installation. */
+export const makePublic = (tx: Tx, id: number): Promise<number> =>
+  tx.run(sql`update ssh_keys set public = true where id = ${id}`)
+
+/** Takes a key of the installation from all projects. */
+export const deletePublicKey = (tx: Tx, id: number): Promise<{ title: string } | undefined> =>
+  tx.row(sql`delete from ssh_keys where id = ${id} and public returning title`)
+
+/** Whether a deploy key is enabled in some project that the caller maintains, or is everybody's: then it is his to use. */
+const maintained = (actor: Actor) =>
+  actor.admin
+    ? raw('true')
+    : sql`(k.public or exists (select from deploy_key_projects e join projects p on p.id = e.project_id
+        where e.deploy_key_id = k.id and ${projectWhere(actor, levels.maintainer, raw('p.id'), raw('p.namespace_id'))}))`
+
+/** A deploy key that the caller may enable elsewhere, by number. */
+export const findMaintainedKey = (db: Db, actor: Actor, id: number): Promise<{ id: number } | undefined> =>
+  db.row(sql`select k.id from ssh_keys k where k.id = ${id} and k.user_id is null and ${maintained(actor)}`)
+
+/** The same, by SHA-256. */
+export const findMaintainedKeyBySha256 = (db: Db, actor: Actor, sha256: string): Promise<{ id: number } | undefined> =>
+  db.row(
+    sql`select k.id from ssh_keys k where k.fingerprint_sha256 = ${sha256} and k.user_id is null and ${maintained(actor)}`,
+  )
+
+/** Enables a key in a project; where it is already, nothing changes. `undefined` when the key has gone meanwhile. */
+export const enableKey = (
+  db: Db,
+  enabled: { projectId: number; keyId: number; canPush: boolean },
+): Promise<{ added: boolean; title: string } | undefined> =>
+  db.row(sql`
+    with key as (select id, title from ssh_keys where id = ${enabled.keyId} for key share)
+    insert into deploy_key_projects (project_id, deploy_key_id, can_push)
+    select ${enabled.projectId}::bigint, key.id, ${enabled.canPush}::boolean from key
+    on conflict (project_id, deploy_key_id) do update set can_push = deploy_key_projects.can_push
+    returning xmax = 0 as added, (select title from key) as title`)
+
+export const setCanPush = (db: Db, projectId: number, keyId: number, canPush: boolean): Promise<number> =>
+  db.run(sql`
+    update deploy_key_projects set can_push = ${canPush}, updated_at = now()
+    where project_id = ${projectId} and deploy_key_id = ${keyId} and can_push <> ${canPush}`)
+
+/** Takes a key from a project; the key itself goes when that was its last. `undefined` when the project does not have it. */
+export const disableKey = (tx: Tx, projectId: number, keyId: number): Promise<{ title: string } | undefined> =>
+  tx.row(sql`delete from deploy_key_projects e using ssh_keys k
+    where e.project_id = ${projectId} and e.deploy_key_id = ${keyId} and k.id = e.deploy_key_id returning k.title`)

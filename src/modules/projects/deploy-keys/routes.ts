@@ -1,0 +1,144 @@
+import { endpoint } from '../../../api/endpoint.ts'
+import { fetchPage } from '../../../api/page.ts'
+import { Flag, Id, Optional, Params, Text, Timestamp } from '../../../api/params/types.ts'
+import { instance } from '../../instance/index.ts'
+import { project } from '../projects/subject.ts'
+import { DeployKey, InstanceDeployKey } from './entity.ts'
+import {
+  type AnyDeployKeyRow,
+  allDeployKeys,
+  type DeployKeyRow,
+  deployKeysOf,
+  findAnyDeployKey,
+  findDeployKey,
+} from './queries.ts'
+import {
+  addDeployKey,
+  addPublicKey,
+  enableDeployKey,
+  getDeployKey,
+  removeDeployKey,
+  removePublicKey,
+  updateDeployKey,
+} from './service.ts'
+
+const key_id = Id({ description: 'Id of the key' })
+const title = Text({ description: 'What it is called' })
+const key = Text({ description: 'Type, base64 and comment, as in `id_ed25519.pub`' })
+const expires_at = Optional(Timestamp({ description: 'From when it is refused' }))
+
+export const deployKeyRoutes = [
+  endpoint({
+    method: 'GET',
+    path: '/deploy_keys',
+    summary: 'List every deploy key',
+    subject: instance,
+    allow: 'administer',
+    params: Params({ public: Flag({ default: false, description: 'Only those of the installation' }) }),
+    paged: true,
+    returns: InstanceDeployKey,
+    handle: ({ params, page, ctx }) => fetchPage<AnyDeployKeyRow>(ctx.db, allDeployKeys(params.public), page),
+  }),
+
+  endpoint({
+    method: 'POST',
+    path: '/deploy_keys',
+    summary: 'Add a deploy key of the installation, which maintainers may enable in their projects',
+    subject: instance,
+    allow: 'administer',
+    params: Params({ title, key, expires_at }),
+    returns: InstanceDeployKey,
+    handle: ({ params, ctx }) => addPublicKey(ctx, params),
+  }),
+
+  endpoint({
+    method: 'DELETE',
+    path: '/deploy_keys/:key_id',
+    summary: 'End a deploy key of the installation, in all projects',
+    subject: instance,
+    allow: 'administer',
+    params: Params({ key_id }),
+    changedAt: async (_subject, params, ctx) => (await findAnyDeployKey(ctx.db, params.key_id))?.updated_at,
+    returns: null,
+    handle: ({ params, ctx }) => removePublicKey(ctx, params.key_id),
+  }),
+
+  endpoint({
+    method: 'GET',
+    path: '/projects/:id/deploy_keys',
+    summary: 'List the deploy keys of a project',
+    subject: project,
+    allow: 'admin_deploy_key',
+    paged: true,
+    returns: DeployKey,
+    handle: ({ subject, page, ctx }) => fetchPage<DeployKeyRow>(ctx.db, deployKeysOf(subject.id), page),
+  }),
+
+  endpoint({
+    method: 'GET',
+    path: '/projects/:id/deploy_keys/:key_id',
+    summary: 'One deploy key of a project',
+    subject: project,
+    allow: 'admin_deploy_key',
+    params: Params({ key_id }),
+    returns: DeployKey,
+    handle: ({ subject, params, ctx }) => getDeployKey(ctx, subject, params.key_id),
+  }),
+
+  endpoint({
+    method: 'POST',
+    path: '/projects/:id/deploy_keys',
+    summary: 'Add a deploy key to a project',
+    subject: project,
+    allow: 'admin_deploy_key',
+    params: Params({
+      title,
+      key,
+      can_push: Flag({ default: false, description: 'May push to this project' }),
+      expires_at,
+    }),
+    returns: DeployKey,
+    handle: ({ subject, params, ctx }) => addDeployKey(ctx, subject, params),
+  }),
+
+  endpoint({
+    method: 'PUT',
+    path: '/projects/:id/deploy_keys/:key_id',
+    summary: 'Rename a deploy key, or say whether it may push',
+    subject: project,
+    allow: 'admin_deploy_key',
+    params: Params(
+      {
+        key_id,
+        title: Optional(Text({ description: 'What it is called, in every project that has it' })),
+        can_push: Optional(Flag({ description: 'May push to this project' })),
+      },
+      { atLeastOneOf: ['title', 'can_push'] },
+    ),
+    returns: DeployKey,
+    handle: ({ subject, params, ctx }) => updateDeployKey(ctx, subject, params.key_id, params),
+  }),
+
+  endpoint({
+    method: 'DELETE',
+    path: '/projects/:id/deploy_keys/:key_id',
+    summary: 'Take a deploy key from a project',
+    subject: project,
+    allow: 'admin_deploy_key',
+    params: Params({ key_id }),
+    changedAt: async (subject, params, ctx) => (await findDeployKey(ctx.db, subject.id, params.key_id))?.enabled_at,
+    returns: null,
+    handle: ({ subject, params, ctx }) => removeDeployKey(ctx, subject, params.key_id),
+  }),
+
+  endpoint({
+    method: 'POST',
+    path: '/projects/:id/deploy_keys/:key_id/enable',
+    summary: "Enable a deploy key of another of the caller's projects",
+    subject: project,
+    allow: 'admin_deploy_key',
+    params: Params({ key_id }),
+    returns: DeployKey,
+    handle: ({ subject, params, ctx }) => enableDeployKey(ctx, subject, params.key_id),
+  }),
+]

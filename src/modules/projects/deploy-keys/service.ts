@@ -1,0 +1,145 @@
+import type { Ctx } from '../../../api/ctx.ts'
+import type { Tx } from '../../../db/db.ts'
+import { emit } from '../../../events/log.ts'
+import { Failure, forbidden, invalidFields, notFound, rowNotFound } from '../../../kernel/failure.ts'
+import { addKey, type KeyInput, parsePublicKey, titleComplaints, updateTitle } from '../../accounts/index.ts'
+import type { ProjectSubject } from '../projects/subject.ts'
+import {
+  type AnyDeployKeyRow,
+  type DeployKeyRow,
+  deletePublicKey,
+  disableKey,
+  enableKey,
+  findAnyDeployKey,
+  findDeployKey,
+  findMaintainedKey,
+  findMaintainedKeyBySha256,
+  makePublic,
+  setCanPush,
+} from './queries.ts'
+
+export async function getDeployKey(ctx: Ctx, project: ProjectSubject, keyId: number): Promise<DeployKeyRow> {
+  const row = await findDeployKey(ctx.db, project.id, keyId)
+  if (!row) throw rowNotFound()
+  return row
+}
+
+/**
+ * Gives a project a deploy key. One that the caller's other projects have is enabled here, too; what the project has
+ * already stays as it is.
+ */
+export async function addDeployKey(
+  ctx: Ctx,
+  project: ProjectSubject,
+  input: KeyInput & { can_push: boolean },
+): Promise<DeployKeyRow> {
+  return ctx.transaction(async (tx) => {
+    const { keyId, isNew } = await keyFor(ctx, tx, input)
+    const enabled = await enableKey(tx, { projectId: project.id, keyId, canPush: input.can_push })
+    if (!enabled) throw goneMeanwhile()
+    const { can_push } = input
+    if (enabled.added)
+      await record(ctx, tx, isNew ? 'deploy_key_added' : 'deploy_key_enabled', project, keyId, {
+        title: enabled.title,
+        can_push,
+      })
+    return (await findDeployKey(tx, project.id, keyId))!
+  })
+}
+
+/** The key of this text: one that the caller may use already, or a new one. */
+async function keyFor(ctx: Ctx, tx: Tx, input: KeyInput): Promise<{ keyId: number; isNew: boolean }> {
+  const actor = ctx.actor!
+  const parsed = parsePublicKey(input.key)
+  const find = async () => parsed && (await findMaintainedKeyBySha256(tx, actor, parsed.sha256))
+  const known = await find()
+  if (known) return { keyId: known.id, isNew: false }
+  const result = await addKey(tx, ctx.settings, input, { userId: null, creatorId: actor.id })
+  if ('added' in result) return { keyId: result.added.id, isNew: true }
+  // Another request may have added it since it was looked for.
+  const meanwhile = await find()
+  if (!meanwhile) throw invalidFields(ofDeployKey(result.refused))
+  return { keyId: meanwhile.id, isNew: false }
+}
+
+/** Complaints are about a key within the record that enables it. */
+const ofDeployKey = (fields: Readonly<Record<string, readonly string[]>>) =>
+  Object.fromEntries(Object.entries(fields).map(([name, complaints]) => [`deploy_key.${name}`, complaints]))
+
+const goneMeanwhile = () => new Failure('conflict', 'The key was removed meanwhile')
+
+/** Enables, without leave to push, a key that another project of the caller's has. */
+export async function enableDeployKey(ctx: Ctx, project: ProjectSubject, keyId: number): Promise<DeployKeyRow> {
+  const known = await findMaintainedKey(ctx.db, ctx.actor!, keyId)
+  if (!known) throw notFound('Deploy Key')
+  await ctx.transaction(async (tx) => {
+    const enabled = await enableKey(tx, { projectId: project.id, keyId, canPush: false })
+    if (!enabled) throw notFound('Deploy Key')
+    if (enabled.added)
+      await record(ctx, tx, 'deploy_key_enabled', project, keyId, { title: enabled.title, can_push: false })
+  })
+  return getDeployKey(ctx, project, keyId)
+}
+
+/** The name is the key's, wherever it is enabled, or the installation's; whether it may push is this project's. */
+export async function updateDeployKey(
+  ctx: Ctx,
+  project: ProjectSubject,
+  keyId: number,
+  { title, can_push }: { title?: string; can_push?: boolean },
+): Promise<DeployKeyRow> {
+  const held = await getDeployKey(ctx, project, keyId)
+  if (held.public && title !== undefined && title !== held.title && !ctx.actor!.admin) throw forbidden()
+  const complaints = title === undefined ? [] : titleComplaints(title)
+  if (complaints.length > 0) throw invalidFields({ 'deploy_key.title': complaints })
+  await ctx.transaction(async (tx) => {
+    const renamed = title === undefined ? 0 : await updateTitle(tx, keyId, title)
+    const allowed = can_push === undefined ? 0 : await setCanPush(tx, project.id, keyId, can_push)
+    if (renamed + allowed > 0)
+      await record(ctx, tx, 'deploy_key_updated', project, keyId, {
+        ...(renamed > 0 && { title }),
+        ...(allowed > 0 && { can_push }),
+      })
+  })
+  return getDeployKey(ctx, project, keyId)
+}
+
+export async function removeDeployKey(ctx: Ctx, project: ProjectSubject, keyId: number): Promise<void> {
+  await ctx.transaction(async (tx) => {
+    const removed = await disableKey(tx, project.id, keyId)
+    if (!removed) throw rowNotFound()
+    await record(ctx, tx, 'deploy_key_removed', project, keyId, removed)
+  })
+}
+
+/** A key of the installation, which every project may enable. */
+export async function addPublicKey(ctx: Ctx, input: KeyInput): Promise<AnyDeployKeyRow> {
+  return ctx.transaction(async (tx) => {
+    const result = await addKey(tx, ctx.settings, input, { userId: null, creatorId: ctx.actor!.id })
+    if ('refused' in result) throw invalidFields(result.refused)
+    const { id, title } = result.added
+    await makePublic(tx, id)
+    await emit(tx, {
+      kind: 'deploy_key_added',
+      actorId: ctx.actor!.id,
+      payload: { deploy_key_id: id, title, public: true },
+    })
+    return (await findAnyDeployKey(tx, id))!
+  })
+}
+
+/** Ends a key of the installation, wherever it is enabled. */
+export async function removePublicKey(ctx: Ctx, id: number): Promise<void> {
+  await ctx.transaction(async (tx) => {
+    const removed = await deletePublicKey(tx, id)
+    if (!removed) throw rowNotFound()
+    await emit(tx, {
+      kind: 'deploy_key_removed',
+      actorId: ctx.actor!.id,
+      payload: { deploy_key_id: id, title: removed.title, public: true },
+    })
+  })
+}
+
+const record = (ctx: Ctx, tx: Tx, kind: string, { id }: ProjectSubject, keyId: number, facts: object) =>
+  emit(tx, { kind, projectId: id, actorId: ctx.actor!.id, payload: { deploy_key_id: keyId, ...facts } })

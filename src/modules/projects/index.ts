@@ -1,0 +1,43 @@
+export { adoptInstallation, pairInstallation, refuseOther, requirePair } from './installation/pair.ts'
+export { refreshLanguages } from './languages/jobs.ts'
+export { lockProject, takenNames } from './projects/edit-queries.ts'
+export { keptProjects, keptSimpleProjects, Project, ProjectSimple } from './projects/entity.ts'
+export { removeProject } from './projects/jobs.ts'
+export { licenseOf } from './projects/licenses.ts'
+export { projectsPage } from './projects/list.ts'
+export { listProjects, type ProjectSet } from './projects/list-queries.ts'
+export { projectFilters, projectIds, projectListFilters, writeParams } from './projects/params.ts'
+export {
+  columns,
+  findProject,
+  findProjects,
+  levelOf,
+  limitsColumn,
+  type ProjectRow,
+  readableCode,
+  readableMergeRequests,
+  visibleProjects,
+} from './projects/queries.ts'
+export type { ProjectRecordRow, ProjectStatistics } from './projects/record-queries.ts'
+export { countLanguagesLater, refreshLater, repositoryRefreshDue } from './projects/refresh-due.ts'
+export { noRootFiles, type RootFiles, rootFilesAt } from './projects/root-files.ts'
+export {
+  createProject,
+  forkVisibilityComplaints,
+  getRecord,
+  movedMeanwhile,
+  type ProjectInput,
+  requireRoom,
+} from './projects/service.ts'
+export { type ProjectSettings, settingDefaults } from './projects/settings.ts'
+export { loadProject, type ProjectSubject, project, projectFacts } from './projects/subject.ts'
+export { checkRepositories } from './repositories/check.ts'
+export { housekeep, housekeepingDueIn, housekeepWhenDue } from './repositories/housekeeping.ts'
+export { type Located, projectRepositoryDir, repositoryDir } from './repositories/location.ts'
+export { observeLostAndFound } from './repositories/lost-metric.ts'
+export { initialBranch, openForWriting, openRepository } from './repositories/open.ts'
+export { setAside } from './repositories/set-aside.ts'
+export { findTopic } from './topics/queries.ts'
+export { checkUploads } from './uploads/check.ts'
+export { shownMediaType } from './uploads/media.ts'
+export { digestsOfUploads, findUpload } from './uploads/queries.ts'

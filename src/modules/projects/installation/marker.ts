@@ -1,0 +1,37 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { open, rename, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { syncFolder } from '../../../kernel/durable.ts'
+import { Failure } from '../../../kernel/failure.ts'
+
+/** What the file `installation` of a data folder says. */
+export type Marker = {
+  readonly id: string
+  /** The repositories of the folder are being given the keys of their projects: until that is done, the id binds nobody. */
+  readonly pending: boolean
+}
+
+const fileOf = (dataDir: string): string => join(dataDir, 'installation')
+
+/** Undefined for a folder of no installation yet. */
+export function readMarker(dataDir: string): Marker | undefined {
+  const file = fileOf(dataDir)
+  if (!existsSync(file)) return undefined
+  const [, id, pending] = /^([0-9a-f-]{36})( pending)?\n$/.exec(readFileSync(file, 'utf8')) ?? []
+  if (id === undefined)
+    throw new Failure('unavailable', `The file ${file} does not hold an installation id: restore it from a backup.`)
+  return { id, pending: pending !== undefined }
+}
+
+/** Writes the whole file durably. */
+export async function writeMarker(dataDir: string, { id, pending }: Marker): Promise<void> {
+  const unfinished = `${fileOf(dataDir)}.new`
+  await rm(unfinished, { force: true })
+  {
+    await using file = await open(unfinished, 'wx', 0o600)
+    await file.writeFile(`${id}${pending ? ' pending' : ''}\n`)
+    await file.sync()
+  }
+  await rename(unfinished, fileOf(dataDir))
+  await syncFolder(dataDir)
+}

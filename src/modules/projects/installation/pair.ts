@@ -1,0 +1,139 @@
+import { randomUUID } from 'node:crypto'
+import { existsSync } from 'node:fs'
+import { readdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Database } from '../../../db/db.ts'
+import { readKey, writeKey } from '../../../git/project-key.ts'
+import { Failure } from '../../../kernel/failure.ts'
+import { type Located, projectRepositoryDir } from '../repositories/location.ts'
+import { readMarker, writeMarker } from './marker.ts'
+import {
+  findContent,
+  findInstallationId,
+  knowsInstallations,
+  projectKeysAfter,
+  saveInstallationId,
+  saveRepositoryKey,
+} from './queries.ts'
+
+export type Folder = { readonly dataDir: string; readonly repositoriesDir: string }
+
+/**
+ * Refuses, with one sentence, a database and a data folder that do not belong together. The first start gives both the same
+ * id; the first start after the upgrade to this version also gives the repositories of projects their keys. For a start,
+ * before anything uses repositories: the caller holds the lock of the data folder.
+ */
+export async function pairInstallation(db: Database, folder: Folder): Promise<void> {
+  const sides = await lookAt(db, folder)
+  const { id, marker, projects, commits, repositories } = sides
+  if (id !== undefined && id === marker?.id) {
+    if (marker.pending) await writeMarker(folder.dataDir, { id, pending: false })
+    return
+  }
+  // From here on at most one of them has an id that counts.
+  if (marker && !marker.pending) throw refusal(folder, sides)
+  if (id !== undefined) {
+    if (marker || projects || repositories) throw refusal(folder, sides)
+    return writeMarker(folder.dataDir, { id, pending: false })
+  }
+  if ((repositories && !projects) || (commits && !repositories)) throw refusal(folder, sides)
+  const made = marker?.id ?? randomUUID()
+  await writeMarker(folder.dataDir, { id: made, pending: true })
+  await forEachRepository(db, folder, async (project, gitDir) => {
+    if (readKey(gitDir) === undefined) await writeKey(gitDir, project.repository_key)
+  })
+  await db.transaction((tx) => saveInstallationId(tx, made))
+  await writeMarker(folder.dataDir, { id: made, pending: false })
+}
+
+/** Refuses a database that has the id of another installation: for what comes first, before its schema is brought up to date. */
+export async function refuseOther(db: Database, folder: Folder): Promise<void> {
+  const marker = readMarker(folder.dataDir)
+  if (!marker || !(await knowsInstallations(db))) return
+  const id = await findInstallationId(db)
+  if (id !== undefined && id !== marker.id) throw refusal(folder, await lookAt(db, folder))
+}
+
+/** As `pairInstallation`, without writing: for commands beside the service. */
+export async function requirePair(db: Database, folder: Folder): Promise<void> {
+  const sides = await lookAt(db, folder)
+  if (sides.id !== sides.marker?.id) throw refusal(folder, sides)
+}
+
+/**
+ * Makes a database and a data folder belong together because their operator says so, each project with the repository at its
+ * place: that one gets the key of the project, or the project its key. Repositories of no project stay without. The caller holds
+ * the lock of the data folder. Returns the id.
+ */
+export async function adoptInstallation(db: Database, folder: Folder): Promise<string> {
+  // A new id: the database that the folder had before, and the folder that the database had, no longer belong to these.
+  const made = randomUUID()
+  const keys: { projectId: number; key: string }[] = []
+  await forEachRepository(db, folder, async (project, gitDir) => {
+    const key = readKey(gitDir)
+    if (key === undefined) await writeKey(gitDir, project.repository_key)
+    else if (key !== project.repository_key) keys.push({ projectId: project.id, key })
+  })
+  await db.transaction(async (tx) => {
+    for (const { projectId, key } of keys) await saveRepositoryKey(tx, projectId, key)
+    await saveInstallationId(tx, made)
+  })
+  await writeMarker(folder.dataDir, { id: made, pending: false })
+  return made
+}
+
+type Sides = Awaited<ReturnType<typeof lookAt>>
+
+const lookAt = async (db: Database, { dataDir, repositoriesDir }: Folder) => ({
+  id: await findInstallationId(db),
+  marker: readMarker(dataDir),
+  ...(await findContent(db)),
+  repositories: await hasRepositories(repositoriesDir),
+})
+
+function refusal({ dataDir }: Folder, { id, marker, projects, repositories }: Sides): Failure {
+  const named = (side: string | undefined) => (side === undefined ? 'no installation yet' : `installation ${side}`)
+  return new Failure(
+    'conflict',
+    `The database (${named(id)}, ${projects ? 'with' : 'without'} projects) and the data folder ${dataDir} ` +
+      `(${named(marker?.id)}, ${repositories ? 'with' : 'without'} repositories) do not belong together: ` +
+      'set STITHY_DATABASE_URL and STITHY_DATA_DIR to two that do, or, if you know that each project of this database belongs ' +
+      'to the repository that has its number in this folder, run "stithy adopt" once.',
+  )
+}
+
+async function hasRepositories(repositoriesDir: string): Promise<boolean> {
+  for (const storage of await namesIn(repositoriesDir))
+    for (const shard of await namesIn(join(repositoriesDir, storage)))
+      if ((await namesIn(join(repositoriesDir, storage, shard))).some((name) => /^\d+\.git$/.test(name))) return true
+  return false
+}
+
+/** Of a folder that may be absent, or be a file. */
+const namesIn = (folder: string): Promise<string[]> =>
+  readdir(folder).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return []
+    throw error
+  })
+
+const page = 500
+/** Each writes and flushes a file. */
+const atOnce = 16
+
+/** All repositories that are at the place of a project. */
+async function forEachRepository(
+  db: Database,
+  folder: Folder,
+  work: (project: Located, gitDir: string) => Promise<void>,
+): Promise<void> {
+  for (let after = 0; ; ) {
+    const projects = await projectKeysAfter(db, after, page)
+    if (projects.length === 0) return
+    after = projects.at(-1)!.id
+    const found = projects
+      .map((project) => ({ project, gitDir: projectRepositoryDir(folder, project) }))
+      .filter(({ gitDir }) => existsSync(gitDir))
+    for (let at = 0; at < found.length; at += atOnce)
+      await Promise.all(found.slice(at, at + atOnce).map(({ project, gitDir }) => work(project, gitDir)))
+  }
+}

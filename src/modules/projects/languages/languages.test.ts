@@ -1,0 +1,127 @@
+import { afterAll, beforeAll, describe, expect } from 'vitest'
+import { contextFor } from '../../../../test/contexts.ts'
+import { type TestProject, test, type World } from '../../../../test/world.ts'
+import { type TestFile, TestGit } from '../../../git/testing.ts'
+import { refreshLanguages } from './jobs.ts'
+import { languageShares } from './shares.ts'
+
+let testGit: TestGit
+
+beforeAll(async () => {
+  testGit = await TestGit.start()
+})
+afterAll(() => testGit[Symbol.asyncDispose]())
+
+const lines = (text: string, count: number) => `${text}\n`.repeat(count)
+
+async function sharesOf(files: Record<string, TestFile>) {
+  const { repo, ...made } = await repositoryWith(files)
+  return Object.fromEntries((await languageShares(repo, made.head)).map(({ name, share }) => [name, share]))
+}
+
+async function repositoryWith(files: Record<string, TestFile>) {
+  const made = await testGit.repository()
+  return { repo: made.repo, head: made.commit(files) }
+}
+
+describe('the languages of a tree', () => {
+  test('are shares of bytes, of what people wrote', async () => {
+    const shares = await sharesOf({
+      'src/a.ts': lines('const a: number = 1', 30),
+      'src/b.py': lines('print("hello")', 20),
+      'vendor/jquery.js': lines('var x = 1', 500),
+      'node_modules/x/index.js': lines('var x = 1', 500),
+      'docs/guide.js': lines('var x = 1', 500),
+      'README.md': lines('# Title', 500),
+      'data.json': `[${lines('1,', 500)}1]`,
+      'picture.png': Buffer.from([0x89, 0x50, 0, 1, 2, 3]),
+      empty: '',
+      link: { mode: '120000', content: 'src/a.ts' },
+    })
+    expect(shares).toEqual({ TypeScript: 66.67, Python: 33.33 })
+  })
+
+  test('are told by what a file says where its name does not tell', async () => {
+    const shares = await sharesOf({
+      tool: '#!/usr/bin/env python3\nprint(1)\n',
+      'a.h': '#include <string>\nnamespace a { class B; }\nstd::string c;\n',
+      'film.ts': Buffer.concat([Buffer.from('G'), Buffer.alloc(5000)]),
+      constructor: 'a name that every object has',
+      'no idea.xyz123': 'text\n',
+    })
+    expect(Object.keys(shares).sort()).toEqual(['C++', 'Python'])
+  })
+
+  test('are the five largest, two decimals each, of the whole', async () => {
+    const names = ['a.c', 'a.rb', 'a.go', 'a.kt', 'a.py', 'a.lua', 'a.java']
+    const shares = await sharesOf(Object.fromEntries(names.map((name, index) => [name, 'x'.repeat(10 + index)])))
+    expect(shares).toEqual({ Java: 17.58, Lua: 16.48, Python: 15.38, Kotlin: 14.29, Go: 13.19 })
+  })
+
+  test('are as .gitattributes says', async () => {
+    const shares = await sharesOf({
+      '.gitattributes': [
+        'mine/* linguist-vendored=false',
+        'vendor/ours/** -linguist-vendored',
+        'made/** linguist-generated',
+        '*.inc linguist-language=php',
+        '*.sql linguist-detectable',
+        '*.lua -linguist-detectable',
+        '*.m linguist-language=Objective-C',
+      ].join('\n'),
+      'vendor/ours/a.js': 'x'.repeat(100),
+      'made/a.rb': 'x'.repeat(1000),
+      'a.inc': 'x'.repeat(100),
+      'a.sql': 'x'.repeat(100),
+      'a.lua': 'x'.repeat(100),
+      'a.m': 'x'.repeat(100),
+    })
+    expect(shares).toEqual({ JavaScript: 25, PHP: 25, SQL: 25, 'Objective-C': 25 })
+  })
+
+  test('a pattern that runs wild ends with its thread, and nothing else does', async () => {
+    const { Linguist } = await import('./linguist.ts')
+    await using linguist = new Linguist({ timeoutMs: 1 })
+    await expect(
+      linguist.name({ files: [{ path: 'a.py' }], keepVendored: false, weighsContent: false }),
+    ).rejects.toThrow('has ended')
+  })
+})
+
+describe('GET /projects/:id/languages', () => {
+  const push = (world: World, project: TestProject, file_path: string, content: string) =>
+    world.root.post(`/projects/${project.id}/repository/files/${encodeURIComponent(file_path)}`, {
+      branch: 'master',
+      content,
+      commit_message: 'x',
+    })
+  const refresh = async (world: World, projectId: number) =>
+    refreshLanguages.run({ projectId }, await contextFor(world, null))
+
+  test('D2-LANGUAGES-PERCENT: names each with its percentage, once a job has counted', async ({ world }) => {
+    const project = await world.project({ visibility: 'public' })
+    const get = () => world.anonymous.get(`/projects/${project.id}/languages`)
+    expect(await get()).toMatchObject({ status: 200, json: {} })
+    await push(world, project, 'a.rb', 'x'.repeat(200))
+    await push(world, project, 'b.go', 'x'.repeat(100))
+    const [job] = await world.rows(`select run_at > now() as waits from graphile_worker.jobs where key = $1`, [
+      `refresh_languages:${project.id}`,
+    ])
+    expect(job).toEqual({ waits: true })
+    await refresh(world, project.id)
+    expect((await get()).json).toEqual({ Ruby: 66.67, Go: 33.33 })
+    expect((await get()).text).toBe('{"Ruby":66.67,"Go":33.33}')
+    const found = await world.anonymous.get(`/projects?with_programming_language=ruby&id_after=${project.id - 1}`)
+    expect(found.json.map(({ id }: { id: number }) => id)).toEqual([project.id])
+    await push(world, project, 'c.py', 'x'.repeat(300))
+    await refresh(world, project.id)
+    expect((await get()).json).toEqual({ Python: 50, Ruby: 33.33, Go: 16.67 })
+  })
+
+  test('is for whoever reads the project', async ({ world }) => {
+    const [stranger, guest] = [await world.user(), await world.user()]
+    const project = await world.project({ members: [[guest, 'guest']] })
+    const status = async (who: typeof guest) => (await who.get(`/projects/${project.id}/languages`)).status
+    expect([await status(world.anonymous), await status(stranger), await status(guest)]).toEqual([404, 404, 200])
+  })
+})

@@ -1,0 +1,27 @@
+import { Type } from 'typebox'
+import { endpoint } from '../../../api/endpoint.ts'
+import { entity } from '../../../api/entity.ts'
+import { Params } from '../../../api/params/types.ts'
+import { project } from '../projects/subject.ts'
+import { listLanguages } from './queries.ts'
+import type { Share } from './shares.ts'
+
+const Languages = entity({
+  name: 'Languages',
+  // An object, though its names are not known before.
+  schema: Type.Object({}, { patternProperties: { '^.+$': Type.Number({ description: 'Percent' }) } }),
+  present: (shares: readonly Share[]) => Object.fromEntries(shares.map(({ name, share }) => [name, share])),
+})
+
+export const languageRoutes = [
+  endpoint({
+    method: 'GET',
+    path: '/projects/:id/languages',
+    summary: 'Languages of the default branch with their shares of its bytes, the largest five',
+    subject: project,
+    allow: 'read_project',
+    params: Params({}),
+    returns: Languages,
+    handle: ({ subject, ctx }) => listLanguages(ctx.db, subject.id),
+  }),
+]

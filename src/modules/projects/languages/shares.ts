@@ -1,0 +1,183 @@
+import { PathAttributes } from '../../../git/attributes.ts'
+import { readBlob } from '../../../git/blobs.ts'
+import type { Oid } from '../../../git/oid.ts'
+import type { Repository } from '../../../git/repository.ts'
+import { listSizedFiles, type SizedFile } from '../../../git/sized-files.ts'
+import { findEntry } from '../../../git/trees.ts'
+import { Failure } from '../../../kernel/failure.ts'
+import { Linguist } from './linguist.ts'
+
+export type Share = { readonly name: string; readonly share: number }
+
+/** Of so many files the largest are named: each costs the better part of a millisecond, and the small ones weigh little. */
+const maxListed = 100_000
+const maxNamed = 20_000
+/** Files that are looked into because their names do not tell, the largest first, and how much of each. */
+const maxRead = 1000
+const maxReadBytes = 512 * 1024
+const lookedAtCharacters = 16 * 1024
+const maxAttributesBytes = 256 * 1024
+const timeoutMs = 2 * 60_000
+const shown = 5
+
+/**
+ * The languages of a commit with their shares of its bytes in percent, the largest five. Files that are vendored,
+ * generated, documentation or binary do not count, nor do data and prose; `linguist-*` attributes of the root say otherwise.
+ */
+export async function languageShares(repo: Repository, commit: Oid): Promise<Share[]> {
+  const files = (await listSizedFiles(repo, commit, maxListed))
+    // Names that every object knows would confuse the lists that linguist keeps.
+    .filter(({ path, sizeBytes }) => sizeBytes > 0 && !(path in {}))
+    .sort((a, b) => b.sizeBytes - a.sizeBytes)
+    .slice(0, maxNamed)
+  if (files.length === 0) return []
+  await using linguist = new Linguist({ timeoutMs })
+  const bytes = new Map<string, number>()
+  const attributes = await rootAttributes(repo, commit)
+  for (const [file, language] of await languagesOf(repo, files, attributes, linguist)) {
+    const detectable = attributes.valueOf(file.path, 'linguist-detectable')
+    const counts = detectable === undefined ? linguist.isCounted(language) : isOn(detectable)
+    if (counts) bytes.set(language, (bytes.get(language) ?? 0) + file.sizeBytes)
+  }
+  return sharesOf(bytes)
+}
+
+/** Rounded to two decimals. */
+function sharesOf(bytes: ReadonlyMap<string, number>): Share[] {
+  const total = [...bytes.values()].reduce((sum, each) => sum + each, 0)
+  return [...bytes]
+    .sort(([a, x], [b, y]) => y - x || (a < b ? -1 : 1))
+    .slice(0, shown)
+    .map(([name, size]) => ({ name, share: Math.round((size / total) * 10_000) / 100 }))
+}
+
+const isOn = (value: string | boolean | undefined): boolean => value === true || value === 'true'
+const isOff = (value: string | boolean | undefined): boolean => value === false || value === 'false'
+
+async function rootAttributes(repo: Repository, commit: Oid): Promise<PathAttributes> {
+  const entry = await findEntry(repo, commit, '.gitattributes')
+  const isReadable = entry?.mode.startsWith('100') && (entry.sizeBytes ?? 0) <= maxAttributesBytes
+  const text = entry && isReadable ? (await readBlob(repo, entry.oid))?.content.toString('utf8') : undefined
+  return new PathAttributes(text ?? '', (name) => name.startsWith('linguist-'))
+}
+
+const excluding = ['linguist-vendored', 'linguist-generated', 'linguist-documentation']
+
+/** The language of each file that counts and has one. */
+async function languagesOf(
+  repo: Repository,
+  files: readonly SizedFile[],
+  attributes: PathAttributes,
+  linguist: Linguist,
+): Promise<Map<SizedFile, string>> {
+  const found = new Map<SizedFile, string>()
+  const saysOf = (file: SizedFile, is: typeof isOn) => excluding.some((name) => is(attributes.valueOf(file.path, name)))
+  const told: SizedFile[] = []
+  const usual: SizedFile[] = []
+  const kept: SizedFile[] = []
+  for (const file of files) {
+    if (saysOf(file, isOn)) continue
+    if (typeof attributes.valueOf(file.path, 'linguist-language') === 'string') told.push(file)
+    else (saysOf(file, isOff) ? kept : usual).push(file)
+  }
+  await nameTold(told, attributes, linguist, found)
+  await nameByContent(repo, await nameByPath(usual, false, linguist, found), linguist, found)
+  await nameByContent(repo, await nameByPath(kept, true, linguist, found), linguist, found)
+  return found
+}
+
+/** An attribute names a language as an editor's mode line does: in any case, or by one of its other names. */
+async function nameTold(
+  files: readonly SizedFile[],
+  attributes: PathAttributes,
+  linguist: Linguist,
+  found: Map<SizedFile, string>,
+): Promise<void> {
+  const wanted = (file: SizedFile) => String(attributes.valueOf(file.path, 'linguist-language'))
+  const names = [...new Set(files.map(wanted))]
+  const batch = names.map((name, index) => ({ path: `told${index}`, content: `-*- mode: ${name} -*-` }))
+  const answers = await linguist.name({ files: batch, keepVendored: true, weighsContent: false })
+  const languages = new Map(
+    answers.map((answer, index) => {
+      const plain = (text: string | null) => text?.toLowerCase().replace(/[\s_-]+/g, '-')
+      const candidates = answer ? [answer.language, ...answer.others] : []
+      return [names[index]!, candidates.find((each) => plain(each) === plain(names[index]!)) ?? answer?.language]
+    }),
+  )
+  for (const file of files) {
+    const language = languages.get(wanted(file))
+    if (language) found.set(file, language)
+  }
+}
+
+/** Names what the path alone tells; returns the files that have to be looked into. */
+async function nameByPath(
+  files: readonly SizedFile[],
+  keepVendored: boolean,
+  linguist: Linguist,
+  found: Map<SizedFile, string>,
+): Promise<SizedFile[]> {
+  const open: SizedFile[] = []
+  const answers = await linguist.name({
+    files: files.map(({ path }) => ({ path })),
+    keepVendored,
+    weighsContent: false,
+  })
+  for (const [index, answer] of answers.entries()) {
+    const file = files[index]!
+    if (!answer) continue
+    if (answer.language === null || answer.others.length > 0) open.push(file)
+    else found.set(file, answer.language)
+  }
+  return open
+}
+
+/** Names what the first part of the content tells. Those that are not read are as most others of the same extension. */
+async function nameByContent(
+  repo: Repository,
+  files: readonly SizedFile[],
+  linguist: Linguist,
+  found: Map<SizedFile, string>,
+): Promise<void> {
+  const bySize = files.toSorted((a, b) => b.sizeBytes - a.sizeBytes)
+  const read: { file: SizedFile; content: string }[] = []
+  const unread: SizedFile[] = []
+  for (const file of bySize) {
+    if (file.sizeBytes > maxReadBytes || read.length === maxRead) unread.push(file)
+    else {
+      const content = await beginningOf(repo, file)
+      if (content !== undefined) read.push({ file, content })
+    }
+  }
+  // The path was judged before; here it need not be judged again.
+  const answers = await linguist.name({
+    files: read.map(({ file, content }) => ({ path: file.path, content })),
+    keepVendored: true,
+    weighsContent: true,
+  })
+  const usual = new Map<string, string>()
+  for (const [index, answer] of answers.entries()) {
+    if (!answer?.language) continue
+    const { file } = read[index]!
+    found.set(file, answer.language)
+    // The largest speaks for the rest.
+    const extension = extensionOf(file.path)
+    if (extension !== '' && !usual.has(extension)) usual.set(extension, answer.language)
+  }
+  for (const file of unread) {
+    const language = usual.get(extensionOf(file.path))
+    if (language !== undefined) found.set(file, language)
+  }
+}
+
+const extensionOf = (path: string): string => /\.[^./]+$/.exec(path)?.[0].toLowerCase() ?? ''
+
+/** Text from the beginning of a file; `undefined` for what is binary or gone. */
+async function beginningOf(repo: Repository, { oid }: SizedFile): Promise<string | undefined> {
+  const blob = await readBlob(repo, oid, { maxBytes: maxReadBytes }).catch((error: unknown) => {
+    if (error instanceof Failure && error.kind === 'too_large') return undefined
+    throw error
+  })
+  if (!blob || blob.content.subarray(0, 8000).includes(0)) return undefined
+  return blob.content.toString('utf8', 0, lookedAtCharacters)
+}

@@ -1,0 +1,25 @@
+import { expect } from 'vitest'
+import { contextFor } from '../../../../test/contexts.ts'
+import { test } from '../../../../test/world.ts'
+import { openMergeRequest } from '../../review/merge-requests/testing.ts'
+import { removeProject } from './jobs.ts'
+import { deleteSomeMergeRequests } from './removal-queries.ts'
+
+test('merge requests go with their project, some at a time', async ({ world }) => {
+  const { project, at, id } = await openMergeRequest(world, { labels: 'bug', assignee_ids: [1], description: '@root' })
+  for (const branch of ['two', 'three']) await openMergeRequest(world, { project, branch, labels: 'bug' })
+  const elsewhere = await openMergeRequest(world, { labels: 'bug' })
+  await world.root.post(`${at}/approvals`, { approvals_required: 1 })
+  await world.root.post(`/projects/${project.id}/milestones`, { title: '1.0' })
+  await world.rows('update projects set deleting = true where id = $1', [project.id])
+
+  expect(await deleteSomeMergeRequests(world.db, project.id, 2)).toBe(2)
+  expect(await world.rows('select iid from merge_requests where project_id = $1', [project.id])).toHaveLength(1)
+
+  await removeProject.run({ projectId: project.id }, await contextFor(world, null))
+  for (const place of ['projects where id', 'merge_requests where project_id', 'labels where project_id'])
+    expect(await world.rows(`select from ${place} = $1`, [project.id]), place).toEqual([])
+  for (const table of ['merge_request_diffs', 'merge_request_labels', 'label_events', 'todos', 'mentions', 'notes'])
+    expect(await world.rows(`select from ${table} where merge_request_id = $1`, [id]), table).toEqual([])
+  expect((await world.root.get(elsewhere.at)).json.labels).toEqual(['bug'])
+})

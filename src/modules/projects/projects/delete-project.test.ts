@@ -1,0 +1,154 @@
+import { existsSync } from 'node:fs'
+import { describe, expect } from 'vitest'
+import { contextFor } from '../../../../test/contexts.ts'
+import { test, World } from '../../../../test/world.ts'
+import { projectRepositoryDir } from '../repositories/location.ts'
+import { openForWriting } from '../repositories/open.ts'
+import { removeMarkedProjects, removeProject, resumeProjectRemovals } from './jobs.ts'
+import { loadProject } from './subject.ts'
+
+const accepted = { status: 202, json: { message: '202 Accepted' } }
+const notFound = { status: 404, json: { message: '404 Project Not Found' } }
+
+const queued = async (world: World, id: number) =>
+  (await world.jobs(`remove_project:${id}`)).map(({ key }) => ({ key }))
+
+describe('DELETE /projects/:id', () => {
+  test('D2-DELETE-MARKS: marks a project of a group, which stays to be seen, archived', async ({ world }) => {
+    const project = await world.project()
+    const one = `/projects/${project.id}`
+    expect(await world.root.delete(one)).toMatchObject(accepted)
+    const today = new Date().toISOString().slice(0, 10)
+    expect((await world.root.get(one)).json).toMatchObject({
+      archived: true,
+      marked_for_deletion_at: today,
+      marked_for_deletion_on: today,
+    })
+    await world.rows('update projects set marked_for_deletion_on = current_date - 3 where id = $1', [project.id])
+    // Again is fine, and does not put it off.
+    expect(await world.root.delete(one)).toMatchObject(accepted)
+    expect((await world.root.get(one)).json.marked_for_deletion_on).not.toBe(today)
+    expect(await queued(world, project.id)).toEqual([])
+    const events = await world.rows(
+      `select payload from events where project_id = $1 and kind = 'project_marked_for_deletion'`,
+      [project.id],
+    )
+    expect(events).toEqual([{ payload: { full_path: project.full_path } }])
+  })
+
+  test('and the daily job removes it when its days are over, not before', async ({ world }) => {
+    const [due, early, kept] = [await world.project(), await world.project(), await world.project()]
+    for (const { id } of [due, early]) await world.root.delete(`/projects/${id}`)
+    await world.rows('update projects set marked_for_deletion_on = current_date - 7 where id = $1', [due.id])
+    await world.rows('update projects set marked_for_deletion_on = current_date - 6 where id = $1', [early.id])
+    await removeMarkedProjects.run({}, await contextFor(world, null))
+    expect(await queued(world, due.id)).toHaveLength(1)
+    expect(await world.root.get(`/projects/${due.id}`)).toMatchObject(notFound)
+    for (const { id } of [early, kept]) expect((await world.root.get(`/projects/${id}`)).status).toBe(200)
+    const [told] = (await world.root.get(`/audit_events?entity_type=Project&entity_id=${due.id}`)).json
+    expect(told).toMatchObject({
+      event_name: 'project_deleted',
+      author_id: -1,
+      details: { entity_path: due.full_path, ip_address: null, token_id: null },
+    })
+  })
+
+  test('a personal project goes at once, with rows and repository', async ({ world }) => {
+    const ann = await world.user()
+    const { id, path_with_namespace: path } = (await ann.post('/projects', { name: 'Mine' })).json
+    const ctx = await contextFor(world, ann)
+    const project = (await loadProject(String(id), ctx))!
+    await openForWriting(ctx, project)
+
+    expect(await ann.delete(`/projects/${id}`)).toMatchObject(accepted)
+
+    for (const name of [id, encodeURIComponent(path)])
+      for (const verb of ['GET', 'PUT', 'DELETE'])
+        expect(await ann.send(verb, `/projects/${name}`, verb === 'PUT' ? { json: { path: 'x' } } : {})).toMatchObject(
+          notFound,
+        )
+    expect((await ann.get('/projects?owned=true')).json).toEqual([])
+    expect(await queued(world, id)).toHaveLength(1)
+    // The path is free once all is gone.
+    expect((await ann.post('/projects', { name: 'Mine' })).status).toBe(400)
+    await removeProject.run({ projectId: id }, ctx)
+    await removeProject.run({ projectId: id }, ctx)
+    expect(existsSync(projectRepositoryDir(ctx, project))).toBe(false)
+    for (const table of [
+      'projects where id',
+      'members where project_id',
+      'routes where project_id',
+      'project_access where project_id',
+    ])
+      expect(await world.rows(`select from ${table} = $1`, [id]), table).toEqual([])
+    expect((await ann.post('/projects', { name: 'Mine' })).status).toBe(201)
+    const events = await world.rows(`select payload from events where project_id = $1 and kind = 'project_deleted'`, [
+      id,
+    ])
+    expect(events).toEqual([{ payload: { full_path: path } }])
+  })
+
+  test('of several who remove it at the same moment, one does', async ({ world }) => {
+    const ann = await world.user()
+    const { id } = (await ann.post('/projects', { name: 'Mine' })).json
+    const answers = await Promise.all(Array.from({ length: 5 }, () => ann.delete(`/projects/${id}`)))
+    expect(answers.map(({ status }) => status).sort()).toEqual([202, 404, 404, 404, 404])
+    expect(
+      await world.rows(
+        `select count(*)::integer as told from events where project_id = $1 and kind = 'project_deleted'`,
+        [id],
+      ),
+    ).toEqual([{ told: 1 }])
+  })
+
+  test('a removal that failed too often is begun anew', async ({ world }) => {
+    const ann = await world.user()
+    const { id } = (await ann.post('/projects', { name: 'Mine' })).json
+    const kept = await world.project()
+    await ann.delete(`/projects/${id}`)
+    await world.rows(
+      'select graphile_worker.permanently_fail_jobs(array(select id from graphile_worker.jobs where key = $1))',
+      [`remove_project:${id}`],
+    )
+    await resumeProjectRemovals.run({}, await contextFor(world, null))
+    expect(await world.jobs(`remove_project:${id}`)).toMatchObject([{ attempts: 0 }])
+    expect(await queued(world, kept.id)).toEqual([])
+  })
+
+  test('the job leaves alone what nobody asked it to remove', async ({ world }) => {
+    const project = await world.project()
+    await removeProject.run({ projectId: project.id }, await contextFor(world, null))
+    expect((await world.root.get(`/projects/${project.id}`)).status).toBe(200)
+  })
+
+  test.for([
+    { who: 'none', status: 404 },
+    { who: 'maintainer', status: 403 },
+    { who: 'owner', status: 202 },
+  ] as const)('is for owners: $who gets $status', async ({ who, status }, { world }) => {
+    const ann = await world.user()
+    const group = await world.group({ members: who === 'none' ? [] : [[ann, who]] })
+    const project = await world.project({ group })
+    expect((await world.anonymous.delete(`/projects/${project.id}`)).status).toBe(401)
+    expect((await ann.delete(`/projects/${project.id}`)).status).toBe(status)
+  })
+
+  test('honours If-Unmodified-Since', async ({ world }) => {
+    const project = await world.project()
+    const headers = { 'if-unmodified-since': new Date(Date.now() - 3_600_000).toUTCString() }
+    expect(await world.root.delete(`/projects/${project.id}`, { headers })).toMatchObject({ status: 412 })
+    const garbage = { 'if-unmodified-since': 'yesterday' }
+    expect((await world.root.delete(`/projects/${project.id}`, { headers: garbage })).status).toBe(202)
+  })
+})
+
+describe('DELETE /projects/:id where nothing is kept', () => {
+  test('removes at once when the setting says zero days', async () => {
+    await using world = await World.start()
+    await world.settings({ deletion_adjourned_period: 0 })
+    const project = await world.project()
+    expect(await world.root.delete(`/projects/${project.id}`)).toMatchObject(accepted)
+    expect(await world.root.get(`/projects/${project.id}`)).toMatchObject(notFound)
+    expect(await queued(world, project.id)).toHaveLength(1)
+  })
+})

@@ -1,0 +1,224 @@
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { describe, expect } from 'vitest'
+import { git, temporaryFolder, test, unique } from '../../../../test/world.ts'
+import { levels } from '../../../access/levels.ts'
+
+const forbidden = { status: 403, json: { message: '403 Forbidden' } }
+const taken = ['has already been taken']
+
+describe('PUT /projects/:id', () => {
+  test('changes what is given, keeps the rest, answers the record', async ({ world }) => {
+    const ann = await world.user()
+    const project = await world.project({ members: [[ann, 'maintainer']], merge_method: 'ff', description: 'Before' })
+    const sent = {
+      description: 'After',
+      wiki_access_level: 'disabled',
+      issues_access_level: 'private',
+      container_registry_enabled: false,
+      only_allow_merge_if_pipeline_succeeds: true,
+      ci_default_git_depth: 5,
+      approvals_before_merge: 1,
+      tag_list: ['b', 'a'],
+    }
+    const edited = await ann.put(`/projects/${project.id}`, sent)
+    expect(edited).toMatchObject({
+      status: 200,
+      json: { ...sent, tag_list: ['a', 'b'], name: project.name, merge_method: 'ff', wiki_enabled: false },
+    })
+    expect((await ann.get(`/projects/${project.id}`)).json).toEqual(edited.json)
+    const [event] = await world.rows(
+      `select actor_id, payload from events where project_id = $1 and kind = 'project_updated'`,
+      [project.id],
+    )
+    expect(event).toEqual({ actor_id: ann.id, payload: { changed: expect.arrayContaining(Object.keys(sent)) } })
+    expect(event.payload.changed).toHaveLength(Object.keys(sent).length)
+  })
+
+  test('null clears what may be empty; an empty list clears the topics', async ({ world }) => {
+    const project = await world.project({
+      description: 'x',
+      tag_list: ['a'],
+      ci_config_path: 'ci.yml',
+      ci_default_git_depth: 3,
+    })
+    const cleared = { description: null, ci_config_path: null, ci_default_git_depth: null }
+    expect((await world.root.put(`/projects/${project.id}`, { ...cleared, tag_list: [] })).json).toMatchObject({
+      ...cleared,
+      tag_list: [],
+    })
+  })
+
+  test('something must be given', async ({ world }) => {
+    const project = await world.project()
+    for (const sent of [{}, { id: 1 }, { unknown: 'x' }, { archived: true }]) {
+      const refused = await world.root.put(`/projects/${project.id}`, sent)
+      expect(refused.status).toBe(400)
+      expect(refused.json.error).toMatch(
+        /^name, path, description, .*default_branch are missing, at least one parameter must be provided$/,
+      )
+    }
+  })
+
+  test.for([
+    { who: 'none', status: 404 },
+    { who: 'guest', status: 403 },
+    { who: 'developer', status: 403 },
+    { who: 'maintainer', status: 200 },
+  ] as const)('is for maintainers and up: $who gets $status', async ({ who, status }, { world }) => {
+    const ann = await world.user()
+    const project = await world.project({ members: who === 'none' ? [] : [[ann, who]] })
+    expect((await ann.put(`/projects/${project.id}`, { description: 'x' })).status).toBe(status)
+    expect((await world.anonymous.put(`/projects/${project.id}`, { description: 'x' })).status).toBe(401)
+  })
+
+  test('name and visibility are for owners; the path and features for maintainers', async ({ world }) => {
+    const [ann, owner] = [await world.user(), await world.user()]
+    const group = await world.group({ visibility: 'public', members: [[owner, 'owner']] })
+    const project = await world.project({ group, members: [[ann, 'maintainer']] })
+    const one = `/projects/${project.id}`
+    expect(await ann.put(one, { name: 'Mine now' })).toMatchObject(forbidden)
+    expect(await ann.put(one, { visibility: 'public' })).toMatchObject(forbidden)
+    // What does not change is no change.
+    expect((await ann.put(one, { name: project.name, visibility: 'private' })).status).toBe(200)
+    expect((await ann.put(one, { path: unique('moved') })).status).toBe(200)
+    expect((await owner.put(one, { name: 'New', visibility: 'public' })).json).toMatchObject({
+      name: 'New',
+      visibility: 'public',
+      name_with_namespace: `${group.path} / New`,
+    })
+    const mine = (await ann.post('/projects', { name: 'Mine' })).json.id
+    expect((await ann.put(`/projects/${mine}`, { name: 'Renamed', visibility: 'internal' })).status).toBe(200)
+  })
+
+  test('refuses what creation refuses', async ({ world }) => {
+    const group = await world.group({ visibility: 'internal' })
+    const project = await world.project({ group })
+    const other = await world.project({ group })
+    for (const [sent, message] of [
+      [{ name: 'a/b' }, { name: [expect.stringContaining('can contain only')] }],
+      [{ path: 'blob' }, { path: ['blob is a reserved name'] }],
+      [{ name: other.name }, { name: taken }],
+      [{ path: other.path.toUpperCase() }, { path: taken }],
+      [{ path: `${other.path}.wiki` }, { name: taken }],
+      [{ description: 'd'.repeat(2001) }, { description: ['is too long (maximum is 2000 characters)'] }],
+      [{ visibility: 'public' }, { visibility_level: ['public is not allowed in a internal group.'] }],
+      [
+        { repository_access_level: 'disabled' },
+        {
+          merge_requests_access_level: ['cannot have higher visibility level than repository access level'],
+          builds_access_level: ['cannot have higher visibility level than repository access level'],
+        },
+      ],
+      [
+        { suggestion_commit_message: 's'.repeat(256) },
+        { suggestion_commit_message: ['is too long (maximum is 255 characters)'] },
+      ],
+    ] as const)
+      expect(await world.root.put(`/projects/${project.id}`, sent)).toMatchObject({ status: 400, json: { message } })
+    expect((await world.root.get(`/projects/${project.id}`)).json).toMatchObject({
+      name: project.name,
+      path: project.path,
+    })
+  })
+})
+
+describe('the default branch', () => {
+  test('must be there, and then is what HEAD names', async ({ world }) => {
+    await using folder = await temporaryFolder()
+    const project = await world.project()
+    const refused = (branch: string) => ({
+      status: 400,
+      json: { message: { base: [`Could not change HEAD: branch '${branch}' does not exist`] } },
+    })
+    expect(await world.root.put(`/projects/${project.id}`, { default_branch: 'main' })).toMatchObject(refused('main'))
+    await git(folder.path, 'init', '-q', '-b', 'main')
+    await writeFile(join(folder.path, 'a'), 'a')
+    await git(folder.path, 'add', '.')
+    await git(folder.path, 'commit', '-qm', 'a')
+    await git(folder.path, 'push', '-q', world.remote(project, world.root), 'main', 'main:refs/heads/next')
+    for (const branch of ['none', '', '..', '-d', 'a b', 'refs/heads/next'])
+      expect(await world.root.put(`/projects/${project.id}`, { default_branch: branch })).toMatchObject(refused(branch))
+    expect((await world.root.put(`/projects/${project.id}`, { default_branch: 'next' })).json).toMatchObject({
+      default_branch: 'next',
+    })
+    const head = await git(folder.path, 'ls-remote', '--symref', world.remote(project, world.root), 'HEAD')
+    expect(head).toContain('ref: refs/heads/next')
+  })
+})
+
+describe('a project with another path', () => {
+  test('is found at the old one until somebody takes that, and tells what happened', async ({ world }) => {
+    const project = await world.project()
+    const [namespace] = project.full_path.split('/')
+    const path = unique('moved')
+    const old = `/projects/${encodeURIComponent(project.full_path)}`
+    expect((await world.root.put(`/projects/${project.id}`, { path })).json).toMatchObject({
+      path,
+      name: project.name,
+      path_with_namespace: `${namespace}/${path}`,
+      web_url: `${world.origin}/${namespace}/${path}`,
+    })
+    expect((await world.root.get(old)).json).toMatchObject({ id: project.id, path })
+    const [renamed] = await world.rows(
+      `select payload from events where project_id = $1 and kind = 'project_renamed'`,
+      [project.id],
+    )
+    expect(renamed.payload).toEqual({ old_full_path: project.full_path, full_path: `${namespace}/${path}` })
+
+    const [{ namespace_id }] = await world.rows('select namespace_id from projects where id = $1', [project.id])
+    const taker = await world.root.post('/projects', { path: project.path, name: 'Taker', namespace_id })
+    expect(taker.status).toBe(201)
+    expect((await world.root.get(old)).json.id).toBe(taker.json.id)
+    expect(await world.root.put(`/projects/${project.id}`, { path: project.path })).toMatchObject({
+      status: 400,
+      json: { message: { path: taken } },
+    })
+  })
+
+  test('may go back and change the case only', async ({ world }) => {
+    const project = await world.project()
+    for (const path of [unique('moved'), project.path, project.path.toUpperCase()])
+      expect((await world.root.put(`/projects/${project.id}`, { path })).json).toMatchObject({ path })
+  })
+
+  test('of several that want the same at the same moment, one wins', async ({ world }) => {
+    const group = await world.group()
+    const projects = await Promise.all([1, 2, 3].map(() => world.project({ group })))
+    const path = unique('wanted')
+    const answers = await Promise.all(projects.map(({ id }) => world.root.put(`/projects/${id}`, { path })))
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, 400, 400])
+  })
+
+  test('stays whole while its group is renamed', async ({ world }) => {
+    const group = await world.group()
+    const projects = await Promise.all([1, 2, 3].map(() => world.project({ group })))
+    const paths = projects.map(() => unique('moved'))
+    const target = unique('group')
+    const answers = await Promise.all([
+      world.root.put(`/groups/${group.id}`, { path: target }),
+      ...projects.map(({ id }, n) => world.root.put(`/projects/${id}`, { path: paths[n] })),
+    ])
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200])
+    for (const [n, { id }] of projects.entries()) {
+      const fullPath = `${target}/${paths[n]}`
+      expect((await world.root.get(`/projects/${encodeURIComponent(fullPath)}`)).json).toMatchObject({
+        id,
+        path_with_namespace: fullPath,
+      })
+    }
+  })
+})
+
+describe('an archived project', () => {
+  test('may still be set up and have members', async ({ world }) => {
+    const ann = await world.user()
+    const project = await world.project()
+    await world.archive(project)
+    expect((await world.root.put(`/projects/${project.id}`, { description: 'x' })).json).toMatchObject({
+      archived: true,
+    })
+    const member = { user_id: ann.id, access_level: levels.developer }
+    expect((await world.root.post(`/projects/${project.id}/members`, member)).status).toBe(201)
+  })
+})

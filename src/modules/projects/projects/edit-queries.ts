@@ -1,0 +1,138 @@
+import type { Db, Tx } from '../../../db/db.ts'
+import { raw, sql } from '../../../db/sql.ts'
+import { taken } from '../../../kernel/complaints.ts'
+import type { Located } from '../repositories/location.ts'
+import type { FeatureLevels } from './features.ts'
+import { columns, type ProjectRow } from './queries.ts'
+import type { ProjectSettings } from './settings.ts'
+
+export type NewProject = FeatureLevels & {
+  namespaceId: number
+  creatorId: number
+  name: string
+  path: string
+  fullPath: string
+  description: string | null
+  visibility: number
+  topics: readonly string[]
+  settings: Partial<ProjectSettings>
+  storage: string
+  runnersToken: string
+}
+
+export const insertProject = async (tx: Tx, project: NewProject): Promise<Located> =>
+  (await tx.row<Located>(sql`
+    with made as (
+      insert into projects (namespace_id, creator_id, name, path, full_path, description, visibility, topics, settings, repository_storage, runners_token,
+        issues_access_level, repository_access_level, merge_requests_access_level, builds_access_level, wiki_access_level,
+        snippets_access_level, pages_access_level, forking_access_level)
+      values (${project.namespaceId}, ${project.creatorId}, ${project.name}, ${project.path}, ${project.fullPath},
+        ${project.description}, ${project.visibility}, ${project.topics}, ${JSON.stringify(project.settings)}::jsonb, ${project.storage}, ${project.runnersToken},
+        ${project.issues_access_level}, ${project.repository_access_level}, ${project.merge_requests_access_level},
+        ${project.builds_access_level}, ${project.wiki_access_level}, ${project.snippets_access_level},
+        ${project.pages_access_level}, ${project.forking_access_level})
+      returning id, repository_storage, repository_key),
+    counted as (insert into project_statistics (project_id) select id from made)
+    select id, repository_storage, repository_key from made`))!
+
+/** The creator's own membership, beside what his group gives him. */
+export const insertProjectMember = (tx: Tx, projectId: number, userId: number, level: number): Promise<number> =>
+  tx.run(
+    sql`insert into members (project_id, user_id, access_level, created_by_id) values (${projectId}, ${userId}, ${level}, ${userId})`,
+  )
+
+/** How many projects lie in somebody's personal namespace. */
+export const countPersonalProjects = async (db: Db, userId: number): Promise<number> =>
+  (await db.row<{ count: number }>(sql`
+    select count(*) as count from projects p join namespaces n on n.id = p.namespace_id where n.owner_id = ${userId} and not p.deleting`))!
+    .count
+
+/** How many personal projects somebody may have. Holds off other creations in his namespace until the transaction ends. */
+export const lockProjectsLimit = async (tx: Tx, userId: number): Promise<number> =>
+  (await tx.row<{ projects_limit: number }>(
+    sql`select projects_limit from users where id = ${userId} for no key update`,
+  ))!.projects_limit
+
+/** Where the wiki of a project at this path lies, or whose wiki lies at it. */
+const wikiTwin = (fullPath: string): string => (/\.wiki$/i.test(fullPath) ? fullPath.slice(0, -5) : `${fullPath}.wiki`)
+
+/**
+ * Complaints about a name and path that another project has. A path that is another's wiki, or whose wiki would be
+ * another project, is complained about under the name, as it always was. Those being removed still have theirs.
+ */
+export async function takenNames(
+  db: Db,
+  project: { namespaceId: number; name: string; fullPath: string; projectId?: number },
+): Promise<{ name: string[]; path: string[] }> {
+  const others = project.projectId === undefined ? raw('true') : sql`r.project_id is distinct from ${project.projectId}`
+  const { projectId = null } = project
+  const found = (await db.row<{ name: boolean; path: boolean; wiki: boolean }>(sql`select
+    exists (select from projects where namespace_id = ${project.namespaceId} and name = ${project.name} and id is distinct from ${projectId}::bigint) as name,
+    exists (select from routes r where r.path_key = lower(${project.fullPath}) and not r.redirect and ${others}) as path,
+    exists (select from routes r where r.path_key = lower(${wikiTwin(project.fullPath)}) and r.project_id is not null and not r.redirect and ${others}) as wiki`))!
+  return { name: found.name || found.wiki ? [taken] : [], path: found.path ? [taken] : [] }
+}
+
+/** Columns that an edit may set; absent ones stay. */
+export type ProjectChanges = Partial<
+  FeatureLevels & {
+    name: string
+    path: string
+    full_path: string
+    description: string | null
+    visibility: number
+    default_branch: string
+    topics: readonly string[]
+    archived: boolean
+    readme_path: string | null
+    license_path: string | null
+    license_key: string | null
+  }
+> & { settings?: Partial<ProjectSettings> }
+
+const editable = new Set([
+  'name',
+  'path',
+  'full_path',
+  'description',
+  'visibility',
+  'default_branch',
+  'topics',
+  'archived',
+  'readme_path',
+  'license_path',
+  'license_key',
+  'issues_access_level',
+  'repository_access_level',
+  'merge_requests_access_level',
+  'builds_access_level',
+  'wiki_access_level',
+  'snippets_access_level',
+  'pages_access_level',
+  'forking_access_level',
+])
+
+export function updateProject(tx: Tx, id: number, { settings, ...columns }: ProjectChanges): Promise<number> {
+  let assignments = sql`updated_at = now()`
+  for (const [name, value] of Object.entries(columns)) {
+    if (!editable.has(name)) throw new Error(`not a column to edit: ${name}`)
+    assignments = sql`${assignments}, ${raw(name)} = ${value}`
+  }
+  if (settings && Object.keys(settings).length > 0)
+    assignments = sql`${assignments}, settings = settings || ${JSON.stringify(settings)}::jsonb`
+  return tx.run(sql`update projects set ${assignments} where id = ${id}`)
+}
+
+/** Locks the project against other edits until the transaction ends. */
+export const lockProject = (tx: Tx, id: number): Promise<ProjectRow | undefined> =>
+  tx.row<ProjectRow>(
+    sql`select ${columns}, null as level from projects p where p.id = ${id} and not p.deleting for update`,
+  )
+
+/** The visibility of what a project was forked from, which stays until the transaction ends. Undefined without a source. */
+export const lockForkSource = async (tx: Tx, projectId: number): Promise<number | undefined> =>
+  (
+    await tx.row<{ visibility: number }>(sql`
+      select s.visibility from projects p join projects s on s.id = p.forked_from_project_id
+      where p.id = ${projectId} and not s.deleting for share of s`)
+  )?.visibility

@@ -1,0 +1,83 @@
+import { featureLevels } from '../../../access/levels.ts'
+import { Flag, OneOf, Optional } from '../../../api/params/types.ts'
+import type { FieldComplaints } from '../../../kernel/failure.ts'
+
+const level = (what: string) =>
+  Optional(OneOf(['disabled', 'private', 'enabled'], { description: `Who may use ${what}` }))
+const flag = (what: string) =>
+  Optional(Flag({ description: `${what}: older form of the access level`, deprecated: true }))
+
+/** Feature switches of a project as parameters: the access level, and the older form that only switches on or off. */
+export const featureParams = {
+  issues_access_level: level('issues'),
+  repository_access_level: level('the repository'),
+  merge_requests_access_level: level('merge requests'),
+  builds_access_level: level('pipelines'),
+  wiki_access_level: level('the wiki'),
+  snippets_access_level: level('snippets'),
+  forking_access_level: level('forks'),
+  pages_access_level: Optional(
+    OneOf(['disabled', 'private', 'enabled', 'public'], { description: 'Who may see pages' }),
+  ),
+  issues_enabled: flag('Issues'),
+  merge_requests_enabled: flag('Merge requests'),
+  jobs_enabled: flag('Pipelines'),
+  wiki_enabled: flag('Wiki'),
+  snippets_enabled: flag('Snippets'),
+} as const
+
+export type FeatureColumn =
+  | 'issues_access_level'
+  | 'repository_access_level'
+  | 'merge_requests_access_level'
+  | 'builds_access_level'
+  | 'wiki_access_level'
+  | 'snippets_access_level'
+  | 'forking_access_level'
+  | 'pages_access_level'
+
+export type FeatureLevels = Record<FeatureColumn, number>
+
+const olderForms: Readonly<Record<string, FeatureColumn>> = {
+  issues_enabled: 'issues_access_level',
+  merge_requests_enabled: 'merge_requests_access_level',
+  jobs_enabled: 'builds_access_level',
+  wiki_enabled: 'wiki_access_level',
+  snippets_enabled: 'snippets_access_level',
+}
+
+const columns = Object.keys(featureParams).filter((name) => name.endsWith('_access_level')) as FeatureColumn[]
+
+/** The levels that the parameters name; the newer form wins. */
+export function featuresAmong(params: Readonly<Record<string, unknown>>): Partial<FeatureLevels> {
+  const levels: Partial<FeatureLevels> = {}
+  for (const [older, column] of Object.entries(olderForms))
+    if (params[older] !== undefined) levels[column] = params[older] ? featureLevels.enabled : featureLevels.disabled
+  for (const column of columns) {
+    const named = params[column] as keyof typeof featureLevels | undefined
+    if (named !== undefined) levels[column] = featureLevels[named]
+  }
+  return levels
+}
+
+const wider = 'cannot have higher visibility level than repository access level'
+
+/** Merge requests and pipelines need the repository, so they may not be open to more people than it is. */
+export function featureComplaints(levels: FeatureLevels): FieldComplaints {
+  const complaints: Record<string, string[]> = {}
+  for (const column of ['merge_requests_access_level', 'builds_access_level'] as const)
+    if (levels[column] > levels.repository_access_level) complaints[column] = [wider]
+  return complaints
+}
+
+/** `pages` follows the visibility unless it is named. */
+export const newFeatures = (isPrivate: boolean): FeatureLevels => ({
+  issues_access_level: featureLevels.enabled,
+  repository_access_level: featureLevels.enabled,
+  merge_requests_access_level: featureLevels.enabled,
+  builds_access_level: featureLevels.enabled,
+  wiki_access_level: featureLevels.enabled,
+  snippets_access_level: featureLevels.enabled,
+  forking_access_level: featureLevels.enabled,
+  pages_access_level: isPrivate ? featureLevels.private : featureLevels.enabled,
+})

@@ -1,0 +1,66 @@
+import { Type } from 'typebox'
+import { inBatches } from '../../../db/batches.ts'
+import { emit } from '../../../events/log.ts'
+import { enqueue, job } from '../../../jobs/job.ts'
+import { projectRepositoryDir } from '../repositories/location.ts'
+import { setAside } from '../repositories/set-aside.ts'
+import {
+  deleteProjectRow,
+  deleteSomeMergeRequests,
+  dueForRemoval,
+  findDeleting,
+  markDueDeleting,
+  projectsBeingRemoved,
+} from './removal-queries.ts'
+
+/** Each takes its commits, versions and notes along. */
+const mergeRequestsAtOnce = 100
+
+/** Takes away what a removed project had: first what lies on disk, then its rows, so that a crash leaves the rest to a second run. */
+export const removeProject = job({
+  name: 'remove_project',
+  input: Type.Object({ projectId: Type.Integer() }),
+  key: ({ projectId }) => `remove_project:${projectId}`,
+  attempts: 10,
+  async run({ projectId }, ctx) {
+    const project = await findDeleting(ctx.db, projectId)
+    if (!project) return
+    // What is there and not its own stays, elsewhere.
+    await setAside(ctx, project)
+    await ctx.git.removeRepository(projectRepositoryDir(ctx, project))
+    await inBatches((size) => deleteSomeMergeRequests(ctx.db, projectId, size), mergeRequestsAtOnce)
+    await ctx.transaction((tx) => deleteProjectRow(tx, projectId))
+  },
+})
+
+/** Removes projects that were put away long enough ago. */
+export const removeMarkedProjects = job({
+  name: 'remove_marked_projects',
+  input: Type.Object({}),
+  key: () => 'remove_marked_projects',
+  attempts: 3,
+  every: { cron: '20 * * * *', input: {} },
+  async run(_input, ctx) {
+    for (const projectId of await dueForRemoval(ctx.db, ctx.settings.deletion_adjourned_period))
+      await ctx.transaction(async (tx) => {
+        // Restored meanwhile, it stays.
+        const due = await markDueDeleting(tx, projectId, ctx.settings.deletion_adjourned_period)
+        if (!due) return
+        await enqueue(tx, removeProject, { projectId })
+        await emit(tx, { kind: 'project_deleted', projectId, actorId: null, payload: due })
+      })
+  },
+})
+
+/** Begins removals anew that failed too often: what is half removed does not come back, and its path must not stay taken. */
+export const resumeProjectRemovals = job({
+  name: 'resume_project_removals',
+  input: Type.Object({}),
+  key: () => 'resume_project_removals',
+  attempts: 3,
+  every: { cron: '30 3 * * *', input: {} },
+  async run(_input, ctx) {
+    for (const projectId of await projectsBeingRemoved(ctx.db))
+      await ctx.transaction((tx) => enqueue(tx, removeProject, { projectId }))
+  },
+})

@@ -1,0 +1,279 @@
+import { describe, expect } from 'vitest'
+import { type Client, type TestProject, test, unique, type World } from '../../../../test/world.ts'
+import { fuzzy } from '../../../db/fuzzy.ts'
+
+const ids = async (who: Client, path: string): Promise<number[]> => {
+  const found = await who.get(path)
+  expect(found.status, found.text).toBe(200)
+  return found.json.map(({ id }: { id: number }) => id)
+}
+
+/** Projects with a word of their own in the path; the newest last. */
+async function some(world: World) {
+  const word = unique('word').replaceAll('-', '')
+  const ann = await world.user()
+  const group = await world.group({ visibility: 'public' })
+  const make = (name: string, more: object = {}): Promise<TestProject> =>
+    world.project({ group, name: `${word}-${name}`, path: `${word}-${name}`, ...more })
+  const mine = await make('d', { members: [[ann, 'developer']] })
+  const open = await make('c', { visibility: 'public' })
+  const internal = await make('b', { visibility: 'internal' })
+  const hidden = await make('a')
+  const list = (who: Client, query = '') => ids(who, `/projects?search=${word}&${query}`)
+  return { word, ann, group, mine, open, internal, hidden, list, make }
+}
+
+describe('GET /projects', () => {
+  test('D2-PROJECTS-ANON: gives what the caller can see', async ({ world }) => {
+    const { ann, mine, open, internal, hidden, list } = await some(world)
+    expect(await list(world.root)).toEqual([hidden.id, internal.id, open.id, mine.id])
+    expect(await list(ann)).toEqual([internal.id, open.id, mine.id])
+    expect(await list(await world.user())).toEqual([internal.id, open.id])
+    expect(await list(await world.user({ external: true }))).toEqual([open.id])
+    expect(await list(world.anonymous)).toEqual([open.id])
+  })
+
+  test('D2-PROJECT-SIMPLE: simple records with simple=true and for nobody known', async ({ world }) => {
+    const { ann, word } = await some(world)
+    const simple = [
+      'avatar_url',
+      'created_at',
+      'default_branch',
+      'description',
+      'forks_count',
+      'http_url_to_repo',
+      'id',
+      'last_activity_at',
+      'name',
+      'name_with_namespace',
+      'path',
+      'path_with_namespace',
+      'readme_url',
+      'ssh_url_to_repo',
+      'star_count',
+      'tag_list',
+      'topics',
+      'web_url',
+    ]
+    const fields = async (who: Client, query: string) =>
+      Object.keys((await who.get(`/projects?search=${word}-c&${query}`)).json[0]).sort()
+    expect(await fields(ann, 'simple=true')).toEqual(simple)
+    // Nobody known gets simple records whatever he asks for.
+    expect(await fields(world.anonymous, 'simple=false')).toEqual(simple)
+    const [full] = (await ann.get(`/projects?search=${word}-c`)).json
+    expect(full).toMatchObject({ visibility: 'public', permissions: {}, _links: {}, namespace: {} })
+  })
+
+  test('order_by and sort; ties newest first', async ({ world }) => {
+    const { mine, open, internal, hidden, list } = await some(world)
+    const newest = [hidden, internal, open, mine].map(({ id }) => id)
+    const oldest = [...newest].reverse()
+    expect(await list(world.root, 'sort=asc')).toEqual(oldest)
+    expect(await list(world.root, 'order_by=name')).toEqual(oldest)
+    expect(await list(world.root, 'order_by=path&sort=asc')).toEqual(newest)
+    expect(await list(world.root, 'order_by=id&sort=asc')).toEqual(oldest)
+    await world.rows(`update projects set updated_at = '2020-01-01', last_activity_at = '2020-01-01' where id = $1`, [
+      hidden.id,
+    ])
+    expect((await list(world.root, 'order_by=updated_at')).at(-1)).toBe(hidden.id)
+    expect((await list(world.root, 'order_by=last_activity_at&sort=asc'))[0]).toBe(hidden.id)
+    await world.rows(`update projects set created_at = '2020-01-01' where id = any($1)`, [newest])
+    expect(await list(world.root)).toEqual(newest)
+    expect(await list(world.root, 'sort=asc')).toEqual(newest)
+    expect(await world.root.get('/projects?order_by=star_count')).toMatchObject({
+      status: 400,
+      json: { error: 'order_by does not have a valid value' },
+    })
+  })
+
+  test('archived and visibility keep such projects, absent both kinds', async ({ world }) => {
+    const { mine, open, internal, hidden, list } = await some(world)
+    await world.archive(hidden)
+    expect(await list(world.root, 'archived=true')).toEqual([hidden.id])
+    expect(await list(world.root, 'archived=false')).toEqual([internal.id, open.id, mine.id])
+    expect(await list(world.root, 'visibility=public')).toEqual([open.id])
+    expect(await list(world.root, 'visibility=internal')).toEqual([internal.id])
+    expect(await list(world.root, 'visibility=private')).toEqual([hidden.id, mine.id])
+  })
+
+  test('owned: own space and groups one owns, also from above; administrators alike', async ({ world }) => {
+    const { ann, word, group, mine, open, list, make } = await some(world)
+    expect(await list(ann, 'owned=true')).toEqual([])
+    await world.root.post(`/groups/${group.id}/members`, { user_id: ann.id, access_level: 40 })
+    expect(await list(ann, 'owned=true'), 'a maintainer is no owner').toEqual([])
+    const personal = (await ann.post('/projects', { name: `${word}-z` })).json.id
+    expect(await list(ann, 'owned=true')).toEqual([personal])
+    const inner = await make('y', { group: await world.group({ parent: group }) })
+    await world.root.put(`/groups/${group.id}/members/${ann.id}`, { access_level: 50 })
+    expect(await list(ann, 'owned=true')).toEqual(expect.arrayContaining([personal, mine.id, open.id, inner.id]))
+    // Root has made the group and so owns it, but not what is Ann's.
+    expect(await list(world.root, 'owned=true')).not.toContain(personal)
+    expect(await list(world.anonymous, 'owned=true')).toEqual([])
+  })
+
+  test('membership and min_access_level go by the level one has', async ({ world }) => {
+    const { ann, group, mine, list } = await some(world)
+    expect(await list(ann, 'membership=true')).toEqual([mine.id])
+    expect(await list(ann, 'min_access_level=30')).toEqual([mine.id])
+    expect(await list(ann, 'min_access_level=40')).toEqual([])
+    await world.root.post(`/groups/${group.id}/members`, { user_id: ann.id, access_level: 20 })
+    expect(await list(ann, 'membership=true')).toHaveLength(4)
+    expect(await list(ann, 'min_access_level=20')).toHaveLength(4)
+    expect(await list(ann, 'min_access_level=30')).toEqual([mine.id])
+    for (const query of ['membership=true', 'min_access_level=10', 'starred=true'])
+      expect(await list(world.anonymous, query)).toEqual([])
+    expect(await ann.get('/projects?min_access_level=5')).toMatchObject({
+      status: 400,
+      json: { error: 'min_access_level does not have a valid value' },
+    })
+  })
+
+  test('starred keeps what the caller starred', async ({ world }) => {
+    const { ann, open, list } = await some(world)
+    await world.rows('insert into stars (user_id, project_id) values ($1, $2)', [ann.id, open.id])
+    expect(await list(ann, 'starred=true')).toEqual([open.id])
+    expect(await list(world.root, 'starred=true')).toEqual([])
+  })
+
+  test('with_issues_enabled and with_merge_requests_enabled go by what the caller has', async ({ world }) => {
+    const word = unique('word').replaceAll('-', '')
+    const [guest, reporter] = [await world.user(), await world.user()]
+    const make = (name: string, more: object) =>
+      world.project({
+        visibility: 'public',
+        name: `${word}${name}`,
+        path: `${word}${name}`,
+        members: [
+          [guest, 'guest'],
+          [reporter, 'reporter'],
+        ],
+        ...more,
+      })
+    await make('off', { issues_access_level: 'disabled', merge_requests_access_level: 'disabled' })
+    const some = await make('some', { issues_access_level: 'private', merge_requests_access_level: 'private' })
+    const all = await make('all', {})
+    const list = (who: Client, feature: string) => ids(who, `/projects?search=${word}&with_${feature}_enabled=true`)
+    expect(await list(world.root, 'issues')).toEqual([all.id, some.id])
+    expect(await list(guest, 'issues')).toEqual([all.id, some.id])
+    expect(await list(guest, 'merge_requests')).toEqual([all.id])
+    expect(await list(reporter, 'merge_requests')).toEqual([all.id, some.id])
+    expect(await list(world.anonymous, 'issues')).toEqual([all.id])
+    expect(await list(await world.user(), 'merge_requests')).toEqual([all.id])
+  })
+
+  test('with_programming_language is the whole name, in any case', async ({ world }) => {
+    const { open, mine, list } = await some(world)
+    await world.rows(
+      `insert into project_languages (project_id, name, share) values ($1, 'TypeScript', 60), ($1, 'C', 40), ($2, 'C', 100)`,
+      [open.id, mine.id],
+    )
+    expect(await list(world.root, 'with_programming_language=typescript')).toEqual([open.id])
+    expect(await list(world.root, 'with_programming_language=c')).toEqual([open.id, mine.id])
+    expect(await list(world.root, 'with_programming_language=script')).toEqual([])
+  })
+
+  test('D2-PROJECTS-ID-RANGE: id_after and id_before leave out the id itself', async ({ world }) => {
+    const { mine, open, internal, hidden, list } = await some(world)
+    expect(await list(world.root, `id_after=${open.id}`)).toEqual([hidden.id, internal.id])
+    expect(await list(world.root, `id_before=${open.id}`)).toEqual([mine.id])
+    expect(await list(world.root, `id_after=${mine.id}&id_before=${hidden.id}`)).toEqual([internal.id, open.id])
+  })
+
+  test('a search for more than any column holds finds nothing, and the database does not get it', async ({ world }) => {
+    const search = 'x'.repeat(7_900_000)
+    expect((await world.root.get('/projects', { json: { search } })).json).toEqual([])
+    expect(fuzzy(search, ['p.path'])).toMatchObject({ sql: 'false', values: [] })
+  })
+
+  test('D2-PROJECTS-SEARCH-USE: search looks in path, name and description', async ({ world }) => {
+    const word = unique('word').replaceAll('-', '')
+    const project = await world.project({
+      name: `Alpha ${word}`,
+      path: `path_${word}`,
+      description: `50% of "Beta" ${word}`,
+    })
+    const search = (text: string, query = '') =>
+      ids(world.root, `/projects?search=${encodeURIComponent(text)}&${query}`)
+    for (const text of [`ALPHA ${word}`, `path_${word}`, `beta ${word}`, `50% ${word}`, `"Alpha ${word}"`])
+      for (const order of ['id', 'name', 'created_at', 'last_activity_at'])
+        expect(await search(text, `order_by=${order}`), text).toEqual([project.id])
+    // Every word must be in the same column.
+    expect(await search(`Alpha Beta ${word}`)).toEqual([])
+    expect(await search(`pathX${word}`)).toEqual([])
+    expect(await search(`5%% ${word}`)).toEqual([])
+    expect(await search('  ')).not.toEqual([])
+    expect(await search(`${word} ${word} `.repeat(100))).toEqual([project.id])
+  })
+
+  test('D2-PROJECTS-ADMIN-PARAMS D2-CUSTOM-ATTRIBUTES: custom attributes are for administrators', async ({ world }) => {
+    const { ann, open, word, list } = await some(world)
+    await world.rows(`insert into custom_attributes (project_id, key, value) values ($1, 'team', 'blue')`, [open.id])
+    expect(await list(world.root, 'custom_attributes[team]=blue')).toEqual([open.id])
+    expect(await list(world.root, 'custom_attributes[team]=blue&custom_attributes[room]=1')).toEqual([])
+    expect(await list(ann, 'custom_attributes[team]=red')).toHaveLength(3)
+    const path = `/projects?search=${word}-c&with_custom_attributes=true`
+    expect((await world.root.get(path)).json[0].custom_attributes).toEqual([{ key: 'team', value: 'blue' }])
+    expect((await ann.get(path)).json[0]).not.toHaveProperty('custom_attributes')
+  })
+
+  test('leaves out what is being removed', async ({ world }) => {
+    const { mine, list } = await some(world)
+    await world.rows('update projects set deleting = true where id = $1', [mine.id])
+    expect(await list(world.root)).toHaveLength(3)
+  })
+})
+
+describe('pages of projects', () => {
+  test('by number: totals, links and an end', async ({ world }) => {
+    const { word, open, mine } = await some(world)
+    const page = await world.root.get(`/projects?search=${word}&per_page=2&page=2`)
+    expect(page.json).toMatchObject([{ id: open.id }, { id: mine.id }])
+    expect(page.headers).toMatchObject({
+      'x-total': '4',
+      'x-total-pages': '2',
+      'x-page': '2',
+      'x-per-page': '2',
+      'x-next-page': '',
+      'x-prev-page': '1',
+    })
+    expect(page.headers['link']).toContain(
+      `<${world.origin}/api/v4/projects?page=1&per_page=2&search=${word}>; rel="prev"`,
+    )
+    expect(await ids(world.root, `/projects?search=${word}&page=3&per_page=2`)).toEqual([])
+    expect((await world.root.get('/projects?per_page=1000')).headers['x-per-page']).toBe('100')
+  })
+
+  test('D2-PROJECTS-OFFSET-CAP: numbers end at an offset of 10,000', async ({ world }) => {
+    expect(await world.anonymous.get('/projects?page=102&per_page=100')).toMatchObject({
+      status: 405,
+      json: {
+        error:
+          'Offset pagination has a maximum allowed offset of 10000 for requests that return objects of type Project. Remaining records can be retrieved using keyset pagination.',
+      },
+    })
+    expect((await world.anonymous.get('/projects?page=101&per_page=100')).status).toBe(200)
+  })
+
+  test('D2-PROJECTS-KEYSET: keyset pages follow ids, either way, with order_by=id only', async ({ world }) => {
+    const { word, mine, open, internal, hidden } = await some(world)
+    const refused = { status: 405, json: { error: 'Keyset pagination is not yet available for this type of request' } }
+    expect(await world.root.get('/projects?pagination=keyset')).toMatchObject(refused)
+    expect(await world.root.get('/projects?pagination=keyset&order_by=name')).toMatchObject(refused)
+    for (const [sort, expected] of [
+      ['asc', [mine.id, open.id, internal.id, hidden.id]],
+      ['desc', [hidden.id, internal.id, open.id, mine.id]],
+    ] as const) {
+      const seen: number[] = []
+      let path: string | undefined = `/projects?pagination=keyset&order_by=id&sort=${sort}&per_page=3&search=${word}`
+      while (path) {
+        const page = await world.root.get(path)
+        expect(page.headers['x-total']).toBeUndefined()
+        expect(page.headers['links']).toBe(page.headers['link'])
+        seen.push(...page.json.map(({ id }: { id: number }) => id))
+        path = /<[^>]*\/api\/v4([^>]*)>; rel="next"/.exec(page.headers['link'] ?? '')?.[1]
+        expect(path === undefined).toBe(page.json.length === 0)
+      }
+      expect(seen).toEqual(expected)
+    }
+  })
+})

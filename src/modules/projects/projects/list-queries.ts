@@ -1,0 +1,161 @@
+import type { Caller } from '../../../access/actor.ts'
+import { featureLevels, levels, type Visibility, visibilities } from '../../../access/levels.ts'
+import type { Direction, List } from '../../../api/page.ts'
+import { fuzzy } from '../../../db/fuzzy.ts'
+import { and, raw, type Sql, sql } from '../../../db/sql.ts'
+import { projectWhere, within } from '../../namespaces/index.ts'
+import { readableCode, readableMergeRequests, visibleProjects } from './queries.ts'
+import { type RecordOptions, recordSelect, stampSelect } from './record-queries.ts'
+
+export type ProjectOrder = 'id' | 'name' | 'path' | 'created_at' | 'updated_at' | 'last_activity_at'
+
+export type ProjectFilters = {
+  archived?: boolean
+  visibility?: Visibility
+  order_by: ProjectOrder
+  sort: Direction
+  search?: string
+  owned?: boolean
+  membership?: boolean
+  starred?: boolean
+  with_issues_enabled?: boolean
+  with_merge_requests_enabled?: boolean
+  with_programming_language?: string
+  min_access_level?: number
+  id_after?: number
+  id_before?: number
+  custom_attributes?: Record<string, string>
+  repository_checksum_failed?: boolean
+  wiki_checksum_failed?: boolean
+  with_security_reports?: boolean
+}
+
+/** Where a list of projects begins. */
+export type ProjectSet =
+  | { of: 'everyone' }
+  | { of: 'nothing' }
+  | { of: 'user'; userId: number }
+  | { of: 'stars'; userId: number }
+  /** In which somebody did something that the feed tells the caller, besides coming and going. */
+  | { of: 'contributions'; userId: number }
+  | { of: 'forks'; sourceId: number }
+  | {
+      of: 'group'
+      groupId: number
+      traversalIds: readonly number[]
+      /** Projects shared with the group: beside its own, left out, or nothing else. */
+      shared: 'with' | 'without' | 'only'
+      includeSubgroups: boolean
+    }
+
+const orderColumns: Record<ProjectOrder, Sql> = {
+  id: raw('p.id'),
+  name: raw('p.name'),
+  path: raw('p.path'),
+  created_at: raw('p.created_at'),
+  updated_at: raw('p.updated_at'),
+  last_activity_at: raw('p.last_activity_at'),
+}
+
+/** Where somebody did something that is shown to all who see the project, to those who read its code, or its merge requests. */
+const contributions = (
+  userId: number,
+  shownTo: 'all' | 'code' | 'merge requests',
+): Sql => sql`select project_id from feed_events
+  where author_id = ${userId} and code = ${shownTo === 'code'} and action not in ('joined', 'left', 'expired')
+  and (coalesce(target_type, '') = 'MergeRequest') = ${shownTo === 'merge requests'}`
+
+// Arrays rather than `in`: both sides of an `or` can then use an index.
+const setCondition = (set: ProjectSet, caller: Caller): Sql[] => {
+  if (set.of === 'everyone') return []
+  if (set.of === 'nothing') return [raw('false')]
+  if (set.of === 'user') return [sql`p.namespace_id = (select id from namespaces where owner_id = ${set.userId})`]
+  if (set.of === 'stars') return [sql`p.id in (select project_id from stars where user_id = ${set.userId})`]
+  if (set.of === 'contributions')
+    return [
+      sql`(p.id = any(array(${contributions(set.userId, 'all')}))
+        or (${readableCode(caller)} and p.id = any(array(${contributions(set.userId, 'code')})))
+        or (${readableMergeRequests(caller)} and p.id = any(array(${contributions(set.userId, 'merge requests')}))))`,
+    ]
+  if (set.of === 'forks') return [sql`p.forked_from_project_id = ${set.sourceId}`]
+  const inside = set.includeSubgroups
+    ? sql`p.namespace_id = any(array(select d.id from namespaces d where ${within(raw('d.traversal_ids'), sql`${set.traversalIds}::bigint[]`)}))`
+    : sql`p.namespace_id = ${set.groupId}`
+  const shared = sql`p.id = any(array(select l.project_id from project_group_links l where l.group_id = ${set.groupId}
+    and (l.expires_at is null or l.expires_at > current_date)))`
+  if (set.shared === 'only') return [shared]
+  return [set.shared === 'with' ? sql`(${inside} or ${shared})` : inside]
+}
+
+/** The feature is on for the caller: everyone's, or members' when he is one. */
+const featureOn = (caller: Caller, column: string, wanted: boolean, from: number): Sql => {
+  const on =
+    caller?.admin === true
+      ? sql`${raw(column)} > ${featureLevels.disabled}`
+      : sql`(${raw(column)} >= ${featureLevels.enabled} or (${raw(column)} = ${featureLevels.private} and ${memberAtLeast(caller, from)}))`
+  return wanted ? on : sql`not ${on}`
+}
+
+const memberAtLeast = (caller: Caller, level: number): Sql =>
+  caller === null ? raw('false') : projectWhere(caller, level, raw('p.id'), raw('p.namespace_id'))
+
+/** Projects the caller can see, newest first unless `sort` says otherwise; ties by id, newest first. As stamps, or as whole records. */
+export function listProjects(
+  caller: Caller,
+  set: ProjectSet,
+  filters: ProjectFilters,
+  options: RecordOptions | 'stamps',
+): List {
+  const where: Sql[] = [raw('not p.deleting'), ...setCondition(set, caller), visibleProjects(caller)]
+  if (filters.archived !== undefined) where.push(sql`p.archived = ${filters.archived}`)
+  if (filters.visibility !== undefined) where.push(sql`p.visibility = ${visibilities[filters.visibility]}`)
+  if (filters.search?.trim()) where.push(fuzzy(filters.search, ['p.path', 'p.name', 'p.description']))
+  if (filters.owned) where.push(caller ? ownedBy(caller.id) : raw('false'))
+  if (filters.membership) where.push(memberAtLeast(caller, levels.guest))
+  if (filters.min_access_level !== undefined) where.push(memberAtLeast(caller, filters.min_access_level))
+  if (filters.starred)
+    where.push(caller ? sql`p.id in (select project_id from stars where user_id = ${caller.id})` : raw('false'))
+  if (filters.with_issues_enabled) where.push(featureOn(caller, 'p.issues_access_level', true, levels.guest))
+  if (filters.with_merge_requests_enabled)
+    where.push(featureOn(caller, 'p.merge_requests_access_level', true, levels.reporter))
+  if (filters.with_programming_language !== undefined)
+    where.push(
+      sql`p.id in (select project_id from project_languages where lower(name) = lower(${filters.with_programming_language}))`,
+    )
+  if (filters.repository_checksum_failed) where.push(raw('p.repository_check_failed'))
+  if (filters.wiki_checksum_failed) where.push(raw('p.wiki_check_failed'))
+  // Reports come from jobs; until jobs run here, no project has one.
+  if (filters.with_security_reports) where.push(raw('false'))
+  if (filters.id_after !== undefined) where.push(sql`p.id > ${filters.id_after}`)
+  if (filters.id_before !== undefined) where.push(sql`p.id < ${filters.id_before}`)
+  if (caller?.admin && filters.custom_attributes) where.push(hasAttributes(filters.custom_attributes))
+  const direction = filters.sort
+  return {
+    type: 'Project',
+    capped: true,
+    select: options === 'stamps' ? stampSelect(caller, {}) : recordSelect(caller, options),
+    from: sql`from projects p`,
+    key: raw('p.id'),
+    where,
+    order:
+      filters.order_by === 'id'
+        ? [{ by: raw('p.id'), direction }]
+        : [
+            { by: orderColumns[filters.order_by], direction },
+            { by: raw('p.id'), direction: 'desc' },
+          ],
+    keyset: filters.order_by === 'id' ? { direction } : undefined,
+  }
+}
+
+/** In his personal namespace, or in a group that he owns, be it through one above. */
+const ownedBy = (userId: number): Sql => sql`p.namespace_id in (
+  select group_id from group_access where user_id = ${userId} and level >= ${levels.owner} and expires_on > current_date)`
+
+const hasAttributes = (attributes: Record<string, string>): Sql =>
+  and(
+    Object.entries(attributes).map(
+      ([key, value]) =>
+        sql`exists (select from custom_attributes a where a.project_id = p.id and a.key = ${key} and a.value = ${value})`,
+    ),
+  )

@@ -1,0 +1,21 @@
+import type { Ctx } from '../../../api/ctx.ts'
+import { as, type Variant } from '../../../api/endpoint.ts'
+import { fetchPage, fetchStamps, type Page } from '../../../api/page.ts'
+import { keptProjects, keptSimpleProjects, Project } from './entity.ts'
+import { listProjects, type ProjectFilters, type ProjectSet } from './list-queries.ts'
+import type { ProjectRecordRow } from './record-queries.ts'
+
+/** A page of a list of projects, in the form that the caller asked for or may have. */
+export async function projectsPage(
+  ctx: Ctx,
+  set: ProjectSet,
+  params: ProjectFilters & { simple: boolean; statistics?: boolean; with_custom_attributes: boolean },
+  page: Page,
+): Promise<Variant> {
+  const stamps = () => fetchStamps(ctx.db, listProjects(ctx.actor, set, params, 'stamps'), page)
+  if (params.simple || ctx.actor === null) return as(keptSimpleProjects, await stamps())
+  const customAttributes = params.with_custom_attributes && ctx.actor.admin
+  if (!params.statistics && !customAttributes) return as(keptProjects, await stamps())
+  const options = { statistics: params.statistics === true, customAttributes }
+  return as(Project, await fetchPage<ProjectRecordRow>(ctx.db, listProjects(ctx.actor, set, params, options), page))
+}

@@ -1,0 +1,92 @@
+import { describe, expect } from 'vitest'
+import { type Client, test } from '../../../../test/world.ts'
+
+const ids = async (who: Client, path: string): Promise<number[]> => {
+  const found = await who.get(path)
+  expect(found.status, found.text).toBe(200)
+  return found.json.map(({ id }: { id: number }) => id)
+}
+
+describe('GET /users/:user_id/projects', () => {
+  test('D2-USER-ID-OR-NAME: gives what lies in his own space, as far as the caller sees it', async ({ world }) => {
+    const [ann, bob] = [await world.user(), await world.user()]
+    const hidden = (await ann.post('/projects', { name: 'Hidden' })).json.id
+    const open = (await ann.post('/projects', { name: 'Open', visibility: 'public' })).json.id
+    await world.project({ members: [[ann, 'maintainer']] })
+    for (const name of [ann.id, ann.username, ann.username.toUpperCase()]) {
+      expect(await ids(ann, `/users/${name}/projects`)).toEqual([open, hidden])
+      expect(await ids(bob, `/users/${name}/projects`)).toEqual([open])
+      expect(await ids(world.anonymous, `/users/${name}/projects`)).toEqual([open])
+      expect(await ids(world.root, `/users/${name}/projects`)).toEqual([open, hidden])
+    }
+    for (const name of ['nobody-here', '0', '2147483647', '99999999999'])
+      expect(await world.root.get(`/users/${name}/projects`)).toMatchObject({
+        status: 404,
+        json: { message: '404 User Not Found' },
+      })
+  })
+
+  test('D2-USER-PROJECTS-QUERY: takes the query of the list', async ({ world }) => {
+    const ann = await world.user()
+    const path = `/users/${ann.id}/projects`
+    const one = (await ann.post('/projects', { name: 'One', visibility: 'public' })).json.id
+    const two = (await ann.post('/projects', { name: 'Two' })).json.id
+    expect(await ids(ann, `${path}?order_by=name&sort=asc`)).toEqual([one, two])
+    expect(await ids(ann, `${path}?visibility=public`)).toEqual([one])
+    expect(await ids(ann, `${path}?search=two`)).toEqual([two])
+    expect(await ids(ann, `${path}?id_after=${one}`)).toEqual([two])
+    expect(await ids(world.root, `${path}?owned=true`)).toEqual([])
+    expect((await ann.get(`${path}?simple=true`)).json[0]).not.toHaveProperty('visibility')
+    expect((await world.anonymous.get(path)).json[0]).not.toHaveProperty('visibility')
+  })
+})
+
+describe('GET /groups/:id/projects', () => {
+  test('D2-GROUP-PROJECTS-DEFAULTS: newest first, with shared ones, without those of subgroups', async ({ world }) => {
+    const group = await world.group()
+    const inner = await world.group({ parent: group })
+    const old = await world.project({ group })
+    const below = await world.project({ group: inner })
+    const shared = await world.project()
+    const young = await world.project({ group })
+    await world.rows('insert into project_group_links (project_id, group_id, group_access) values ($1, $2, 30)', [
+      shared.id,
+      group.id,
+    ])
+    const path = `/groups/${group.id}/projects`
+    expect(await ids(world.root, path)).toEqual([young.id, shared.id, old.id])
+    expect(await ids(world.root, `${path}?with_shared=false`)).toEqual([young.id, old.id])
+    expect(await ids(world.root, `${path}?include_subgroups=true`)).toEqual([young.id, shared.id, below.id, old.id])
+    expect(await ids(world.root, `${path}?order_by=id&sort=asc&with_shared=false`)).toEqual([old.id, young.id])
+    await world.rows('update project_group_links set expires_at = current_date where project_id = $1', [shared.id])
+    expect(await ids(world.root, path)).toEqual([young.id, old.id])
+  })
+
+  test('takes filters; D2-GROUPS-ANON shows nobody known the public ones, with simple fields', async ({ world }) => {
+    const ann = await world.user()
+    const group = await world.group({ visibility: 'public', members: [[ann, 'developer']] })
+    const open = await world.project({ group, visibility: 'public' })
+    const hidden = await world.project({ group, issues_access_level: 'disabled' })
+    await world.archive(open)
+    const path = `/groups/${group.id}/projects`
+    expect(await ids(ann, path)).toEqual([hidden.id, open.id])
+    expect(await ids(ann, `${path}?archived=true`)).toEqual([open.id])
+    expect(await ids(ann, `${path}?archived=false`)).toEqual([hidden.id])
+    expect(await ids(ann, `${path}?visibility=private`)).toEqual([hidden.id])
+    expect(await ids(ann, `${path}?search=${open.path}`)).toEqual([open.id])
+    expect(await ids(ann, `${path}?with_issues_enabled=true`)).toEqual([open.id])
+    expect(await ids(ann, `${path}?with_merge_requests_enabled=true`)).toEqual([hidden.id, open.id])
+    expect(await ids(ann, `${path}?min_access_level=30`)).toEqual([hidden.id, open.id])
+    expect(await ids(ann, `${path}?min_access_level=40`)).toEqual([])
+    expect(await ids(ann, `${path}?owned=true`)).toEqual([])
+    await world.rows('insert into stars (user_id, project_id) values ($1, $2)', [ann.id, open.id])
+    expect(await ids(ann, `${path}?starred=true`)).toEqual([open.id])
+    expect(await ids(world.anonymous, path)).toEqual([open.id])
+    expect((await world.anonymous.get(path)).json[0]).not.toHaveProperty('visibility')
+    expect((await ann.get(`${path}?simple=true`)).json[0]).not.toHaveProperty('visibility')
+    expect(await (await world.user()).get(`/groups/${(await world.group()).id}/projects`)).toMatchObject({
+      status: 404,
+      json: { message: '404 Group Not Found' },
+    })
+  })
+})

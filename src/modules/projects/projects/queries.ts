@@ -1,0 +1,136 @@
+import type { Actor, Caller } from '../../../access/actor.ts'
+import { featureLevels, levels, visibilities } from '../../../access/levels.ts'
+import type { Db } from '../../../db/db.ts'
+import { empty, raw, type Sql, sql } from '../../../db/sql.ts'
+import type { Timestamp } from '../../../db/types.ts'
+import {
+  deployKeyLevel,
+  deployTokenLevel,
+  forCaller,
+  projectLevel,
+  projectWhere,
+  projectWithinLimits,
+} from '../../namespaces/index.ts'
+import type { FeatureLevels } from './features.ts'
+import { settingDefaults } from './settings.ts'
+
+/** What every operation on a project needs, with the caller's level: one probe of each index. */
+export type ProjectRow = FeatureLevels & {
+  id: number
+  namespace_id: number
+  full_path: string
+  path: string
+  name: string
+  visibility: number
+  archived: boolean
+  default_branch: string | null
+  import_status: 'none' | 'scheduled' | 'started' | 'finished' | 'failed'
+  repository_storage: string
+  repository_key: string
+  updated_at: Timestamp
+  /** Whoever reads the project reads its jobs. */
+  public_builds: boolean
+  /** Null without any. */
+  level: number | null
+  /** Only with a token that is limited. */
+  within_limits?: boolean
+}
+
+const featureColumns = raw(
+  'p.issues_access_level, p.repository_access_level, p.merge_requests_access_level, p.builds_access_level, p.wiki_access_level, p.snippets_access_level, p.pages_access_level, p.forking_access_level',
+)
+
+/** Columns of ProjectRow without the caller's level; the project is `p`. */
+export const columns = sql`p.id, p.namespace_id, p.full_path, p.path, p.name, p.visibility, p.archived, p.default_branch, p.import_status, p.repository_storage, p.repository_key, p.updated_at,
+  coalesce((p.settings->>'public_builds')::boolean, ${settingDefaults.public_builds}) as public_builds, ${featureColumns}`
+
+/** The level a caller has in the project `p`. */
+export const levelOf = (caller: Caller): Sql =>
+  caller === null
+    ? raw('null::smallint')
+    : caller.deployKey
+      ? deployKeyLevel(caller.deployKey.id, raw('p.id'))
+      : caller.deployToken
+        ? deployTokenLevel(caller.deployToken.id, raw('p.id'), raw('p.namespace_id'))
+        : projectLevel(caller.id, raw('p.id'), raw('p.namespace_id'))
+
+/** Whether the project `p` is within what the token of the caller is limited to. */
+export const withinLimits = (caller: Actor): Sql => projectWithinLimits(caller, raw('p.id'), raw('p.namespace_id'))
+
+/** `within_limits`, after a comma, for limited tokens; nothing for other callers. */
+export const limitsColumn = (caller: Caller): Sql =>
+  caller?.limits ? sql`, ${withinLimits(caller)} as within_limits` : empty
+
+/** By number, or by full path in any case; an old path leads to what was renamed. */
+export const named = (name: { number: number } | { path: string }): { join: Sql; condition: Sql } =>
+  'number' in name
+    ? { join: empty, condition: sql`p.id = ${name.number}` }
+    : { join: raw('join routes r on r.project_id = p.id'), condition: sql`r.path_key = lower(${name.path})` }
+
+const found = forCaller((caller, name) => {
+  const { join, condition } = named(name)
+  return sql`select ${columns}, ${levelOf(caller)} as level${limitsColumn(caller)} from projects p ${join} where ${condition} and not p.deleting`
+})
+
+/** One statement. Projects that are being removed are not found. */
+export const findProject = (db: Db, caller: Caller, idOrPath: number | string): Promise<ProjectRow | undefined> =>
+  db.kept.row<ProjectRow>(found(caller, idOrPath))
+
+/** The same of several; those that are gone are left out. One statement. */
+export const findProjects = (db: Db, caller: Caller, ids: readonly number[]): Promise<ProjectRow[]> =>
+  db.rows<ProjectRow>(sql`
+    select ${columns}, ${levelOf(caller)} as level${limitsColumn(caller)} from projects p
+    where p.id = any(${ids}::bigint[]) and not p.deleting`)
+
+/** Projects the caller may know about: SQL twin of `projectPolicy.read_project`. */
+export function visibleProjects(caller: Caller): Sql {
+  if (caller === null) return sql`p.visibility = ${visibilities.public}`
+  if (caller.admin) return raw('true')
+  const open = caller.external ? visibilities.public : visibilities.internal
+  const visible = sql`(p.visibility >= ${open} or ${projectWhere(caller, levels.guest, raw('p.id'), raw('p.namespace_id'))})`
+  return caller.limits ? sql`(${visible} and ${withinLimits(caller)})` : visible
+}
+
+/** The same for one project: asks for its level rather than for all that the caller has a level in. */
+export function visibleProject(caller: Caller): Sql {
+  if (caller === null || caller.admin) return visibleProjects(caller)
+  const open = caller.external ? visibilities.public : visibilities.internal
+  const visible = sql`(p.visibility >= ${open} or ${levelOf(caller)} >= ${levels.guest})`
+  return caller.limits ? sql`(${visible} and ${withinLimits(caller)})` : visible
+}
+
+/** Projects whose code the caller may read: SQL twin of `projectPolicy.read_code`, for what is visible to him. */
+export function readableCode(caller: Caller): Sql {
+  const { disabled, enabled } = featureLevels
+  if (caller?.admin) return sql`p.repository_access_level > ${disabled}`
+  const everyones = sql`p.repository_access_level >= ${enabled}`
+  if (caller === null) return sql`(p.visibility = ${visibilities.public} and ${everyones})`
+  const open = caller.external ? visibilities.public : visibilities.internal
+  return sql`(p.repository_access_level > ${disabled} and (${memberAtLeast(caller, levels.reporter)}
+    or (p.visibility >= ${open} and (${everyones} or ${memberAtLeast(caller, levels.guest)}))))`
+}
+
+/**
+ * Projects `p` whose merge requests the caller may read: SQL twin of `projectPolicy.read_merge_request`, for what is visible to
+ * him.
+ */
+export function readableMergeRequests(caller: Caller): Sql {
+  const { disabled, enabled } = featureLevels
+  if (caller === null) return raw('false')
+  if (caller.admin) return sql`p.merge_requests_access_level > ${disabled}`
+  const open = caller.external ? visibilities.public : visibilities.internal
+  return sql`(p.merge_requests_access_level > ${disabled} and (
+    ${memberAtLeast(caller, levels.reporter)}
+    or (p.visibility >= ${open} and p.merge_requests_access_level >= ${enabled})))`
+}
+
+const memberAtLeast = (actor: Actor, level: number): Sql =>
+  projectWhere(actor, level, raw('p.id'), raw('p.namespace_id'))
+
+/** The kind of namespace a project lies in. */
+export const namespaceKindOf = async (db: Db, id: number): Promise<'user' | 'group'> =>
+  (
+    await db.row<{ kind: 'user' | 'group' }>(
+      sql`select n.kind from projects p join namespaces n on n.id = p.namespace_id where p.id = ${id}`,
+    )
+  )?.kind ?? 'group'

@@ -1,0 +1,257 @@
+import type { Actor, Caller } from '../../../access/actor.ts'
+import { levels } from '../../../access/levels.ts'
+import type { Db } from '../../../db/db.ts'
+import { empty, literal, raw, type Sql, sql, wireTime } from '../../../db/sql.ts'
+import type { DateOnly, Timestamp } from '../../../db/types.ts'
+import { type UserReferenceRow, userReferenceJson } from '../../accounts/index.ts'
+import { forCaller, visibleGroups } from '../../namespaces/index.ts'
+import {
+  columns,
+  levelOf,
+  limitsColumn,
+  named,
+  type ProjectRow,
+  readableCode,
+  visibleProject,
+  withinLimits,
+} from './queries.ts'
+import type { ProjectSettings } from './settings.ts'
+
+/**
+ * Which version of a project's record is meant, and how the caller stands to it. `stamp` changes with every row that the
+ * record shows something of, and with the caller's level and memberships: a row of a table is told from its other versions
+ * by its transaction and place. Whom the project is shared with is in its own row's version (0024_shares_endings_and_commit_addresses.sql). Which
+ * of them somebody sees who does not see all is asked of shared projects alone (`completeStamps`): the stamps of these say so.
+ */
+export type ProjectStamp = { id: number; stamp: string; seen_shares?: string | null }
+
+type Membership = { access_level: number; notification_level: number }
+
+/** Everything the full record shows. */
+export type ProjectRecordRow = ProjectRow & {
+  /** See ProjectStamp. */
+  stamp: string
+  description: string | null
+  creator_id: number | null
+  topics: string[]
+  avatar: string | null
+  star_count: number
+  forks_count: number
+  open_issues_count: number
+  import_error: string | null
+  runners_token: string
+  settings: Partial<ProjectSettings>
+  readme_path: string | null
+  license_path: string | null
+  license_key: string | null
+  created_at: Timestamp
+  last_activity_at: Timestamp
+  marked_for_deletion_on: DateOnly | null
+  namespace_name: string
+  namespace_path: string
+  namespace_kind: 'user' | 'group'
+  namespace_full_path: string
+  namespace_full_name: string
+  namespace_parent_id: number | null
+  namespace_avatar: string | null
+  /** Null leaves it to the installation. */
+  namespace_lfs_enabled: boolean | null
+  owner: (UserReferenceRow & { created_at: Timestamp }) | null
+  has_repository: boolean
+  project_member: Membership | null
+  group_member: Membership | null
+  shared_with_groups: {
+    group_id: number
+    group_name: string
+    group_full_path: string
+    group_access_level: number
+    expires_at: DateOnly | null
+  }[]
+  forked_from: ForkSource | null
+  /** Only when asked for. */
+  statistics?: ProjectStatistics | null
+  custom_attributes?: { key: string; value: string }[]
+}
+
+export type ForkSource = {
+  id: number
+  description: string | null
+  name: string
+  path: string
+  full_path: string
+  namespace_full_name: string
+  default_branch: string | null
+  topics: string[]
+  created_at: Timestamp
+  last_activity_at: Timestamp
+  avatar: string | null
+  star_count: number
+  forks_count: number
+  readme_path: string | null
+  visibility: number
+  /** Whether the caller may read its code. */
+  readable: boolean
+}
+
+export type ProjectStatistics = {
+  commit_count: number
+  repository_size: number
+  wiki_size: number
+  lfs_objects_size: number
+  job_artifacts_size: number
+  packages_size: number
+}
+
+export type RecordOptions = {
+  statistics?: boolean
+  customAttributes?: boolean
+  /** The highest membership among the group and its ancestors rather than that of the group itself. */
+  inheritedMembership?: boolean
+}
+
+/** `shown` of the caller's membership `m`: of the project, or of its group and with `inherited` the highest of those above. */
+const membership = (caller: Caller, of: 'project' | 'group', inherited: boolean | undefined, shown: Sql): Sql => {
+  if (caller === null) return raw('null')
+  const valid = sql`m.user_id = ${caller.id} and (m.expires_at is null or m.expires_at > current_date)`
+  if (of === 'project') return sql`(select ${shown} from members m where m.project_id = p.id and ${valid})`
+  return sql`case when n.kind = 'group' then (select ${shown} from members m where ${
+    inherited ? raw('m.namespace_id = any(n.traversal_ids)') : raw('m.namespace_id = n.id')
+  } and ${valid} ${inherited ? raw('order by m.access_level desc limit 1') : empty}) end`
+}
+
+const versionOf = (alias: string): Sql => raw(`${alias}.xmin, ${alias}.ctid`)
+
+const membershipVersion = raw(`m.access_level || '.' || m.notification_level`)
+const membershipJson = raw(
+  `json_build_object('access_level', m.access_level, 'notification_level', m.notification_level)`,
+)
+
+/**
+ * `shown` of the groups a project is shared with. Maintainers decide about them and see all; others see those groups that
+ * they may know about anyway.
+ */
+const shares = (caller: Caller, level: Sql, shown: Sql): Sql => {
+  const seen =
+    caller === null || caller.admin
+      ? visibleGroups(caller)
+      : sql`(${level} >= ${literal(levels.maintainer)} or ${visibleGroups(caller)})`
+  return sql`(select ${shown} from project_group_links l join namespaces g on g.id = l.group_id
+    where l.project_id = p.id and (l.expires_at is null or l.expires_at > current_date) and ${seen})`
+}
+
+const shareJson =
+  raw(`coalesce(json_agg(json_build_object('group_id', g.id, 'group_name', g.name, 'group_full_path', g.full_path,
+    'group_access_level', l.group_access, 'expires_at', l.expires_at) order by l.id), '[]')`)
+const shareIds = raw(`coalesce(string_agg(l.id::text, ',' order by l.id), '')`)
+
+/** How stamps of shared projects end, for those who may see some of the shares and not others. */
+const sharedMark = 'shared'
+const seesSome = (caller: Caller): caller is Actor => caller !== null && !caller.admin
+
+/** Stamps with the shares that the caller sees. No statement when no project is shared, else one. */
+export async function completeStamps(db: Db, caller: Caller, stamps: readonly ProjectStamp[]): Promise<ProjectStamp[]> {
+  const ids = stamps.filter(({ stamp }) => stamp.endsWith(` ${sharedMark}`)).map(({ id }) => id)
+  if (ids.length === 0) return [...stamps]
+  const rows = await db.kept.rows<{ id: number; seen_shares: string }>(
+    sql`select p.id, ${shares(caller, levelOf(caller), shareIds)} as seen_shares ${tables} where p.id = any(${ids}::bigint[])`,
+  )
+  const seen = new Map(rows.map(({ id, seen_shares }) => [id, seen_shares]))
+  return stamps.map((stamp) => ({ ...stamp, seen_shares: seen.get(stamp.id) ?? null }))
+}
+
+/** What an administrator sees does not depend on his level. */
+const stampOf = (
+  caller: Caller,
+  { inheritedMembership: inherited }: RecordOptions,
+  level = levelOf(caller),
+): Sql => sql`
+  concat_ws(' ', ${versionOf('p')}, ${versionOf('n')},
+    case when n.kind = 'user' then (select concat_ws(' ', 'o', ${versionOf('u')}) from users u where u.id = n.owner_id) end,
+    case when p.forked_from_project_id is not null then ${forkSource(caller, sql`concat_ws(' ', 'f', ${versionOf('p')}, ${versionOf('n')}, ${readableCode(caller)})`)} end,
+    ${caller === null || caller.admin ? empty : sql`${level},`}
+    ${caller?.limits ? sql`'l' || ${withinLimits(caller)},` : empty}
+    'p' || ${membership(caller, 'project', inherited, membershipVersion)},
+    'g' || ${membership(caller, 'group', inherited, membershipVersion)}${seesSome(caller) ? raw(`, case when p.is_shared then '${sharedMark}' end`) : empty})`
+
+const tables = raw('from projects p join namespaces n on n.id = p.namespace_id')
+
+/** `select … from projects p …` for ProjectStamp. */
+export const stampSelect = (caller: Caller, options: RecordOptions): Sql =>
+  sql`select p.id, ${stampOf(caller, options)} as stamp ${tables}`
+
+/** `select … from projects p …` for full records, a page or one: one statement whatever the number. */
+export const recordSelect = (caller: Caller, options: RecordOptions): Sql => sql`
+  select ${columns}, ${levelOf(caller)} as level${limitsColumn(caller)}, ${stampOf(caller, options)} as stamp,
+    ${seesSome(caller) ? sql`case when p.is_shared then ${shares(caller, levelOf(caller), shareIds)} end` : raw('null')} as seen_shares,
+    ${membership(caller, 'project', options.inheritedMembership, membershipJson)} as project_member,
+    ${membership(caller, 'group', options.inheritedMembership, membershipJson)} as group_member, p.description, p.creator_id, p.topics, p.avatar, p.star_count, p.forks_count,
+    p.open_issues_count, p.import_error, p.runners_token, p.settings, p.readme_path, p.license_path, p.license_key,
+    p.created_at, p.last_activity_at, p.marked_for_deletion_on,
+    n.name as namespace_name, n.path as namespace_path, n.kind as namespace_kind, n.full_path as namespace_full_path,
+    n.full_name as namespace_full_name, n.parent_id as namespace_parent_id, n.avatar as namespace_avatar,
+    n.lfs_enabled as namespace_lfs_enabled,
+    case when n.kind = 'user' then
+      (select (${userReferenceJson('u')})::jsonb || jsonb_build_object('created_at', ${wireTime(raw('u.created_at'))}) from users u where u.id = n.owner_id)
+    end as owner,
+    p.default_branch is not null as has_repository,
+    case when p.is_shared then ${shares(caller, levelOf(caller), shareJson)} else '[]' end as shared_with_groups,
+    case when p.forked_from_project_id is not null then ${forkSource(caller, forkSourceJson(caller))} end as forked_from
+    ${options.statistics ? raw(`, (select to_json(s) from project_statistics s where s.project_id = p.id) as statistics`) : empty}
+    ${
+      options.customAttributes
+        ? raw(
+            `, coalesce((select json_agg(json_build_object('key', a.key, 'value', a.value) order by a.id) from custom_attributes a where a.project_id = p.id), '[]') as custom_attributes`,
+          )
+        : empty
+    }
+  ${tables}`
+
+const forkSourceJson = (
+  caller: Caller,
+): Sql => sql`json_build_object('id', p.id, 'description', p.description, 'name', p.name, 'path', p.path, 'full_path', p.full_path,
+  'namespace_full_name', n.full_name, 'default_branch', p.default_branch, 'topics', p.topics, 'created_at', ${wireTime(raw('p.created_at'))},
+  'last_activity_at', ${wireTime(raw('p.last_activity_at'))}, 'avatar', p.avatar, 'star_count', p.star_count, 'forks_count', p.forks_count,
+  'readme_path', p.readme_path, 'visibility', p.visibility, 'readable', ${readableCode(caller)})`
+
+/** What a fork shows of its source, if the caller may know about that. */
+function forkSource(caller: Caller, shown: Sql): Sql {
+  // The alias `p` is the source in here, so that the twin of read_project applies to it.
+  return sql`(select ${shown}
+    from (select p.forked_from_project_id as source_id) as fork join projects p on p.id = fork.source_id
+    join namespaces n on n.id = p.namespace_id where not p.deleting and ${visibleProject(caller)})`
+}
+
+/** What rules on a project ask, with the stamp of its record. One statement. */
+export const findStampedProject = (
+  db: Db,
+  caller: Caller,
+  idOrPath: number | string,
+): Promise<(ProjectRow & ProjectStamp) | undefined> => db.kept.row(stamped(caller, idOrPath))
+
+const stamped = forCaller((caller, name) => {
+  const { join, condition } = named(name)
+  // `offset 0` keeps the level from being looked up once for each of its uses.
+  return sql`select ${columns}, own.level, ${stampOf(caller, { inheritedMembership: true }, raw('own.level'))} as stamp${limitsColumn(caller)}
+    ${tables} cross join lateral (select ${levelOf(caller)} as level offset 0) as own ${join} where ${condition} and not p.deleting`
+})
+
+/** Full records of these projects, in no order. */
+export const listProjectRecords = (
+  db: Db,
+  caller: Caller,
+  ids: readonly number[],
+  options: RecordOptions,
+): Promise<ProjectRecordRow[]> =>
+  db.rows(sql`${recordSelect(caller, options)} where p.id = any(${ids}::bigint[]) and not p.deleting`)
+
+export function findProjectRecord(
+  db: Db,
+  caller: Caller,
+  idOrPath: number | string,
+  options: RecordOptions = {},
+): Promise<ProjectRecordRow | undefined> {
+  const { join, condition } = named(typeof idOrPath === 'number' ? { number: idOrPath } : { path: idOrPath })
+  return db.row<ProjectRecordRow>(
+    sql`${recordSelect(caller, { inheritedMembership: true, ...options })} ${join} where ${condition} and not p.deleting`,
+  )
+}

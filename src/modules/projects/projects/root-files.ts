@@ -1,0 +1,49 @@
+import { blobSize, readBlob } from '../../../git/blobs.ts'
+import { readCommit } from '../../../git/commits.ts'
+import type { Oid } from '../../../git/oid.ts'
+import { remember } from '../../../git/remember.ts'
+import type { Repository } from '../../../git/repository.ts'
+import { readTree } from '../../../git/trees.ts'
+import { licenseKeyOf } from './licenses.ts'
+
+/** What records show of the root of the default branch; null for what is not there. */
+export type RootFiles = {
+  readonly readmePath: string | null
+  readonly licensePath: string | null
+  /** See `licenses.ts`. */
+  readonly licenseKey: string | null
+}
+
+export const noRootFiles: RootFiles = { readmePath: null, licensePath: null, licenseKey: null }
+
+const maxLicenseBytes = 200 * 1024
+
+/** README and licence at the root of a commit. A few round trips the first time, no process. */
+export async function rootFilesAt(repo: Repository, oid: Oid): Promise<RootFiles> {
+  const commit = await readCommit(repo, oid)
+  const files = ((commit && (await readTree(repo, commit.tree))) ?? []).filter(({ type }) => type === 'blob')
+  const license = files.find(({ name }) => /^((un)?licen[sc]e|copying)(\..*)?$/i.test(name))
+  return {
+    readmePath: readmeAmong(files.map(({ name }) => name)) ?? null,
+    licensePath: license?.name ?? null,
+    licenseKey: (license && (await licenseKeyAt(repo, license.oid))) ?? null,
+  }
+}
+
+async function licenseKeyAt(repo: Repository, blob: Oid): Promise<string | undefined> {
+  const judge = async (repo: Repository) => {
+    // Of what is too large to be a licence that we know, the beginning tells nothing either.
+    if (((await blobSize(repo, blob)) ?? 0) > maxLicenseBytes) return { key: licenseKeyOf('') }
+    const text = (await readBlob(repo, blob))?.content.toString('utf8')
+    return text === undefined ? undefined : { key: licenseKeyOf(text) }
+  }
+  return (await remember(repo, `license ${blob}`, judge, () => 50))?.key
+}
+
+const rendered = /\.(md|markdown|mdown|mkdn?|adoc|asciidoc|ad|rst|org|creole|textile|mediawiki|wiki|rdoc|pod)$/i
+
+/** Files named `readme`, in any case; those a page can render first. */
+const readmeAmong = (names: readonly string[]): string | undefined => {
+  const candidates = names.filter((name) => /^readme(\..*)?$/i.test(name))
+  return candidates.find((name) => rendered.test(name)) ?? candidates[0]
+}

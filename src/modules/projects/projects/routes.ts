@@ -1,0 +1,90 @@
+import { as, endpoint, variants } from '../../../api/endpoint.ts'
+import { Flag, Optional, Params, Text } from '../../../api/params/types.ts'
+import { notFound } from '../../../kernel/failure.ts'
+import { userByIdOrName } from '../../accounts/index.ts'
+import { instance, Message } from '../../instance/index.ts'
+import { keptProject, keptPublicProject, Project, ProjectPublic, ProjectSimple } from './entity.ts'
+import { projectsPage } from './list.ts'
+import { projectListFilters, writeParams } from './params.ts'
+import { namespaceKindOf } from './queries.ts'
+import { findProjectRecord } from './record-queries.ts'
+import { deleteProject, editProject } from './service.ts'
+import { project, stampedProject } from './subject.ts'
+
+export const projectRoutes = [
+  endpoint({
+    method: 'GET',
+    path: '/projects',
+    summary: 'List projects the caller can see',
+    subject: instance,
+    allow: 'browse',
+    params: Params(projectListFilters),
+    paged: true,
+    returns: variants(Project, ProjectSimple),
+    handle: ({ params, page, ctx }) => projectsPage(ctx, { of: 'everyone' }, params, page),
+  }),
+
+  endpoint({
+    method: 'GET',
+    path: '/users/:user_id/projects',
+    summary: "List projects of a user's own namespace",
+    subject: userByIdOrName,
+    allow: 'read_user',
+    params: Params(projectListFilters),
+    paged: true,
+    returns: variants(Project, ProjectSimple),
+    handle: ({ subject, params, page, ctx }) => projectsPage(ctx, { of: 'user', userId: subject.id }, params, page),
+  }),
+
+  endpoint({
+    method: 'GET',
+    path: '/projects/:id',
+    summary: 'One project',
+    subject: stampedProject,
+    allow: 'read_project',
+    params: Params({
+      statistics: Flag({ default: false, description: 'Show statistics' }),
+      license: Flag({ default: false, description: 'Show the licence' }),
+      with_custom_attributes: Flag({ default: false, description: 'Show custom attributes; administrators' }),
+    }),
+    returns: variants(Project, ProjectPublic),
+    async handle({ subject, params, ctx }) {
+      if (ctx.actor === null) return as(keptPublicProject, subject)
+      const customAttributes = params.with_custom_attributes && ctx.actor.admin
+      if (!params.statistics && !params.license && !customAttributes) return as(keptProject, subject)
+      const options = { statistics: params.statistics, customAttributes }
+      const row = await findProjectRecord(ctx.db, ctx.actor, subject.id, options)
+      if (!row) throw notFound('Project')
+      return as(Project, { ...row, withLicense: params.license })
+    },
+  }),
+
+  endpoint({
+    method: 'PUT',
+    path: '/projects/:id',
+    summary: 'Edit a project',
+    subject: project,
+    allow: 'admin_project',
+    params: Params(
+      { ...writeParams, default_branch: Optional(Text({ description: 'Branch that HEAD names' })) },
+      { atLeastOneOf: [...(Object.keys(writeParams) as (keyof typeof writeParams)[]), 'default_branch'] },
+    ),
+    returns: Project,
+    handle: ({ subject, params, ctx }) => editProject(ctx, subject, params),
+  }),
+
+  endpoint({
+    method: 'DELETE',
+    path: '/projects/:id',
+    summary: 'Delete a project, or mark it for deletion',
+    subject: project,
+    allow: 'remove_project',
+    status: 202,
+    changedAt: ({ updated_at }) => updated_at,
+    returns: Message,
+    async handle({ subject, ctx }) {
+      await deleteProject(ctx, subject, await namespaceKindOf(ctx.db, subject.id))
+      return { message: '202 Accepted' }
+    },
+  }),
+]

@@ -1,0 +1,343 @@
+import { levels, type Visibility, visibilities, visibilityName } from '../../../access/levels.ts'
+import { allows } from '../../../access/policy.ts'
+import { projectPolicy } from '../../../access/project-policy.ts'
+import type { Ctx } from '../../../api/ctx.ts'
+import type { UploadedFile } from '../../../api/params/uploaded-file.ts'
+import type { Tx } from '../../../db/db.ts'
+import { violatedUnique } from '../../../db/violations.ts'
+import { emit } from '../../../events/log.ts'
+import { setDefaultBranch } from '../../../git/head.ts'
+import { branchRef } from '../../../git/ref-name.ts'
+import { readRef } from '../../../git/refs.ts'
+import { enqueue } from '../../../jobs/job.ts'
+import { complaintsOf, taken as isTaken, tooLong } from '../../../kernel/complaints.ts'
+import { conflict, Failure, forbidden, invalidFields, notFound, rowNotFound } from '../../../kernel/failure.ts'
+import { planOffers } from '../../../kernel/plan.ts'
+import {
+  acceptAvatar,
+  claimRoute,
+  findNamespace,
+  fullPathComplaints,
+  lockNamespace,
+  mayCreateProjects,
+  newRunnersToken,
+  pathFromName,
+  personalNamespaceOf,
+  projectNameComplaints,
+  projectPathComplaints,
+  projectPlaced,
+  retireProjectRoute,
+  saveAvatar,
+} from '../../namespaces/index.ts'
+import { openForWriting, openRepository } from '../repositories/open.ts'
+import { setAside } from '../repositories/set-aside.ts'
+import {
+  countPersonalProjects,
+  insertProject,
+  insertProjectMember,
+  lockForkSource,
+  lockProject,
+  lockProjectsLimit,
+  type ProjectChanges,
+  takenNames,
+  updateProject,
+} from './edit-queries.ts'
+import { featureComplaints, featuresAmong, newFeatures } from './features.ts'
+import { removeProject } from './jobs.ts'
+import { findProjectRecord, type ProjectRecordRow } from './record-queries.ts'
+import { countLanguagesLater, refreshLater } from './refresh-due.ts'
+import { markDeleting, markForDeletion } from './removal-queries.ts'
+import { type RootFiles, rootFilesAt } from './root-files.ts'
+import { settingComplaints, settingsAmong } from './settings.ts'
+import { type ProjectSubject, recordOptions } from './subject.ts'
+import { topicComplaints, topicsOf } from './topics.ts'
+
+const longestDescription = 2000
+
+const descriptionComplaints = (description: string | null | undefined): string[] =>
+  [...(description ?? '')].length > longestDescription ? [tooLong(longestDescription)] : []
+
+function visibilityComplaints(
+  ctx: Ctx,
+  visibility: Visibility,
+  namespace: { kind: string; visibility: number },
+): string[] {
+  if (ctx.settings.restricted_visibility_levels.includes(visibility) && !ctx.actor?.admin)
+    return [`${visibility} has been restricted by your Stithy administrator`]
+  const limit = Object.entries(visibilities).find(([, level]) => level === namespace.visibility)?.[0]
+  // Personal namespaces do not bound what lies in them.
+  if (namespace.kind === 'group' && visibilities[visibility] > namespace.visibility)
+    return [`${visibility} is not allowed in a ${limit} group.`]
+  return []
+}
+
+/** What projects are set to by the installation when they are made. */
+const newSettings = ({ settings }: Ctx) => ({
+  ...(settings.default_ci_config_path && { ci_config_path: settings.default_ci_config_path }),
+  ...(!settings.shared_runners_enabled && { shared_runners_enabled: false }),
+  auto_devops_enabled: settings.auto_devops_enabled,
+})
+
+const oneOf = (names: readonly string[]): string => names[Math.floor(Math.random() * names.length)] ?? 'default'
+
+/** Complaints about a fork that would be more visible than its source; none without a source. */
+export const forkVisibilityComplaints = (visibility: Visibility, sourceVisibility: number | undefined): string[] =>
+  sourceVisibility !== undefined && visibilities[visibility] > sourceVisibility
+    ? [`${visibility} is not allowed since the fork source project has lower visibility.`]
+    : []
+
+export type ProjectInput = Readonly<Record<string, unknown>> & {
+  name?: string
+  path?: string
+  description?: string | null
+  visibility?: Visibility
+  tag_list?: string[]
+  topics?: string[]
+  avatar?: UploadedFile | null
+}
+
+/**
+ * A project in a namespace where the caller may make some; `owner` is whose own the default namespace is. `also` is done
+ * in the same transaction, once the project is there.
+ */
+export async function createProject(
+  ctx: Ctx,
+  input: ProjectInput & { namespace_id?: number },
+  ownerId: number,
+  also?: (tx: Tx, projectId: number) => Promise<void>,
+): Promise<ProjectRecordRow> {
+  const actor = ctx.actor!
+  const namespace =
+    input.namespace_id === undefined
+      ? await personalNamespaceOf(ctx.db, actor, ownerId)
+      : await findNamespace(ctx.db, actor, input.namespace_id)
+  if (!namespace || !(mayCreateProjects(actor, namespace) || (actor.admin && namespace.kind === 'user')))
+    throw invalidFields({ namespace: ['is not valid'] })
+  const name = input.name ?? input.path!
+  const path = input.path ?? pathFromName(name)
+  const visibility = input.visibility ?? ctx.settings.default_project_visibility
+  const features = { ...newFeatures(visibility === 'private'), ...featuresAmong(input) }
+
+  const avatar = await acceptAvatar(ctx, input.avatar)
+  const id = await ctx
+    .transaction(async (tx) => {
+      const held = await lockNamespace(tx, namespace.id)
+      if (!held) throw invalidFields({ namespace: ['is not valid'] })
+      if (held.owner_id !== null) await requireRoom(tx, held.owner_id)
+      const fullPath = `${held.full_path}/${path}`
+      const taken = await takenNames(tx, { namespaceId: held.id, name, fullPath })
+      const complaints = complaintsOf({
+        name: [...projectNameComplaints(name), ...taken.name],
+        path: [...projectPathComplaints(path), ...fullPathComplaints(fullPath), ...taken.path],
+        description: descriptionComplaints(input.description),
+        visibility_level: visibilityComplaints(ctx, visibility, held),
+        ...topicComplaints(input),
+        ...settingComplaints(input),
+        ...featureComplaints(features),
+      })
+      if (complaints) throw invalidFields(complaints)
+      const made = await insertProject(tx, {
+        ...features,
+        namespaceId: held.id,
+        creatorId: ownerId,
+        name,
+        path,
+        fullPath,
+        description: input.description ?? null,
+        visibility: visibilities[visibility],
+        topics: topicsOf([...(input.tag_list ?? []), ...(input.topics ?? [])]),
+        settings: { ...newSettings(ctx), ...settingsAmong(input) },
+        storage: oneOf(ctx.settings.repository_storages),
+        runnersToken: newRunnersToken(),
+      })
+      const projectId = made.id
+      // A restored database uses ids again for which there are repositories.
+      await setAside(ctx, made, tx).catch((err) => {
+        if (!('syscall' in err)) throw err
+        ctx.log.error({ err, project_id: projectId }, 'what is at the place of a new repository cannot be set aside')
+        throw invalidFields({ base: ['There is already a repository with that name on disk'] })
+      })
+      // Somebody may have taken either since they were looked at.
+      if (!(await claimRoute(tx, fullPath, { projectId }))) throw invalidFields({ path: [isTaken] })
+      await insertProjectMember(tx, projectId, held.owner_id ?? ownerId, levels.maintainer)
+      if (avatar) await saveAvatar(tx, 'project', projectId, avatar)
+      // Nobody else can depend on a project that is not committed: the access lock is not needed.
+      await projectPlaced(tx, projectId)
+      await emit(tx, {
+        kind: 'project_created',
+        projectId,
+        actorId: actor.id,
+        payload: { name, full_path: fullPath, visibility },
+        feed: [{ action: 'created' }],
+      })
+      await also?.(tx, projectId)
+      return projectId
+    })
+    .catch(asTaken)
+  return getRecord(ctx, id)
+}
+
+function asTaken(error: unknown): never {
+  if (violatedUnique(error) === 'projects_name') throw invalidFields({ name: [isTaken] })
+  throw error
+}
+
+/** Personal projects are counted, one creation after the other; those of groups are not. */
+export async function requireRoom(tx: Tx, ownerId: number): Promise<void> {
+  const limit = await lockProjectsLimit(tx, ownerId)
+  if (limit > 0 && (await countPersonalProjects(tx, ownerId)) < limit) return
+  throw new Failure(
+    'limit_reached',
+    limit === 0
+      ? 'Personal project creation is not allowed. Please contact your administrator with questions'
+      : `Your project limit is ${limit} projects! Please contact your administrator to increase it`,
+  )
+}
+
+export async function getRecord(ctx: Ctx, id: number): Promise<ProjectRecordRow> {
+  const row = await findProjectRecord(ctx.db, ctx.actor, id, recordOptions(ctx))
+  if (!row) throw rowNotFound()
+  const { statistics: _, custom_attributes: __, ...record } = row
+  return record
+}
+
+/** Who may do what in a project may be another question where it lies now. */
+export const movedMeanwhile = (): Failure => conflict('The project was moved meanwhile')
+
+/** Changes what is given. Renames keep the old path as a redirect. */
+export async function editProject(
+  ctx: Ctx,
+  project: ProjectSubject,
+  input: ProjectInput & { default_branch?: string },
+): Promise<ProjectRecordRow> {
+  const { actor } = ctx
+  const avatar = await acceptAvatar(ctx, input.avatar)
+  const may = (ability: 'rename_project' | 'change_visibility') => allows(projectPolicy[ability], actor, project.facts)
+  if (input.name !== undefined && input.name !== project.name && !may('rename_project')) throw forbidden()
+  if (
+    input.visibility !== undefined &&
+    visibilities[input.visibility] !== project.visibility &&
+    !may('change_visibility')
+  )
+    throw forbidden()
+
+  await ctx
+    .transaction(async (tx) => {
+      // In the order in which a rename of the group takes them.
+      const namespace = await lockNamespace(tx, project.namespace_id)
+      // Before its fork, in the order in which a lower visibility comes down.
+      const sourceVisibility = input.visibility === undefined ? undefined : await lockForkSource(tx, project.id)
+      const held = await lockProject(tx, project.id)
+      if (!held) throw notFound('Project')
+      if (held.namespace_id !== namespace?.id) throw movedMeanwhile()
+      const features = featuresAmong(input)
+      const fullPath = input.path === undefined ? held.full_path : `${namespace.full_path}/${input.path}`
+      const name = input.name ?? held.name
+      const taken = await takenNames(tx, { namespaceId: namespace.id, name, fullPath, projectId: held.id })
+      const complaints = complaintsOf({
+        name: input.name === undefined ? taken.name : [...projectNameComplaints(input.name), ...taken.name],
+        path:
+          input.path === undefined
+            ? []
+            : [...projectPathComplaints(input.path), ...fullPathComplaints(fullPath), ...taken.path],
+        description: descriptionComplaints(input.description),
+        visibility_level:
+          input.visibility === undefined || visibilities[input.visibility] === held.visibility
+            ? []
+            : [
+                ...visibilityComplaints(ctx, input.visibility, namespace),
+                ...forkVisibilityComplaints(input.visibility, sourceVisibility),
+              ],
+        ...topicComplaints(input),
+        ...settingComplaints(input),
+        ...featureComplaints({ ...held, ...features }),
+      })
+      if (complaints) throw invalidFields(complaints)
+      if (fullPath !== held.full_path) {
+        await retireProjectRoute(tx, held.id)
+        if (!(await claimRoute(tx, fullPath, { projectId: held.id }))) throw invalidFields({ path: [isTaken] })
+      }
+      const topics = input.topics ?? input.tag_list
+      const rootFiles =
+        input.default_branch === undefined ? undefined : await rootFilesOf(ctx, project, input.default_branch)
+      const changes: ProjectChanges = {
+        ...features,
+        ...(input.name !== undefined && { name: input.name }),
+        ...(fullPath !== held.full_path && { path: input.path!, full_path: fullPath }),
+        ...(input.description !== undefined && { description: input.description }),
+        ...(input.visibility !== undefined && { visibility: visibilities[input.visibility] }),
+        ...(rootFiles && {
+          default_branch: input.default_branch!,
+          readme_path: rootFiles.readmePath,
+          license_path: rootFiles.licensePath,
+          license_key: rootFiles.licenseKey,
+        }),
+        ...(topics && { topics: topicsOf(topics) }),
+        settings: settingsAmong(input),
+      }
+      await updateProject(tx, held.id, changes)
+      if (avatar !== undefined) await saveAvatar(tx, 'project', held.id, avatar)
+      // Last, so that a refusal above leaves HEAD alone. Should the commit fail, the next edit or push sets HEAD anew.
+      if (input.default_branch !== undefined) {
+        await refreshLater(tx, held.id)
+        await countLanguagesLater(tx, held.id)
+        await setDefaultBranch(await openForWriting(ctx, project), input.default_branch)
+      }
+      if (fullPath !== held.full_path)
+        await emit(tx, {
+          kind: 'project_renamed',
+          projectId: held.id,
+          actorId: actor!.id,
+          payload: { old_full_path: held.full_path, full_path: fullPath },
+        })
+      await emit(tx, {
+        kind: 'project_updated',
+        projectId: held.id,
+        actorId: actor!.id,
+        payload: {
+          changed: Object.keys(input),
+          ...(input.visibility && { from_visibility: visibilityName(held.visibility), visibility: input.visibility }),
+          ...(fullPath !== held.full_path && { old_full_path: held.full_path, full_path: fullPath }),
+        },
+      })
+    })
+    .catch(asTaken)
+  return getRecord(ctx, project.id)
+}
+
+/** What a branch shows of its root, once it is the default one. Refuses a branch that is not there. */
+async function rootFilesOf(ctx: Ctx, project: ProjectSubject, branch: string): Promise<RootFiles> {
+  const repo = openRepository(ctx, project)
+  const ref = branchRef(branch)
+  const tip = ref && (await readRef(repo, ref))
+  if (!tip) throw invalidFields({ base: [`Could not change HEAD: branch '${branch}' does not exist`] })
+  return rootFilesAt(repo, tip)
+}
+
+/**
+ * Removes a project, or puts it away for the days of the setting: on plans that offer that, for projects of groups.
+ * Nobody finds a removed one from the moment of this commit; a job takes its data away.
+ */
+export async function deleteProject(ctx: Ctx, project: ProjectSubject, namespaceKind: 'user' | 'group'): Promise<void> {
+  if (planOffers(ctx.plan, 'premium') && ctx.settings.default_project_deletion_protection && !ctx.actor?.admin)
+    throw forbidden()
+  const waits =
+    planOffers(ctx.plan, 'premium') && ctx.settings.deletion_adjourned_period > 0 && namespaceKind === 'group'
+  await ctx.transaction(async (tx) => {
+    if (waits) {
+      const newly = await markForDeletion(tx, project.id)
+      if (newly === undefined) throw notFound('Project')
+      // Once more is a success of which there is nothing to tell.
+      if (!newly) return
+    } else {
+      if (!(await markDeleting(tx, project.id))) throw notFound('Project')
+      await enqueue(tx, removeProject, { projectId: project.id })
+    }
+    await emit(tx, {
+      kind: waits ? 'project_marked_for_deletion' : 'project_deleted',
+      projectId: project.id,
+      actorId: ctx.actor!.id,
+      payload: { full_path: project.full_path },
+    })
+  })
+}

@@ -1,0 +1,112 @@
+import type { Static, TObject } from 'typebox'
+import { Flag, Nullable, OneOf, Optional, Text, Whole } from '../../../api/params/types.ts'
+import { tooLong } from '../../../kernel/complaints.ts'
+import type { FieldComplaints } from '../../../kernel/failure.ts'
+
+const flag = (description: string) => Optional(Flag({ description }))
+const text = (description: string) => Optional(Nullable(Text({ description })))
+
+/**
+ * Settings of a project that nothing filters by, as parameters of create and edit. They are stored as given in
+ * `projects.settings`; those absent have the default below.
+ */
+export const settingParams = {
+  container_registry_enabled: flag('The project has a container registry'),
+  lfs_enabled: flag('Large files may be stored'),
+  packages_enabled: flag('The project has packages'),
+  service_desk_enabled: Optional(Flag({ description: 'Issues may be made by mail' })),
+  resolve_outdated_diff_discussions: Optional(
+    Nullable(Flag({ description: 'Discussions resolve when their lines change' })),
+  ),
+  shared_runners_enabled: flag('Shared runners serve the project'),
+  public_builds: flag('Whoever reads the project reads its jobs'),
+  request_access_enabled: flag('People may ask for access'),
+  only_allow_merge_if_pipeline_succeeds: flag('Merges need a successful pipeline'),
+  only_allow_merge_if_all_discussions_are_resolved: Optional(
+    Nullable(Flag({ description: 'Merges need all discussions resolved' })),
+  ),
+  printing_merge_request_link_enabled: flag('Pushes answer with a link to make a merge request'),
+  remove_source_branch_after_merge: Optional(Nullable(Flag({ description: 'Merged branches are removed' }))),
+  merge_method: Optional(OneOf(['merge', 'rebase_merge', 'ff'], { description: 'How merges are made' })),
+  autoclose_referenced_issues: Optional(
+    Nullable(Flag({ description: 'Issues close when commits on the default branch say so' })),
+  ),
+  suggestion_commit_message: text('Message of commits that apply suggestions'),
+  build_git_strategy: Optional(OneOf(['fetch', 'clone'], { description: 'How jobs get the code' })),
+  build_timeout: Optional(Whole({ minimum: 600, maximum: 2_591_999, description: 'Seconds a job may take' })),
+  auto_cancel_pending_pipelines: Optional(
+    OneOf(['enabled', 'disabled'], { description: 'New pipelines cancel older ones' }),
+  ),
+  build_coverage_regex: text('Finds the coverage in the output of jobs'),
+  ci_config_path: text('Path of the pipeline configuration'),
+  ci_default_git_depth: Optional(
+    Nullable(Whole({ minimum: 0, maximum: 1000, description: 'Depth of clones in jobs' })),
+  ),
+  auto_devops_enabled: Optional(Nullable(Flag({ description: 'Pipelines without configuration' }))),
+  auto_devops_deploy_strategy: Optional(
+    OneOf(['continuous', 'manual', 'timed_incremental'], { description: 'How such pipelines deploy' }),
+  ),
+  approvals_before_merge: Optional(Whole({ minimum: 0, tier: 'starter', description: 'Approvals a merge needs' })),
+  external_authorization_classification_label: Optional(
+    Nullable(Text({ tier: 'premium', description: 'Label the external authorisation service is asked about' })),
+  ),
+} as const
+
+type Stored = Static<TObject<typeof settingParams>>
+export type ProjectSettings = { [K in keyof Stored]-?: Exclude<Stored[K], undefined> }
+
+/** What a project is set to when nobody said otherwise. Source: supplement to the API documents, "Project create". */
+export const settingDefaults: ProjectSettings = {
+  container_registry_enabled: true,
+  lfs_enabled: true,
+  packages_enabled: true,
+  service_desk_enabled: true,
+  resolve_outdated_diff_discussions: false,
+  shared_runners_enabled: true,
+  public_builds: true,
+  request_access_enabled: false,
+  only_allow_merge_if_pipeline_succeeds: false,
+  only_allow_merge_if_all_discussions_are_resolved: false,
+  printing_merge_request_link_enabled: true,
+  remove_source_branch_after_merge: true,
+  merge_method: 'merge',
+  autoclose_referenced_issues: true,
+  suggestion_commit_message: null,
+  build_git_strategy: 'fetch',
+  build_timeout: 3600,
+  auto_cancel_pending_pipelines: 'enabled',
+  build_coverage_regex: null,
+  ci_config_path: null,
+  ci_default_git_depth: 50,
+  auto_devops_enabled: false,
+  auto_devops_deploy_strategy: 'continuous',
+  approvals_before_merge: 0,
+  external_authorization_classification_label: null,
+}
+
+const longestText = 255
+const texts = [
+  'suggestion_commit_message',
+  'build_coverage_regex',
+  'ci_config_path',
+  'external_authorization_classification_label',
+] as const
+
+/** Complaints about settings whose type alone does not say what they may be. */
+export function settingComplaints(params: Readonly<Record<string, unknown>>): FieldComplaints {
+  const complaints: Record<string, string[]> = {}
+  for (const name of texts) {
+    const value = params[name]
+    if (typeof value === 'string' && [...value].length > longestText) complaints[name] = [tooLong(longestText)]
+  }
+  const path = params['ci_config_path']
+  if (typeof path === 'string' && (path.startsWith('/') || path.includes('..')))
+    complaints['ci_config_path'] = ['cannot include leading slash or directory traversal.']
+  return complaints
+}
+
+const names = Object.keys(settingParams) as (keyof ProjectSettings)[]
+
+/** Those of the given parameters that are settings. */
+export const settingsAmong = (params: Readonly<Record<string, unknown>>): Partial<ProjectSettings> =>
+  Object.fromEntries(names.filter((name) => params[name] !== undefined).map((name) => [name, params[name]]))

@@ -1,0 +1,30 @@
+import { describe, expect } from 'vitest'
+import { test } from '../../../../test/world.ts'
+
+const taken = ['has already been taken']
+
+describe('names that are taken', () => {
+  test('name and path are each unique in the namespace, the path in any case', async ({ world }) => {
+    const ann = await world.user()
+    await ann.post('/projects', { name: 'Name', path: 'path' })
+    const refused = async (sent: object, message: object) =>
+      expect(await ann.post('/projects', sent)).toMatchObject({ status: 400, json: { message } })
+    await refused({ name: 'Name', path: 'PATH' }, { name: taken, path: taken })
+    await refused({ name: 'Name', path: 'other' }, { name: taken })
+    await refused({ name: 'Other', path: 'Path' }, { path: taken })
+    // The wiki of `path` lies there; and the wiki of `other` would lie on another project.
+    await refused({ name: 'Wiki', path: 'path.wiki' }, { name: taken })
+    expect((await ann.post('/projects', { name: 'W', path: 'other.wiki' })).status).toBe(201)
+    await refused({ name: 'Other', path: 'Other' }, { name: taken })
+    const bob = await world.user()
+    expect((await bob.post('/projects', { name: 'Name', path: 'path' })).status).toBe(201)
+  })
+
+  test('of the same at the same moment, one wins', async ({ world }) => {
+    const ann = await world.user()
+    const answers = await Promise.all(Array.from({ length: 6 }, () => ann.post('/projects', { name: 'Same' })))
+    expect(answers.map(({ status }) => status).sort()).toEqual([201, 400, 400, 400, 400, 400])
+    for (const { status, json } of answers)
+      if (status === 400) expect(json.message.path ?? json.message.name).toEqual(taken)
+  })
+})

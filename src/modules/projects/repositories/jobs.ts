@@ -1,0 +1,24 @@
+import { readdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { Type } from 'typebox'
+import { removeOldLeftovers } from '../../../git/leftovers.ts'
+import { job } from '../../../jobs/job.ts'
+
+/** Longer than making or removing any repository takes. */
+const leftMs = 60 * 60_000
+
+/** Removes the folders in which repositories were being made or removed when a process was killed. */
+export const removeRepositoryLeftovers = job({
+  name: 'remove_repository_leftovers',
+  input: Type.Object({}),
+  key: () => 'remove_repository_leftovers',
+  attempts: 3,
+  every: { cron: '45 3 * * *', input: {} },
+  async run(_input, ctx) {
+    let removed = 0
+    for (const storage of await readdir(ctx.repositoriesDir).catch(() => []))
+      for (const shard of await readdir(join(ctx.repositoriesDir, storage)))
+        removed += await removeOldLeftovers(join(ctx.repositoriesDir, storage, shard), leftMs)
+    if (removed > 0) ctx.log.info({ removed }, 'removed what was left of repositories')
+  },
+})

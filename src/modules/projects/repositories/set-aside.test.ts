@@ -1,0 +1,137 @@
+import { existsSync } from 'node:fs'
+import { mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { describe, expect } from 'vitest'
+import { contextFor, locate } from '../../../../test/contexts.ts'
+import { git, test, World } from '../../../../test/world.ts'
+import { bringRepository } from '../../lifecycle/forks/testing.ts'
+import { removeProject } from '../projects/jobs.ts'
+import { checkRepositories } from './check.ts'
+import { projectRepositoryDir, repositoryDir } from './location.ts'
+import { openForWriting, openRepository } from './open.ts'
+
+const rootOf = (world: World) => join(world.config.dataDir, 'lost+found')
+const lostOf = async (world: World, id: number) =>
+  (await readdir(rootOf(world)).catch(() => [])).filter((name) => name.startsWith(`default-${id}.git-`))
+
+/** Two projects with a file each, the repository of the second at the place of the first. */
+async function swapped(world: World) {
+  const [mine, other] = [
+    await world.project({ visibility: 'public', initialize_with_readme: true }),
+    await world.project({ initialize_with_readme: true }),
+  ]
+  const ctx = await contextFor(world, null)
+  const [place, from] = [await locate(world, mine.id), await locate(world, other.id)]
+  const dir = projectRepositoryDir(ctx, place)
+  // The service has read both, and remembers what it read.
+  expect((await world.anonymous.get(`/projects/${mine.id}/repository/commits`)).json).toHaveLength(1)
+  expect((await world.root.get(`/projects/${other.id}/repository/commits`)).json).toHaveLength(1)
+  await rm(dir, { recursive: true })
+  await rename(projectRepositoryDir(ctx, from), dir)
+  const head = await git(dir, 'rev-parse', 'master')
+  return { ctx, mine, place, dir, head }
+}
+
+describe('a repository at the place of a project that it does not belong to', () => {
+  test('is not read, and goes to lost+found', async ({ world }) => {
+    const { mine, dir, head } = await swapped(world)
+    expect((await world.anonymous.get(`/projects/${mine.id}/repository/commits/${head}`)).status).toBe(404)
+    await expect.poll(() => lostOf(world, mine.id)).toHaveLength(1)
+    expect(existsSync(dir)).toBe(false)
+    const [name] = await lostOf(world, mine.id)
+    expect(await git(join(rootOf(world), name!), 'rev-parse', 'master')).toBe(head)
+  })
+
+  test('is not sent to clients of git', async ({ world }) => {
+    const { mine } = await swapped(world)
+    expect(await git('.', 'ls-remote', mine.url)).toBe('')
+  })
+
+  test('is not written to: the first write makes a repository of its own', async ({ world }) => {
+    const { ctx, mine, place, dir, head } = await swapped(world)
+    const repo = await openForWriting(ctx, { ...place, default_branch: 'master' })
+    expect(repo.gitDir).toBe(dir)
+    await expect(git(dir, 'cat-file', '-e', head)).rejects.toThrow()
+    expect(await lostOf(world, mine.id)).toHaveLength(1)
+  })
+
+  test('is moved once and the new repository stays, when many write at the same moment', async ({ world }) => {
+    const { ctx, mine, place, dir } = await swapped(world)
+    const writers = Array.from({ length: 20 }, () => openForWriting(ctx, { ...place, default_branch: 'master' }))
+    await Promise.all(writers)
+    expect(await lostOf(world, mine.id)).toHaveLength(1)
+    expect(existsSync(join(dir, 'HEAD'))).toBe(true)
+    expect(openRepository(ctx, place).gitDir).toBe(dir)
+  })
+
+  test('is not deleted with the project', async ({ world }) => {
+    const { ctx, mine, dir } = await swapped(world)
+    await world.rows('update projects set deleting = true where id = $1', [mine.id])
+    await removeProject.run({ projectId: mine.id }, ctx)
+    expect(existsSync(dir)).toBe(false)
+    expect(await lostOf(world, mine.id)).toHaveLength(1)
+  })
+
+  test('is not adopted when it has no key at all', async ({ world }) => {
+    const { ctx, mine, place, dir } = await swapped(world)
+    await rm(join(dir, 'stithy-project'))
+    expect(await openRepository(ctx, place).exists()).toBe(false)
+    await expect.poll(() => lostOf(world, mine.id)).toHaveLength(1)
+  })
+
+  test('is not overwritten by a fork', async ({ world }) => {
+    const source = await world.project({ visibility: 'public', initialize_with_readme: true })
+    const ann = await world.user()
+    const { id } = (await ann.post(`/projects/${source.id}/fork`)).json
+    const ctx = await contextFor(world, null)
+    const dir = projectRepositoryDir(ctx, await locate(world, id))
+    await mkdir(join(dir, 'objects'), { recursive: true })
+    await writeFile(join(dir, 'HEAD'), 'ref: refs/heads/secret\n')
+    await bringRepository(world, id)
+    expect(await git(dir, 'rev-parse', 'master')).toMatch(/^[0-9a-f]{40}$/)
+    expect(await lostOf(world, id)).toHaveLength(1)
+  })
+
+  test('is a finding of a check, which moves it', async () => {
+    // One of its own: a check reads every repository that there is.
+    await using world = await World.start({ STITHY_LOG_LEVEL: 'silent' })
+    const { ctx, mine } = await swapped(world)
+    const found = await checkRepositories(ctx, ['default'], () => {})
+    expect(found).toContain(
+      `${mine.full_path}: the repository in its place does not carry its key, and goes to lost+found`,
+    )
+    const [name] = await lostOf(world, mine.id)
+    expect(found).toContain(`${join(rootOf(world), name!)} was in the place of a project that it does not belong to`)
+  })
+})
+
+describe('creating a project', () => {
+  /** The id that the next project gets, and the folder in its place. */
+  async function inTheWay(world: World) {
+    const id = (await world.project()).id + 1
+    const dir = repositoryDir(join(world.config.dataDir, 'repositories'), 'default', id)
+    await mkdir(dir, { recursive: true })
+    return { id, dir }
+  }
+
+  test('moves the folder that is in the way to lost+found', async () => {
+    await using world = await World.start({ STITHY_LOG_LEVEL: 'silent' })
+    const { id, dir } = await inTheWay(world)
+    expect((await world.project()).id).toBe(id)
+    expect(existsSync(dir)).toBe(false)
+    expect(await lostOf(world, id)).toHaveLength(1)
+    expect((await world.anonymous.get('//-/metrics')).text).toContain('\nstithy_repositories_lost_and_found 1\n')
+  })
+
+  test('answers 400 when the folder in the way cannot be moved', async () => {
+    await using world = await World.start({ STITHY_LOG_LEVEL: 'silent' })
+    const { dir } = await inTheWay(world)
+    await mkdir(dirname(rootOf(world)), { recursive: true })
+    await writeFile(rootOf(world), 'a file, and no folder')
+    expect(await world.root.post('/projects', { name: 'In the way' })).toMatchObject({
+      status: 400,
+      json: { message: { base: ['There is already a repository with that name on disk'] } },
+    })
+    expect(existsSync(dir)).toBe(true)
+  })
+})

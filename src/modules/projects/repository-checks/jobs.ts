@@ -1,0 +1,53 @@
+import { Type } from 'typebox'
+import { fsck } from '../../../git/maintenance.ts'
+import { enqueue, job } from '../../../jobs/job.ts'
+import { findProject } from '../projects/queries.ts'
+import { openRepository } from '../repositories/open.ts'
+import { saveCheck } from '../repositories/queries.ts'
+import { noteCheck, projectsDueForCheck } from './queries.ts'
+
+const periodDays = 30
+/** So many an hour: a check reads everything there is. */
+const mostAtOnce = 50
+const loggedProblems = 10
+
+/** Reads the whole repository of a project, and remembers for lists and the log whether it is damaged. */
+export const checkRepository = job({
+  name: 'check_repository',
+  input: Type.Object({ projectId: Type.Integer() }),
+  key: ({ projectId }) => `check_repository:${projectId}`,
+  // One at a time in all of the installation.
+  queue: () => 'repository_checks',
+  attempts: 3,
+  async run({ projectId }, ctx) {
+    const project = await findProject(ctx.db, null, projectId)
+    if (!project) return
+    const repo = openRepository(ctx, project)
+    const problems = (await repo.exists()) ? await fsck(repo) : []
+    if (problems.length > 0)
+      ctx.log.error(
+        { project: project.full_path, problems: problems.slice(0, loggedProblems) },
+        'a repository is damaged',
+      )
+    await ctx.transaction(async (tx) => {
+      await saveCheck(tx, projectId, problems.length > 0)
+      await noteCheck(tx, projectId)
+    })
+  },
+})
+
+/** Has those repositories checked whose last check was a month ago, a few at a time. */
+export const checkDueRepositories = job({
+  name: 'check_due_repositories',
+  input: Type.Object({}),
+  key: () => 'check_due_repositories',
+  attempts: 3,
+  every: { cron: '40 * * * *', input: {} },
+  async run(_input, ctx) {
+    if (!ctx.settings.repository_checks_enabled) return
+    const due = await projectsDueForCheck(ctx.db, periodDays, mostAtOnce)
+    await ctx.transaction(async (tx) => {
+      for (const projectId of due) await enqueue(tx, checkRepository, { projectId })
+    })
+  },
+})

@@ -1,0 +1,41 @@
+import type { Actor } from '../../../access/actor.ts'
+import type { List } from '../../../api/page.ts'
+import type { Tx } from '../../../db/db.ts'
+import { fuzzy } from '../../../db/fuzzy.ts'
+import { sql } from '../../../db/sql.ts'
+import type { Timestamp } from '../../../db/types.ts'
+import { openTo, type UserReferenceRow, userReferenceColumns } from '../../accounts/index.ts'
+
+/** False when it was starred already. The count follows in the same statement. */
+export const insertStar = async (tx: Tx, userId: number, projectId: number): Promise<boolean> =>
+  (await tx.run(sql`
+    with starred as (
+      insert into stars (user_id, project_id) values (${userId}, ${projectId}) on conflict do nothing returning project_id)
+    update projects set star_count = star_count + 1 where id in (select project_id from starred)`)) > 0
+
+/** False when it was not starred. */
+export const deleteStar = async (tx: Tx, userId: number, projectId: number): Promise<boolean> =>
+  (await tx.run(sql`
+    with unstarred as (
+      delete from stars where user_id = ${userId} and project_id = ${projectId} returning project_id)
+    update projects set star_count = star_count - 1 where id in (select project_id from unstarred)`)) > 0
+
+export type StarrerRow = UserReferenceRow & { starred_since: Timestamp }
+
+/** Who starred a project, the first one first. People with private profiles show to themselves and administrators. */
+export const starrersOf = (projectId: number, caller: Actor | null, search: string | undefined): List => ({
+  type: 'User',
+  select: sql`select ${userReferenceColumns}, s.created_at as starred_since from stars s join users u on u.id = s.user_id`,
+  from: sql`from stars s join users u on u.id = s.user_id`,
+  where: [
+    sql`s.project_id = ${projectId}`,
+    openTo(caller),
+    ...(search?.trim()
+      ? [sql`(${fuzzy(search, ['u.name', 'u.username'])} or lower(u.email) = lower(${search.trim()}))`]
+      : []),
+  ],
+  order: [
+    { by: sql`s.created_at`, direction: 'asc' },
+    { by: sql`u.id`, direction: 'asc' },
+  ],
+})

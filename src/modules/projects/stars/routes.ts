@@ -1,0 +1,68 @@
+import { endpoint, unchanged, variants } from '../../../api/endpoint.ts'
+import { fetchPage } from '../../../api/page.ts'
+import { Optional, Params, Text } from '../../../api/params/types.ts'
+import { isPrivateTo, requireVisiblePeople, userByIdOrName } from '../../accounts/index.ts'
+import { Project, ProjectSimple } from '../projects/entity.ts'
+import { projectsPage } from '../projects/list.ts'
+import { projectListFilters } from '../projects/params.ts'
+import { getRecord } from '../projects/service.ts'
+import { project } from '../projects/subject.ts'
+import { Starrer } from './entity.ts'
+import { deleteStar, insertStar, type StarrerRow, starrersOf } from './queries.ts'
+
+const { with_programming_language: _, id_after: __, id_before: ___, ...starredFilters } = projectListFilters
+
+/** `change` tells whether it changed anything. */
+const starring = (verb: 'star' | 'unstar', summary: string, already: string, change: typeof insertStar) =>
+  endpoint({
+    method: 'POST',
+    path: `/projects/:id/${verb}`,
+    summary,
+    subject: project,
+    allow: 'star_project',
+    params: Params({}),
+    unchanged: already,
+    returns: Project,
+    async handle({ subject, ctx }) {
+      const changed = await ctx.transaction((tx) => change(tx, ctx.actor!.id, subject.id))
+      return changed ? getRecord(ctx, subject.id) : unchanged
+    },
+  })
+
+export const starRoutes = [
+  starring('star', 'Star a project', 'The caller starred it before', insertStar),
+  starring('unstar', 'Take back the star of a project', 'The caller has not starred it', deleteStar),
+
+  endpoint({
+    method: 'GET',
+    path: '/projects/:id/starrers',
+    summary: 'List who starred a project',
+    subject: project,
+    allow: 'read_project',
+    params: Params({ search: Optional(Text({ description: 'Part of the name or user name' })) }),
+    paged: true,
+    returns: Starrer,
+    async handle({ subject, params, page, ctx }) {
+      requireVisiblePeople(ctx)
+      return fetchPage<StarrerRow>(ctx.db, starrersOf(subject.id, ctx.actor, params.search), page)
+    },
+  }),
+
+  endpoint({
+    method: 'GET',
+    path: '/users/:user_id/starred_projects',
+    summary: 'List projects that a user starred; none of a private profile, but to himself and administrators',
+    subject: userByIdOrName,
+    allow: 'read_user',
+    params: Params(starredFilters),
+    paged: true,
+    returns: variants(Project, ProjectSimple),
+    handle: ({ subject, params, page, ctx }) =>
+      projectsPage(
+        ctx,
+        isPrivateTo(ctx, subject) ? { of: 'nothing' } : { of: 'stars', userId: subject.id },
+        params,
+        page,
+      ),
+  }),
+]

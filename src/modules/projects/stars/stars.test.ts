@@ -1,0 +1,89 @@
+import { describe, expect } from 'vitest'
+import { test } from '../../../../test/world.ts'
+
+describe('stars', () => {
+  test('whoever reads a project stars it once, and takes it back once', async ({ world }) => {
+    const ann = await world.user()
+    const project = await world.project({ visibility: 'internal' })
+    const call = (verb: string) => ann.post(`/projects/${project.id}/${verb}`)
+    expect(await call('unstar')).toMatchObject({ status: 304, text: '' })
+    expect(await call('star')).toMatchObject({ status: 201, json: { id: project.id, star_count: 1 } })
+    expect(await call('star')).toMatchObject({ status: 304, text: '' })
+    expect((await ann.get('/projects?starred=true')).json).toMatchObject([{ id: project.id, star_count: 1 }])
+    expect(await call('unstar')).toMatchObject({ status: 201, json: { star_count: 0 } })
+    expect((await ann.get('/projects?starred=true')).json).toEqual([])
+  })
+
+  test('are not for those who do not see the project, nor for nobody', async ({ world }) => {
+    const ann = await world.user()
+    const [hidden, open] = [await world.project(), await world.project({ visibility: 'public' })]
+    expect((await ann.post(`/projects/${hidden.id}/star`)).status).toBe(404)
+    expect((await world.anonymous.post(`/projects/${open.id}/star`)).status).toBe(401)
+  })
+
+  test('an archived project may be starred', async ({ world }) => {
+    const project = await world.project()
+    await world.root.post(`/projects/${project.id}/archive`)
+    expect((await world.root.post(`/projects/${project.id}/star`)).status).toBe(201)
+  })
+
+  test('many at once are counted right', async ({ world }) => {
+    const people = await Promise.all(Array.from({ length: 6 }, () => world.user()))
+    const project = await world.project({ visibility: 'internal' })
+    const all = (verb: string) =>
+      Promise.all([...people, ...people].map((who) => who.post(`/projects/${project.id}/${verb}`)))
+    expect((await all('star')).filter(({ status }) => status === 201)).toHaveLength(6)
+    expect((await world.root.get(`/projects/${project.id}`)).json.star_count).toBe(6)
+    expect((await all('unstar')).filter(({ status }) => status === 201)).toHaveLength(6)
+    expect((await world.root.get(`/projects/${project.id}`)).json.star_count).toBe(0)
+  })
+
+  test('GET /projects/:id/starrers lists them with their day, but for private profiles', async ({ world }) => {
+    const [ann, bob, shy] = [await world.user(), await world.user(), await world.user({ private_profile: true })]
+    const project = await world.project({ visibility: 'public' })
+    for (const who of [ann, bob, shy]) await who.post(`/projects/${project.id}/star`)
+    const starrers = async (who: typeof ann, query = '') => {
+      const { json } = await who.get(`/projects/${project.id}/starrers${query}`)
+      return json.map(({ user }: { user: { id: number } }) => user.id)
+    }
+    expect((await world.anonymous.get(`/projects/${project.id}/starrers`)).json[0]).toEqual({
+      starred_since: expect.stringMatching(/^\d{4}-.*Z$/),
+      user: expect.objectContaining({ id: ann.id, username: ann.username }),
+    })
+    expect(await starrers(world.anonymous)).toEqual([ann.id, bob.id])
+    expect(await starrers(shy)).toEqual([ann.id, bob.id, shy.id])
+    expect(await starrers(world.root)).toEqual([ann.id, bob.id, shy.id])
+    expect(await starrers(world.root, `?search=${bob.username}`)).toEqual([bob.id])
+  })
+
+  test('D2-STARRED-QUERY: GET /users/:user_id/starred_projects shows what the caller may see of them', async ({
+    world,
+  }) => {
+    const ann = await world.user()
+    const [open, secret] = [
+      await world.project({ visibility: 'public' }),
+      await world.project({ members: [[ann, 'guest']] }),
+    ]
+    for (const { id } of [open, secret]) await ann.post(`/projects/${id}/star`)
+    const ids = async (who: typeof ann, query = '') => {
+      const { json } = await who.get(`/users/${ann.username}/starred_projects?order_by=id&sort=asc${query}`)
+      return json.map(({ id }: { id: number }) => id)
+    }
+    expect(await ids(ann)).toEqual([open.id, secret.id])
+    expect(await ids(world.anonymous)).toEqual([open.id])
+    // These three filters are of other lists; here they are unknown names.
+    expect(await ids(ann, `&id_after=${open.id}&id_before=1&with_programming_language=none`)).toEqual([
+      open.id,
+      secret.id,
+    ])
+    expect(await ids(ann, '&visibility=private')).toEqual([secret.id])
+    await world.rows('update users set private_profile = true where id = $1', [ann.id])
+    expect(await ids(world.anonymous)).toEqual([])
+    expect(await ids(ann)).toEqual([open.id, secret.id])
+    expect(await ids(world.root)).toEqual([open.id, secret.id])
+    expect(await world.root.get('/users/no-such-user/starred_projects')).toMatchObject({
+      status: 404,
+      json: { message: '404 User Not Found' },
+    })
+  })
+})

@@ -1,0 +1,27 @@
+import { Type } from 'typebox'
+import { entity } from '../../../api/entity.ts'
+import { nullable } from '../../../api/schema.ts'
+import { pictureUrl } from '../../namespaces/index.ts'
+import type { TopicRow } from './queries.ts'
+
+export const Topic = entity({
+  name: 'Topic',
+  schema: Type.Object({
+    id: Type.Integer(),
+    name: Type.String(),
+    title: nullable(Type.String()),
+    description: nullable(Type.String()),
+    total_projects_count: Type.Integer({
+      description: 'Projects with it that are open to the caller by their visibility; for administrators all',
+    }),
+    avatar_url: nullable(Type.String()),
+  }),
+  present: (row: TopicRow, { site }) => ({
+    id: row.id,
+    name: row.name,
+    title: row.title,
+    description: row.description,
+    total_projects_count: row.projects,
+    avatar_url: pictureUrl(site, 'topic', row.id, row.avatar),
+  }),
+})

@@ -1,0 +1,98 @@
+import { endpoint } from '../../../api/endpoint.ts'
+import { fetchPage } from '../../../api/page.ts'
+import { File, Flag, Id, Nullable, Optional, Params, Text } from '../../../api/params/types.ts'
+import { instance } from '../../instance/index.ts'
+import { Topic } from './entity.ts'
+import { listTopics, type TopicRow } from './queries.ts'
+import { createTopic, editTopic, getTopic, mergeTopics, removeTopic } from './service.ts'
+
+const topicId = Params({ id: Id({ description: 'Id of the topic' }) }).properties
+const text = (description: string) => Optional(Nullable(Text({ description })))
+
+export const topicRoutes = [
+  endpoint({
+    method: 'GET',
+    path: '/topics',
+    summary: 'List topics of projects, the most used first',
+    subject: instance,
+    allow: 'browse',
+    params: Params({
+      search: Optional(Text({ description: 'Part of the name or title' })),
+      without_projects: Optional(Flag({ description: 'Only those that no project has' })),
+    }),
+    paged: true,
+    returns: Topic,
+    handle: ({ params, page, ctx }) => fetchPage<TopicRow>(ctx.db, listTopics(ctx.actor, params), page),
+  }),
+
+  endpoint({
+    method: 'GET',
+    path: '/topics/:id',
+    summary: 'One topic',
+    subject: instance,
+    allow: 'browse',
+    params: Params(topicId),
+    returns: Topic,
+    handle: ({ params, ctx }) => getTopic(ctx, params.id),
+  }),
+
+  endpoint({
+    method: 'POST',
+    path: '/topics',
+    summary: 'Create a topic',
+    subject: instance,
+    allow: 'administer',
+    params: Params({
+      name: Text({ description: 'As projects have it' }),
+      title: text('Title'),
+      description: text('What it is about'),
+      avatar: Optional(File({ description: 'Picture' })),
+    }),
+    returns: Topic,
+    handle: ({ params: { name, title = null, description = null, avatar }, ctx }) =>
+      createTopic(ctx, { name, title, description }, avatar),
+  }),
+
+  endpoint({
+    method: 'POST',
+    path: '/topics/merge',
+    summary: 'Put one topic in the place of another, in projects, too',
+    subject: instance,
+    allow: 'administer',
+    params: Params({
+      source_topic_id: Id({ description: 'Id of the topic that goes' }),
+      target_topic_id: Id({ description: 'Id of the one that stays, as it is' }),
+    }),
+    returns: Topic,
+    handle: ({ params, ctx }) => mergeTopics(ctx, params.source_topic_id, params.target_topic_id),
+  }),
+
+  endpoint({
+    method: 'PUT',
+    path: '/topics/:id',
+    summary: 'Change a topic; a new name is that of the projects, too',
+    subject: instance,
+    allow: 'administer',
+    params: Params({
+      ...topicId,
+      name: Optional(Text({ description: 'As projects have it' })),
+      title: text('Title'),
+      description: text('What it is about'),
+      avatar: Optional(Nullable(File({ description: 'Picture; empty takes it away' }))),
+    }),
+    returns: Topic,
+    handle: ({ params: { id, name, title, description, avatar }, ctx }) =>
+      editTopic(ctx, id, { name, title, description }, avatar),
+  }),
+
+  endpoint({
+    method: 'DELETE',
+    path: '/topics/:id',
+    summary: 'Delete a topic, in projects, too',
+    subject: instance,
+    allow: 'administer',
+    params: Params(topicId),
+    returns: null,
+    handle: ({ params, ctx }) => removeTopic(ctx, params.id),
+  }),
+]

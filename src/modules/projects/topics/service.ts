@@ -1,0 +1,133 @@
+import type { Ctx } from '../../../api/ctx.ts'
+import type { UploadedFile } from '../../../api/params/uploaded-file.ts'
+import { violatedUnique } from '../../../db/violations.ts'
+import { emit } from '../../../events/log.ts'
+import { blank, complaintsOf, taken, tooLong } from '../../../kernel/complaints.ts'
+import { invalid, invalidFields, rowNotFound } from '../../../kernel/failure.ts'
+import { acceptAvatar, saveAvatar } from '../../namespaces/index.ts'
+import {
+  deleteTopicRow,
+  findTopic,
+  insertTopic,
+  lockTopic,
+  removeFromProjects,
+  renameInProjects,
+  replaceInProjects,
+  type TopicAttributes,
+  type TopicRow,
+  updateTopic,
+} from './queries.ts'
+
+const longest = { name: 255, title: 255, description: 1024 }
+
+function check({ name, title, description }: TopicAttributes): void {
+  const tooLongFor = (text: string | null, maximum: number) =>
+    [...(text ?? '')].length > maximum ? [tooLong(maximum)] : []
+  const complaints = complaintsOf({
+    name:
+      name.trim() === ''
+        ? [blank]
+        : [
+            ...tooLongFor(name, longest.name),
+            // Lists of topics are text with commas; names of projects' topics are trimmed.
+            ...(/,|\p{Cc}/u.test(name) || name !== name.trim() ? ['is invalid'] : []),
+          ],
+    title: tooLongFor(title, longest.title),
+    description: tooLongFor(description, longest.description),
+  })
+  if (complaints) throw invalidFields(complaints)
+}
+
+const asTaken = (error: unknown): never => {
+  if (violatedUnique(error) === 'topics_name') throw invalidFields({ name: [taken] })
+  throw error
+}
+
+export async function getTopic(ctx: Ctx, id: number): Promise<TopicRow> {
+  const topic = await findTopic(ctx.db, ctx.actor, id)
+  if (!topic) throw rowNotFound()
+  return topic
+}
+
+/** Says more about a topic, whether or not projects have it already. */
+export async function createTopic(
+  ctx: Ctx,
+  topic: TopicAttributes,
+  picture: UploadedFile | undefined,
+): Promise<TopicRow> {
+  check(topic)
+  const avatar = await acceptAvatar(ctx, picture)
+  const id = await ctx.transaction(async (tx) => {
+    const made = await insertTopic(tx, topic)
+    if (made === undefined) throw invalidFields({ name: [taken] })
+    if (avatar) await saveAvatar(tx, 'topic', made, avatar)
+    await emit(tx, { kind: 'topic_created', actorId: ctx.actor!.id, payload: { topic_id: made, name: topic.name } })
+    return made
+  })
+  return getTopic(ctx, id)
+}
+
+/** Absent attributes stay. Under a new name, the projects that have the topic have it under that. */
+export async function editTopic(
+  ctx: Ctx,
+  id: number,
+  changes: { [K in keyof TopicAttributes]?: TopicAttributes[K] | undefined },
+  picture: UploadedFile | null | undefined,
+): Promise<TopicRow> {
+  const avatar = await acceptAvatar(ctx, picture)
+  await ctx
+    .transaction(async (tx) => {
+      const held = await lockTopic(tx, id)
+      if (!held) throw rowNotFound()
+      const topic = {
+        name: changes.name ?? held.name,
+        title: changes.title === undefined ? held.title : changes.title,
+        description: changes.description === undefined ? held.description : changes.description,
+      }
+      check(topic)
+      await updateTopic(tx, id, topic)
+      if (topic.name !== held.name) await renameInProjects(tx, held.name, topic.name)
+      if (avatar !== undefined) await saveAvatar(tx, 'topic', id, avatar)
+      await emit(tx, {
+        kind: 'topic_updated',
+        actorId: ctx.actor!.id,
+        payload: { topic_id: id, name: topic.name, old_name: held.name },
+      })
+    })
+    .catch(asTaken)
+  return getTopic(ctx, id)
+}
+
+/** Takes it from all projects, too. */
+export async function removeTopic(ctx: Ctx, id: number): Promise<void> {
+  await ctx.transaction(async (tx) => {
+    const held = await lockTopic(tx, id)
+    if (!held) throw rowNotFound()
+    await removeFromProjects(tx, held.name)
+    await deleteTopicRow(tx, id)
+    await emit(tx, { kind: 'topic_deleted', actorId: ctx.actor!.id, payload: { topic_id: id, name: held.name } })
+  })
+}
+
+/** Projects that have the source have the target from then on; the source goes. */
+export async function mergeTopics(ctx: Ctx, sourceId: number, targetId: number): Promise<TopicRow> {
+  if (sourceId === targetId) throw invalid('The source topic and the target topic are identical')
+  await ctx.transaction(async (tx) => {
+    // In the order of their numbers, so that two merges cannot wait for one another.
+    const held = new Map<number, TopicAttributes>()
+    for (const id of [sourceId, targetId].sort((one, other) => one - other)) {
+      const topic = await lockTopic(tx, id)
+      if (!topic) throw rowNotFound()
+      held.set(id, topic)
+    }
+    const [source, target] = [held.get(sourceId)!, held.get(targetId)!]
+    await replaceInProjects(tx, source.name, target.name)
+    await deleteTopicRow(tx, sourceId)
+    await emit(tx, {
+      kind: 'topic_merged',
+      actorId: ctx.actor!.id,
+      payload: { topic_id: targetId, name: target.name, merged_topic_id: sourceId, merged_name: source.name },
+    })
+  })
+  return getTopic(ctx, targetId)
+}

@@ -1,0 +1,198 @@
+import { FormData } from 'undici'
+import { describe, expect } from 'vitest'
+import { type Client, test, unique, type World } from '../../../../test/world.ts'
+
+const png = Buffer.from(
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
+  'base64',
+)
+
+/** The topic of this name as somebody sees it in the list. */
+const seenBy = async (who: Client, name: string) =>
+  (await who.get(`/topics?search=${name}`)).json.find((topic: { name: string }) => topic.name === name)
+const countFor = async (who: Client, name: string) => (await seenBy(who, name))?.total_projects_count
+
+const projectWith = async (world: World, topics: string[], more = {}) =>
+  world.project({ visibility: 'public', topics, ...more })
+
+describe('topics', () => {
+  test('are those of projects, and counted as projects come, change and go', async ({ world }) => {
+    const [one, two] = [unique('topic'), unique('topic')]
+    const first = await projectWith(world, [one, two])
+    await projectWith(world, [one])
+    const count = (name: string) => countFor(world.anonymous, name)
+    expect([await count(one), await count(two)]).toEqual([2, 1])
+    await world.root.put(`/projects/${first.id}`, { topics: [one] })
+    expect([await count(one), await count(two)]).toEqual([2, undefined])
+    await world.root.put(`/projects/${first.id}`, { topics: [two, one.toUpperCase()] })
+    expect([await count(one), await count(two)]).toEqual([2, 1])
+    await world.root.delete(`/projects/${first.id}`)
+    await world.rows('update projects set deleting = true where id = $1', [first.id])
+    expect([await count(one), await count(two)]).toEqual([1, undefined])
+    await world.rows('delete from projects where id = $1', [first.id])
+    expect(await count(one)).toBe(1)
+  })
+
+  test('are merged: projects of the one have the other then, once, and as they spell it', async ({ world }) => {
+    const [go, golang, other] = [unique('go'), unique('golang'), unique('other')]
+    const idOf = async (name: string) => (await world.root.post('/topics', { name, title: name })).json.id
+    const [source, target] = [await idOf(golang), await idOf(go)]
+    const both = await projectWith(world, [golang.toUpperCase(), other, go.toUpperCase()])
+    const one = await projectWith(world, [golang])
+    const merge = (ids: object, who = world.root) => who.post('/topics/merge', ids)
+    const merged = await merge({ source_topic_id: source, target_topic_id: target })
+    expect(merged).toMatchObject({ status: 201, json: { id: target, total_projects_count: 2 } })
+    const topics = async ({ id }: { id: number }) => (await world.root.get(`/projects/${id}`)).json.topics.sort()
+    expect([await topics(both), await topics(one)]).toEqual([[go.toUpperCase(), other].sort(), [go]])
+    expect((await world.root.get(`/topics/${source}`)).status).toBe(404)
+    expect(await merge({ source_topic_id: target, target_topic_id: target })).toMatchObject({
+      status: 400,
+      json: { message: 'The source topic and the target topic are identical' },
+    })
+    for (const ids of [
+      { source_topic_id: source, target_topic_id: target },
+      { source_topic_id: target, target_topic_id: source },
+    ])
+      expect((await merge(ids)).status).toBe(404)
+    expect((await merge({ source_topic_id: 1, target_topic_id: 2 }, await world.user())).status).toBe(403)
+    expect((await seenBy(world.root, go)).total_projects_count).toBe(2)
+  })
+
+  test('are counted right when many projects change at once', async ({ world }) => {
+    const names = [unique('topic'), unique('topic'), unique('topic')]
+    const group = await world.group({ visibility: 'public' })
+    const projects = await Promise.all([1, 2, 3, 4].map(() => projectWith(world, [], { group })))
+    for (const round of [0, 1, 2])
+      await Promise.all(
+        projects.map(({ id }, index) =>
+          world.root.put(`/projects/${id}`, {
+            topics: names.filter((_, at) => (at + index + round) % 3 > 0).reverse(),
+          }),
+        ),
+      )
+    // All of the table is what a new count gives.
+    const recount = `select lower(topic) as name, count(distinct p.id) filter (where visibility = 0)::integer as private_projects,
+        count(distinct p.id) filter (where visibility = 10)::integer as internal_projects,
+        count(distinct p.id) filter (where visibility = 20)::integer as public_projects
+      from projects p cross join unnest(p.topics) as topic where not p.deleting group by lower(topic) order by 1`
+    const kept = `select lower(name) as name, private_projects, internal_projects, public_projects from topics
+      where private_projects + internal_projects + public_projects > 0 order by 1`
+    expect(await world.rows(kept)).toEqual(await world.rows(recount))
+    expect(await Promise.all(names.map((name) => countFor(world.anonymous, name)))).toEqual(
+      names.map(() => expect.any(Number)),
+    )
+  })
+
+  test('of closed projects are not told to others, nor counted', async ({ world }) => {
+    const name = unique('topic')
+    const project = await projectWith(world, [name], { visibility: 'private' })
+    const [ann, ext] = [await world.user(), await world.user({ external: true })]
+    const all = async () => Promise.all([world.anonymous, ext, ann, world.root].map((who) => countFor(who, name)))
+    expect(await all()).toEqual([undefined, undefined, undefined, 1])
+    const { id } = await seenBy(world.root, name)
+    expect((await ann.get(`/topics/${id}`)).status).toBe(404)
+    await world.rows('update projects set visibility = 10 where id = $1', [project.id])
+    expect(await all()).toEqual([undefined, undefined, 1, 1])
+    await world.rows('update projects set visibility = 20 where id = $1', [project.id])
+    expect(await all()).toEqual([1, 1, 1, 1])
+    expect((await world.anonymous.get(`/topics/${id}`)).json.name).toBe(name)
+  })
+
+  test('are listed the most used first, and searched', async ({ world }) => {
+    const word = unique('sorted')
+    await projectWith(world, [`${word}-a`, `${word}-b`])
+    await projectWith(world, [`${word}-b`])
+    await world.root.post('/topics', { name: `${word}-c`, title: 'Nobody has it' })
+    const listed = async (query: string) =>
+      (await world.anonymous.get(`/topics?${query}`)).json.map((topic: { name: string }) => topic.name)
+    expect(await listed(`search=${word.toUpperCase()}`)).toEqual([`${word}-b`, `${word}-a`, `${word}-c`])
+    expect(await listed(`search=${word}&without_projects=true`)).toEqual([`${word}-c`])
+    expect(await listed(`search=${word}%25`)).toEqual([])
+  })
+
+  test('are described by administrators, whether or not projects have them', async ({ world }) => {
+    const name = unique('topic')
+    await projectWith(world, [name])
+    const made = await world.root.post('/topics', { name, title: 'A title', description: 'What it is' })
+    const record = {
+      id: expect.any(Number),
+      name,
+      title: 'A title',
+      description: 'What it is',
+      total_projects_count: 1,
+      avatar_url: null,
+    }
+    expect(made.status).toBe(201)
+    expect(made.json).toEqual(record)
+    expect(await world.root.post('/topics', { name: name.toUpperCase() })).toMatchObject({
+      status: 400,
+      json: { message: { name: ['has already been taken'] } },
+    })
+    for (const [body, json] of [
+      [{}, { error: 'name is missing' }],
+      [{ name: ' ' }, { message: { name: ["can't be blank"] } }],
+      [{ name: 'a,b' }, { message: { name: ['is invalid'] } }],
+      [{ name: 'x'.repeat(256) }, { message: { name: ['is too long (maximum is 255 characters)'] } }],
+    ] as const)
+      expect(await world.root.post('/topics', body)).toMatchObject({ status: 400, json })
+    expect((await world.root.put(`/topics/${made.json.id}`, { title: null })).json).toEqual({ ...record, title: null })
+  })
+
+  test('under a new name are that of their projects', async ({ world }) => {
+    const [old, fresh, other] = [unique('topic'), unique('topic'), unique('topic')]
+    const project = await projectWith(world, [old, other])
+    const { id } = await seenBy(world.root, old)
+    const topicsOf = async () => (await world.root.get(`/projects/${project.id}`)).json.topics
+    expect((await world.root.put(`/topics/${id}`, { name: fresh })).json).toMatchObject({
+      name: fresh,
+      total_projects_count: 1,
+    })
+    expect(await topicsOf()).toEqual([fresh, other].sort())
+    expect((await world.root.put(`/topics/${id}`, { name: fresh.toUpperCase() })).json).toMatchObject({
+      total_projects_count: 1,
+    })
+    expect(await topicsOf()).toContain(fresh.toUpperCase())
+    expect(await world.root.put(`/topics/${id}`, { name: other })).toMatchObject({
+      status: 400,
+      json: { message: { name: ['has already been taken'] } },
+    })
+  })
+
+  test('are taken from projects, too', async ({ world }) => {
+    const [name, other] = [unique('topic'), unique('topic')]
+    const project = await projectWith(world, [name, other])
+    const { id } = await seenBy(world.root, name)
+    expect((await world.root.delete(`/topics/${id}`)).status).toBe(204)
+    expect((await world.root.get(`/projects/${project.id}`)).json.topics).toEqual([other])
+    expect(await world.root.get(`/topics/${id}`)).toMatchObject({ status: 404, json: { message: '404 Not found' } })
+    expect((await world.root.delete(`/topics/${id}`)).status).toBe(404)
+    expect((await world.root.put(`/topics/${id}`, { title: 'x' })).status).toBe(404)
+  })
+
+  test('have a picture', async ({ world }) => {
+    const form = new FormData()
+    form.set('name', unique('topic'))
+    form.set('avatar', new File([png], 'me.png'))
+    const made = await world.root.send('POST', '/topics', { body: form })
+    const url = `${world.origin}/uploads/-/system/topic/avatar/${made.json.id}/me.png`
+    expect(made.json.avatar_url).toBe(url)
+    const shown = await world.anonymous.bytes(url)
+    expect(shown).toMatchObject({ status: 200, headers: { 'content-type': 'image/png' } })
+    expect(shown.body.equals(png)).toBe(true)
+    expect((await world.root.put(`/topics/${made.json.id}`, { avatar: '' })).json.avatar_url).toBe(null)
+    expect((await world.anonymous.bytes(url)).status).toBe(404)
+  })
+
+  test('are written by administrators alone', async ({ world }) => {
+    const { id } = (await world.root.post('/topics', { name: unique('topic') })).json
+    for (const [who, status] of [
+      [world.anonymous, 401],
+      [await world.user(), 403],
+    ] as const) {
+      expect((await who.post('/topics', { name: 'x' })).status).toBe(status)
+      expect((await who.put(`/topics/${id}`, { title: 'x' })).status).toBe(status)
+      expect((await who.delete(`/topics/${id}`)).status).toBe(status)
+      expect((await who.get(`/topics/${id}`)).status).toBe(200)
+    }
+  })
+})

@@ -1,0 +1,21 @@
+import type { Ctx } from '../../../api/ctx.ts'
+import { storedUploads } from './queries.ts'
+
+const page = 1000
+
+/** Uploads whose blob is gone or cut, one sentence each. One look at the blob store for every upload. */
+export async function checkUploads(ctx: Ctx): Promise<string[]> {
+  const problems: string[] = []
+  let after = 0
+  for (;;) {
+    const uploads = await storedUploads(ctx.db, after, page)
+    if (uploads.length === 0) return problems
+    for (const { id, project_id, digest, size } of uploads) {
+      const found = await ctx.blobs.size(digest)
+      if (found === undefined) problems.push(`project ${project_id}: its upload ${id} is missing`)
+      else if (found !== size)
+        problems.push(`project ${project_id}: its upload ${id} has ${found} bytes instead of ${size}`)
+    }
+    after = uploads.at(-1)!.id
+  }
+}

@@ -1,0 +1,29 @@
+import { Type } from 'typebox'
+import { entity } from '../../../api/entity.ts'
+import { extensionOf } from './filename.ts'
+import { shownMediaType } from './media.ts'
+
+export type StoredUpload = { readonly secret: string; readonly filename: string; readonly project_full_path: string }
+
+export const Upload = entity({
+  name: 'Upload',
+  schema: Type.Object({
+    alt: Type.String({ description: 'Name of the file; without its extension for pictures and videos' }),
+    url: Type.String({ description: 'Below the address of the project' }),
+    full_path: Type.String({ description: 'Below the address of this service' }),
+    markdown: Type.String({ description: 'A link; shown in place for pictures and videos' }),
+  }),
+  present({ secret, filename, project_full_path }: StoredUpload) {
+    const isShown = shownMediaType(filename) !== undefined
+    const alt = isShown ? filename.slice(0, filename.length - extensionOf(filename).length) : filename
+    const url = `/uploads/${secret}/${filename}`
+    return { alt, url, full_path: `/${project_full_path}${url}`, markdown: `${isShown ? '!' : ''}[${alt}](${url})` }
+  },
+})
+
+/** Compat: clients of the time are told of a file that is too large so, and of nothing else. */
+export const NoUpload = entity({
+  name: 'NoUpload',
+  schema: Type.Object({}, { description: 'The file is larger than the setting allows: nothing was stored' }),
+  present: (_row: null) => ({}),
+})

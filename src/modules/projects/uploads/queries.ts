@@ -1,0 +1,72 @@
+import type { List } from '../../../api/page.ts'
+import type { Digest } from '../../../blobs/blob-store.ts'
+import type { Db, Tx } from '../../../db/db.ts'
+import { literal, raw, type Sql, sql } from '../../../db/sql.ts'
+import type { Timestamp } from '../../../db/types.ts'
+
+export type UploadRow = { secret: string; filename: string; digest: Digest; size: number }
+
+/** False when the project is going. */
+export const insertUpload = async (
+  tx: Tx,
+  projectId: number,
+  uploaderId: number,
+  { secret, filename, digest, size }: UploadRow,
+): Promise<boolean> =>
+  (await tx.run(sql`
+    insert into uploads (project_id, secret, filename, digest, size, uploader_id)
+    select p.id, ${secret}, ${filename}, ${digest}, ${size}::bigint, ${uploaderId}
+    from projects p where p.id = ${projectId} and not p.deleting for no key update`)) > 0
+
+/** An upload as those see it who look after the project. */
+export type ListedUploadRow = {
+  id: number
+  filename: string
+  size: number
+  created_at: Timestamp
+  /** Null when he is gone. */
+  uploader: { id: number; username: string; name: string } | null
+}
+
+/** The newest first. */
+export const uploadsOf = (projectId: number): List => ({
+  type: 'Upload',
+  select: raw(`select p.id, p.filename, p.size, p.created_at,
+    case when u.id is not null then json_build_object('id', u.id, 'username', u.username, 'name', u.name) end as uploader
+    from uploads p left join users u on u.id = p.uploader_id`),
+  from: raw('from uploads p'),
+  where: [sql`p.project_id = ${projectId}`],
+  order: [{ by: raw('p.id'), direction: 'desc' }],
+  keyset: { direction: 'desc' },
+})
+
+/** How a path names an upload of a project: by number, or by both parts of its address. */
+export type UploadName = { readonly id: number } | { readonly secret: string; readonly filename: string }
+
+const named = (projectId: number, name: UploadName): Sql =>
+  'id' in name
+    ? sql`project_id = ${projectId} and id = ${name.id}`
+    : sql`project_id = ${projectId} and secret = ${name.secret} and filename = ${name.filename}`
+
+export const findUpload = (db: Db, projectId: number, name: UploadName): Promise<UploadRow | undefined> =>
+  db.row(sql`select secret, filename, digest, size from uploads where ${named(projectId, name)}`)
+
+/** The row alone: the collection of blobs takes the bytes, should nothing else name them. */
+export const deleteUpload = (
+  tx: Tx,
+  projectId: number,
+  name: UploadName,
+): Promise<{ id: number; filename: string } | undefined> =>
+  tx.row(sql`delete from uploads where ${named(projectId, name)} returning id, filename`)
+
+/** Digests of these that are uploads: for the collection of blobs. */
+export const digestsOfUploads = (digests: readonly Digest[]): Sql =>
+  sql`select digest from uploads where digest = any(${digests}::text[])`
+
+/** Every upload in the order of its number, after `after`. */
+export const storedUploads = (
+  db: Db,
+  after: number,
+  limit: number,
+): Promise<{ id: number; project_id: number; digest: Digest; size: number }[]> =>
+  db.rows(sql`select id, project_id, digest, size from uploads where id > ${after} order by id limit ${literal(limit)}`)

@@ -1,0 +1,25 @@
+import { as, endpoint, variants } from '../../../api/endpoint.ts'
+import { File, Params } from '../../../api/params/types.ts'
+import { project } from '../projects/subject.ts'
+import { NoUpload, Upload } from './entity.ts'
+import { storeUpload } from './service.ts'
+
+const mebibyte = 1024 * 1024
+
+export const uploadRoutes = [
+  endpoint({
+    method: 'POST',
+    path: '/projects/:id/uploads',
+    summary: 'Upload a file, to link to it from a text of the project',
+    subject: project,
+    allow: 'upload_file',
+    params: Params({ file: File({ description: 'The file' }) }),
+    // More than is stored is read, so that the answer is the one that clients know.
+    fileLimit: ({ max_attachment_size }) => Math.max(100, max_attachment_size) * mebibyte,
+    returns: variants(Upload, NoUpload),
+    async handle({ subject, params, ctx }) {
+      const stored = await storeUpload(ctx, subject, params.file)
+      return stored ? as(Upload, stored) : as(NoUpload, null)
+    },
+  }),
+]

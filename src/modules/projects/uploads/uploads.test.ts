@@ -1,0 +1,210 @@
+import { FormData } from 'undici'
+import { describe, expect } from 'vitest'
+import { type Answer, type Client, test, type World } from '../../../../test/world.ts'
+import type { Digest } from '../../../blobs/blob-store.ts'
+import { collectBlobs } from '../../administration/blob-collection/service.ts'
+import { oidOf } from '../../pushes/large-files/testing.ts'
+import { removeProject } from '../projects/jobs.ts'
+import { checkUploads } from './check.ts'
+import { safeFilename } from './filename.ts'
+
+const send = (who: Client, projectId: number, name: string, content: string | Buffer = 'content'): Promise<Answer> => {
+  const body = new FormData()
+  body.set('file', new Blob([content]), name)
+  return who.send('POST', `/projects/${projectId}/uploads`, { body })
+}
+
+/** Where an upload is served, for `Client.get`. */
+const at = ({ json }: Answer): string => `/${encodeURI(json.full_path)}`
+
+describe('POST /projects/:id/uploads', () => {
+  test('D2-UPLOAD-MULTIPART, D1-MULTIPART-FOR-FILES: stores the file of a form and says how to link to it', async ({
+    world,
+  }) => {
+    const project = await world.project()
+    const picture = await send(world.root, project.id, 'dk (1).png')
+    expect(picture.status).toBe(201)
+    const [, secret] = /^\/uploads\/([0-9a-f]{32})\/dk__1_\.png$/.exec(picture.json.url)!
+    expect(picture.json).toEqual({
+      alt: 'dk__1_',
+      url: `/uploads/${secret}/dk__1_.png`,
+      full_path: `/${project.full_path}/uploads/${secret}/dk__1_.png`,
+      markdown: `![dk__1_](/uploads/${secret}/dk__1_.png)`,
+    })
+    const { alt, url, markdown } = (await send(world.root, project.id, 'page.svg')).json
+    expect({ alt, markdown }).toEqual({ alt: 'page.svg', markdown: `[page.svg](${url})` })
+  })
+
+  test('needs a file that is one', async ({ world }) => {
+    const { id } = await world.project()
+    expect(await world.root.post(`/projects/${id}/uploads`)).toMatchObject({
+      status: 400,
+      json: { error: 'file is missing' },
+    })
+    for (const json of [{ file: 'text' }, { file: { path: '/etc/passwd', filename: 'x', sizeBytes: 1 } }])
+      expect(await world.root.send('POST', `/projects/${id}/uploads`, { json })).toMatchObject({
+        status: 400,
+        json: { error: 'file is invalid' },
+      })
+  })
+
+  test('answers {} to a file above max_attachment_size, and keeps nothing of it', async ({ world }) => {
+    const { id } = await world.project()
+    await world.settings({ max_attachment_size: 1 })
+    const [fits, large] = [Buffer.alloc(1024 * 1024), Buffer.alloc(1024 * 1024 + 1)]
+    expect((await send(world.root, id, 'fits', fits)).json.alt).toBe('fits')
+    expect(await send(world.root, id, 'large', large)).toMatchObject({ status: 201, json: {} })
+    await world.settings({ max_attachment_size: 10 })
+    expect(await world.rows('select filename from uploads where project_id = $1', [id])).toEqual([{ filename: 'fits' }])
+  })
+
+  test('is refused where the project is archived', async ({ world }) => {
+    const project = await world.project()
+    await world.archive(project)
+    expect((await send(world.root, project.id, 'a.txt')).status).toBe(403)
+  })
+})
+
+test.for([
+  ['a b\t"c".TXT', 'a_b__c_.TXT'],
+  ['Übergröße-日本.pdf', 'Übergröße-日本.pdf'],
+  ['e\u0301.png', 'é.png'],
+  ['.htaccess', '_.htaccess'],
+  ['...', '_...'],
+  ['', 'unnamed'],
+  ['\u202egnp.exe', '_gnp.exe'],
+  ['a\0b\r\nc: d', 'a_b__c__d'],
+  ['](javascript:x)<b>.png', '__javascript_x__b_.png'],
+  ['..\\..\\x', '_.._.._x'],
+  [`${'é'.repeat(200)}.jpeg`, `${'é'.repeat(125)}.jpeg`],
+  [`a.${'x'.repeat(300)}`, `a.${'x'.repeat(253)}`],
+])('the name %j becomes %j', ([given, safe]) => {
+  expect(safeFilename(given!)).toBe(safe)
+  expect(Buffer.byteLength(safe!)).toBeLessThanOrEqual(255)
+})
+
+describe('an upload at its address', () => {
+  test('is read by whoever reads the project, and is not there for others', async ({ world }) => {
+    const [guest, stranger] = [await world.user(), await world.user()]
+    const external = await world.user({ external: true })
+    const readers: Record<string, readonly Client[]> = {
+      private: [guest, world.root],
+      internal: [guest, world.root, stranger],
+      public: [guest, world.root, stranger, external, world.anonymous],
+    }
+    for (const visibility of ['private', 'internal', 'public'] as const) {
+      const project = await world.project({ visibility, members: [[guest, 'guest']] })
+      const url = at(await send(world.root, project.id, 'a.txt', 'attached'))
+      const missing = url.replace(/[0-9a-f]{32}/, '0'.repeat(32))
+      for (const who of [guest, world.root, stranger, external, world.anonymous]) {
+        const found = await who.get(url)
+        if (readers[visibility]!.includes(who)) expect([found.status, found.text]).toEqual([200, 'attached'])
+        else expect([found.status, found.text]).toEqual([404, (await who.get(missing)).text])
+      }
+    }
+  })
+
+  test('asks for a token that reads the API', async ({ world }) => {
+    const project = await world.project()
+    const url = at(await send(world.root, project.id, 'a.txt'))
+    const status = async (...scopes: Parameters<World['as']>[1] & {}) =>
+      (await (await world.as(world.root, scopes)).get(url)).status
+    expect([await status('read_api'), await status('api')]).toEqual([200, 200])
+    expect([await status('read_user'), await status('read_repository')]).toEqual([403, 403])
+    expect((await world.anonymous.get(`${url}?private_token=nobodys`)).status).toBe(401)
+  })
+
+  test('shows pictures in place and hands out everything else, never as what it claims', async ({ world }) => {
+    const project = await world.project()
+    for (const [name, type, kind] of [
+      ['a.png', 'image/png', 'inline'],
+      ['a.WEBP', 'image/webp', 'inline'],
+      ['a.svg', 'application/octet-stream', 'attachment'],
+      ['a.html', 'application/octet-stream', 'attachment'],
+      ['a.pdf', 'application/octet-stream', 'attachment'],
+      ['png', 'application/octet-stream', 'attachment'],
+    ]) {
+      const { headers } = await world.root.head(at(await send(world.root, project.id, name!, '<script>1</script>')))
+      expect(headers).toMatchObject({
+        'content-type': type,
+        'content-disposition': `${kind}; filename="${name}"; filename*=UTF-8''${name}`,
+        'content-security-policy': "sandbox; default-src 'none'",
+        'x-content-type-options': 'nosniff',
+        'content-length': '18',
+      })
+    }
+  })
+
+  test('is sent in parts, and not again to who has it', async ({ world }) => {
+    const project = await world.project()
+    const url = at(await send(world.root, project.id, 'ü.txt', '0123456789'))
+    const { headers } = await world.root.get(url)
+    const get = (more: Record<string, string>) => world.root.get(url, { headers: more })
+    expect(await get({ 'if-none-match': headers['etag']! })).toMatchObject({ status: 304, text: '' })
+    expect(await get({ range: 'bytes=2-4' })).toMatchObject({
+      status: 206,
+      text: '234',
+      headers: { 'content-range': 'bytes 2-4/10', etag: headers['etag'] },
+    })
+    expect(await get({ range: 'bytes=2-4', 'if-range': '"other"' })).toMatchObject({ status: 200, text: '0123456789' })
+    expect(await get({ range: 'bytes=10-' })).toMatchObject({
+      status: 416,
+      headers: { 'content-range': 'bytes */10' },
+    })
+  })
+
+  test('is at no other address, and writes are none of its verbs', async ({ world }) => {
+    const [project, other] = [await world.project(), await world.project()]
+    const url = at(await send(world.root, project.id, 'a.txt'))
+    const secret = /[0-9a-f]{32}/.exec(url)![0]
+    for (const path of [
+      `//${other.full_path}/uploads/${secret}/a.txt`,
+      `//${project.full_path}/uploads/${secret}/b.txt`,
+      `//${project.full_path}/uploads/${secret}/..%2F..%2Fa.txt`,
+      `//${project.full_path}/uploads/${secret}/%2e%2e/a.txt`,
+      `//${project.full_path}/uploads/${secret}/a.txt%00`,
+      `//${project.full_path}/uploads/${secret}/`,
+      `//${project.full_path}/uploads/..%2f..%2f..%2fetc/passwd`,
+    ])
+      expect((await world.root.get(path)).status, path).toBe(404)
+    expect((await world.root.get(`//${project.full_path}/uploads/${secret}/%ff`)).status).toBe(400)
+    expect((await world.root.send('PUT', url)).status).toBe(404)
+  })
+
+  test('follows a project to its new address', async ({ world }) => {
+    const project = await world.project()
+    const url = at(await send(world.root, project.id, 'a.txt', 'moved'))
+    await world.root.put(`/projects/${project.id}`, { path: `${project.path}-2` })
+    for (const path of [url, url.replace(project.path, `${project.path}-2`)])
+      expect(await world.root.get(path)).toMatchObject({ status: 200, text: 'moved' })
+  })
+})
+
+test('blobs of uploads stay while a project names them, and go with it', async ({ world }) => {
+  const ctx = await world.app.open(null)
+  const project = await world.project()
+  const content = `kept by ${project.full_path}`
+  await send(world.root, project.id, 'a.txt', content)
+  const later = () => new Date(Date.now() + 60_000)
+  const there = () => ctx.blobs.has(oidOf(content) as Digest)
+  await collectBlobs(ctx, later())
+  expect(await there()).toBe(true)
+  await world.root.delete(`/projects/${project.id}`)
+  await world.rows('update projects set deleting = true where id = $1', [project.id])
+  await removeProject.run({ projectId: project.id }, ctx)
+  await collectBlobs(ctx, later())
+  expect(await there()).toBe(false)
+})
+
+test('a check tells of uploads whose bytes are gone or cut', async ({ world }) => {
+  const ctx = await world.app.open(null)
+  const project = await world.project()
+  for (const name of ['gone', 'cut']) await send(world.root, project.id, name, `${name} ${project.id}`)
+  await ctx.blobs.delete(oidOf(`gone ${project.id}`) as Digest)
+  await world.rows(`update uploads set size = size + 1 where project_id = $1 and filename = 'cut'`, [project.id])
+  const found = (await checkUploads(ctx)).filter((line) => line.startsWith(`project ${project.id}:`))
+  expect(found).toEqual([
+    expect.stringMatching(/its upload \d+ is missing$/),
+    expect.stringMatching(/its upload \d+ has \d+ bytes instead of \d+$/),
+  ])
+})

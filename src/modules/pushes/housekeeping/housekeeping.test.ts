@@ -1,0 +1,197 @@
+import { readdir, utimes } from 'node:fs/promises'
+import { join } from 'node:path'
+import { describe, expect } from 'vitest'
+import { contextFor } from '../../../../test/contexts.ts'
+import { git, type TestProject, temporaryFolder, test, type World } from '../../../../test/world.ts'
+import { withDefaults } from '../../../settings/settings.ts'
+import { dueHousekeeping } from '../../projects/repositories/housekeeping.ts'
+import { projectRepositoryDir } from '../../projects/repositories/location.ts'
+import { housekeepAfterPushes, refreshRepository } from '../pushes/jobs.ts'
+import { housekeepRepository } from './jobs.ts'
+
+const ask = (world: World, project: { id: number | string }, who = world.root) =>
+  who.post(`/projects/${encodeURIComponent(project.id)}/housekeeping`)
+
+const keepHouse = async (world: World, projectId: number) =>
+  housekeepRepository.run({ projectId }, await contextFor(world, null))
+
+const repositoryOf = async (world: World, id: number) =>
+  projectRepositoryDir(await contextFor(world, null), { id, repository_storage: 'default' })
+
+const write = (world: World, project: TestProject, name: string) =>
+  world.root.post(`/projects/${project.id}/repository/files/${name}`, {
+    branch: 'master',
+    content: name,
+    commit_message: 'x',
+  })
+
+async function counts(dir: string): Promise<Record<string, number>> {
+  const lines = (await git(dir, 'count-objects', '-v')).split('\n').map((line) => line.split(': '))
+  return Object.fromEntries(lines.map(([name, value]) => [name, Number(value)]))
+}
+
+const days = (count: number) => new Date(Date.now() - count * 24 * 60 * 60_000)
+
+describe('POST /projects/:id/housekeeping', () => {
+  test('D2-HOUSEKEEPING-ID: takes an id or a path, answers null, and locks for a day', async ({ world }) => {
+    const [one, two] = [await world.project(), await world.project()]
+    const accepted = { status: 201, text: 'null', json: null }
+    expect(await ask(world, one)).toMatchObject(accepted)
+    expect(await ask(world, { id: two.full_path })).toMatchObject(accepted)
+    const locked = {
+      status: 409,
+      json: { message: 'Somebody already triggered housekeeping for this project in the past 1440 minutes' },
+    }
+    expect(await ask(world, one)).toMatchObject(locked)
+    await world.rows(`update project_housekeeping set asked_at = now() - interval '1441 minutes'`)
+    const answers = await Promise.all([ask(world, one), ask(world, one), ask(world, one)])
+    expect(answers.map(({ status }) => status).sort()).toEqual([201, 409, 409])
+  })
+
+  test.for([
+    ['none', 404],
+    ['developer', 403],
+    ['maintainer', 201],
+  ] as const)('is for maintainers: %s gets %i', async ([level, status], { world }) => {
+    const ann = await world.user()
+    const project = await world.project({ members: level === 'none' ? [] : [[ann, level]] })
+    expect((await ask(world, project, world.anonymous)).status).toBe(401)
+    expect((await ask(world, project, ann)).status).toBe(status)
+  })
+})
+
+describe('the job', () => {
+  test('packs objects with a bitmap, and refs, and measures anew', async ({ world }) => {
+    const project = await world.project()
+    for (const name of ['a', 'b', 'c']) await write(world, project, name)
+    const dir = await repositoryOf(world, project.id)
+    await world.rows('update project_statistics set repository_size = 1, commit_count = 9 where project_id = $1', [
+      project.id,
+    ])
+    await keepHouse(world, project.id)
+    expect(await counts(dir)).toMatchObject({ count: 0, packs: 1, 'in-pack': 9 })
+    const packed = await readdir(join(dir, 'objects/pack'))
+    expect(packed.some((name) => name.endsWith('.bitmap'))).toBe(true)
+    expect(await git(dir, 'fsck', '--full')).toBe('')
+    const { statistics } = (await world.root.get(`/projects/${project.id}?statistics=true`)).json
+    expect(statistics.commit_count).toBe(3)
+    expect(statistics.repository_size).toBeGreaterThan(100)
+    await keepHouse(world, project.id)
+    expect((await world.root.get(`/projects/${project.id}/repository/files/a/raw?ref=master`)).text).toBe('a')
+  })
+
+  test('leaves bitmaps out where the setting says so', async ({ world }) => {
+    const project = await world.project()
+    await write(world, project, 'a')
+    await world.settings({ housekeeping_bitmaps_enabled: false })
+    try {
+      await keepHouse(world, project.id)
+    } finally {
+      await world.settings({ housekeeping_bitmaps_enabled: true })
+    }
+    const packed = await readdir(join(await repositoryOf(world, project.id), 'objects/pack'))
+    expect(packed.filter((name) => name.endsWith('.bitmap'))).toEqual([])
+  })
+
+  test('removes what nothing has reached for two weeks, and nothing younger', async ({ world }) => {
+    const project = await world.project()
+    await write(world, project, 'a')
+    const dir = await repositoryOf(world, project.id)
+    const tree = await git(dir, 'rev-parse', 'master^{tree}')
+    const [old, young] = [
+      await git(dir, 'commit-tree', '-m', 'old', tree),
+      await git(dir, 'commit-tree', '-m', 'young', tree),
+    ]
+    const path = (oid: string) => join(dir, 'objects', oid.slice(0, 2), oid.slice(2))
+    await utimes(path(old), days(15), days(15))
+    await utimes(path(young), days(13), days(13))
+    await keepHouse(world, project.id)
+    await expect(git(dir, 'cat-file', '-e', old)).rejects.toThrow()
+    expect(await git(dir, 'cat-file', '-t', young)).toBe('commit')
+    expect(await git(dir, 'fsck', '--full', '--no-dangling')).toBe('')
+  })
+
+  test('while people push and read: nothing is lost, nobody waits', async ({ world }) => {
+    const project = await world.project()
+    await write(world, project, 'first')
+    await using work = await temporaryFolder()
+    await git(work.path, 'clone', '-q', world.remote(project, world.root), '.')
+    let busy = true
+    const housekeeping = (async () => {
+      while (busy) await keepHouse(world, project.id)
+    })()
+    for (let round = 0; round < 6; round++) {
+      await git(work.path, 'commit', '-q', '--allow-empty', '-m', `Round ${round}`)
+      await git(work.path, 'push', '-q', 'origin', `HEAD:refs/heads/branch-${round}`)
+      expect((await write(world, project, `file-${round}`)).status).toBe(201)
+      expect((await world.root.get(`/projects/${project.id}/repository/files/first/raw?ref=master`)).status).toBe(200)
+    }
+    busy = false
+    await housekeeping
+    const dir = await repositoryOf(world, project.id)
+    expect(await git(dir, 'fsck', '--full', '--strict', '--no-dangling')).toBe('')
+    expect(await git(dir, 'rev-parse', 'branch-5')).toBe(await git(work.path, 'rev-parse', 'HEAD'))
+    await using clone = await temporaryFolder()
+    await git(clone.path, 'clone', '-q', '--mirror', world.remote(project, world.root), '.')
+    expect(await git(clone.path, 'rev-list', '--count', 'master')).toBe('7')
+  })
+
+  test('of a project without a repository does nothing', async ({ world }) => {
+    await keepHouse(world, (await world.project()).id)
+    await keepHouse(world, 999_999_999)
+  })
+})
+
+describe('housekeeping after pushes', () => {
+  const row = (pushes: number, [incremental_at, full_at, gc_at]: readonly number[] = [0, 0, 0]) => ({
+    pushes,
+    incremental_at: incremental_at!,
+    full_at: full_at!,
+    gc_at: gc_at!,
+  })
+
+  test.for([
+    ['nothing before a period is over', row(9), {}, []],
+    ['packs what is new after 10', row(10), {}, ['incremental']],
+    ['packs what is new 10 after the last time', row(19, [10, 0, 0]), {}, []],
+    ['packs everything after 50', row(50, [40, 0, 0]), {}, ['full', 'incremental']],
+    ['cleans after 200', row(200, [190, 150, 0]), {}, ['gc', 'full', 'incremental']],
+    ['nothing while it is off', row(500), { housekeeping_enabled: false }, []],
+    ['a period of 0 never ends', row(500), { housekeeping_gc_period: 0 }, ['full', 'incremental']],
+    ['a shorter period', row(3), { housekeeping_full_repack_period: 3 }, ['full']],
+  ] as const)('%s', ([, pushes, settings, kinds]) => {
+    expect(dueHousekeeping(pushes, withDefaults(settings))).toEqual(kinds)
+  })
+
+  test('counts pushes through every door, and packs when enough have come', async ({ world }) => {
+    const project = await world.project()
+    const dir = await repositoryOf(world, project.id)
+    const input = { projectId: project.id }
+    const key = `housekeep_after_pushes:${project.id}`
+    const planned = async () => (await world.jobs(key)).map(({ is_delayed }) => ({ later: is_delayed }))
+    await world.settings({ housekeeping_incremental_repack_period: 3 })
+    try {
+      for (const name of ['a', 'b']) await write(world, project, name)
+      await refreshRepository.run(input, await contextFor(world, null))
+      expect(await planned()).toEqual([])
+      await write(world, project, 'c')
+      await refreshRepository.run(input, await contextFor(world, null))
+      expect(await planned()).toEqual([{ later: false }])
+      expect(await counts(dir)).toMatchObject({ count: 9, packs: 0 })
+      await housekeepAfterPushes.run(input, await contextFor(world, null))
+      expect(await counts(dir)).toMatchObject({ count: 0, packs: 1 })
+      expect(
+        await world.rows('select pushes, incremental_at, gc_at from project_housekeeping where project_id = $1', [
+          project.id,
+        ]),
+      ).toEqual([{ pushes: 3, incremental_at: 3, gc_at: 0 }])
+      // It has just been done: in a steady stream of pushes it takes a tenth of the time, and what is due is not forgotten.
+      await world.takeJobs(key)
+      await world.rows('update project_housekeeping set incremental_at = 0 where project_id = $1', [project.id])
+      await housekeepAfterPushes.run(input, await contextFor(world, null))
+      expect(await planned()).toEqual([{ later: true }])
+    } finally {
+      await world.settings({ housekeeping_incremental_repack_period: 10 })
+    }
+  })
+})

@@ -1,0 +1,22 @@
+import { Type } from 'typebox'
+import { job } from '../../../jobs/job.ts'
+import { findProject, housekeep, openRepository } from '../../projects/index.ts'
+import { saveRepositoryFacts } from '../pushes/queries.ts'
+import { repositoryFacts } from '../pushes/repository-facts.ts'
+
+/** Packs and cleans a repository because somebody asked, whatever the settings, and measures it. */
+export const housekeepRepository = job({
+  name: 'housekeep_repository',
+  input: Type.Object({ projectId: Type.Integer() }),
+  key: ({ projectId }) => `housekeep_repository:${projectId}`,
+  queue: ({ projectId }) => `repository:${projectId}`,
+  attempts: 3,
+  async run({ projectId }, ctx) {
+    const project = await findProject(ctx.db, null, projectId)
+    if (!project) return
+    const repo = openRepository(ctx, project)
+    if (!(await repo.exists())) return
+    await housekeep(ctx, projectId, repo, 'gc')
+    await saveRepositoryFacts(ctx.db, projectId, await repositoryFacts(repo, project.default_branch))
+  },
+})

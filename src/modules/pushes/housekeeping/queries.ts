@@ -1,0 +1,9 @@
+import type { Tx } from '../../../db/db.ts'
+import { sql } from '../../../db/sql.ts'
+
+/** Notes that somebody asks now. False when somebody did within the last `minutes`. */
+export const claimHousekeeping = async (tx: Tx, projectId: number, minutes: number): Promise<boolean> =>
+  (await tx.run(sql`
+    insert into project_housekeeping as h (project_id, asked_at) values (${projectId}, now())
+    on conflict (project_id) do update set asked_at = now()
+    where h.asked_at is null or h.asked_at <= now() - make_interval(mins => ${minutes}::integer)`)) > 0

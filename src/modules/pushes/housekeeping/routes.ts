@@ -1,0 +1,30 @@
+import { endpoint, raw } from '../../../api/endpoint.ts'
+import { Params } from '../../../api/params/types.ts'
+import { enqueue } from '../../../jobs/job.ts'
+import { conflict } from '../../../kernel/failure.ts'
+import { project } from '../../projects/index.ts'
+import { housekeepRepository } from './jobs.ts'
+import { claimHousekeeping } from './queries.ts'
+
+/** Who asks again before this is told to wait. */
+const lockMinutes = 1440
+
+export const housekeepingRoutes = [
+  endpoint({
+    method: 'POST',
+    path: '/projects/:id/housekeeping',
+    summary: 'Pack and clean the repository of a project, later',
+    subject: project,
+    allow: 'keep_house',
+    params: Params({}),
+    returns: raw('application/json'),
+    async handle({ subject, ctx }) {
+      await ctx.transaction(async (tx) => {
+        if (!(await claimHousekeeping(tx, subject.id, lockMinutes)))
+          throw conflict(`Somebody already triggered housekeeping for this project in the past ${lockMinutes} minutes`)
+        await enqueue(tx, housekeepRepository, { projectId: subject.id })
+      })
+      return { body: Buffer.from('null'), contentType: 'application/json' }
+    },
+  }),
+]

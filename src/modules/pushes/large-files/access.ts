@@ -1,0 +1,59 @@
+import { allows } from '../../../access/policy.ts'
+import { projectPolicy } from '../../../access/project-policy.ts'
+import { pullScopes, pushScopes, reaches } from '../../../access/scopes.ts'
+import type { Ctx } from '../../../api/ctx.ts'
+import { httpUrlToRepo } from '../../../api/site.ts'
+import { termsComplaint } from '../../instance/index.ts'
+import { loadProject } from '../../projects/index.ts'
+import { collaborationBranches } from '../branch-access/collaboration.ts'
+import type { Grant, Operation } from './credentials.ts'
+import { openStorage, type Storage } from './storage.ts'
+
+export type Access =
+  | { storage: Storage }
+  /** Credentials may help; says nothing of whether the project is there. */
+  | { challenge: true }
+  | { refused: 403 | 404; message: string }
+
+const notFound: Access = { refused: 404, message: 'Not found.' }
+const forbidden: Access = { refused: 403, message: 'Access forbidden. Check your access level.' }
+
+const covers = (grant: Grant, projectId: number, operation: Operation): boolean =>
+  grant.projectId === projectId && (grant.operation === operation || grant.operation === 'upload')
+
+/**
+ * May the caller read or add large files of the project at this path? As he may fetch or push: the same policy and scopes.
+ * That a project is there is told to those who may read its code, and whether it has large files at all, too.
+ */
+export async function lfsAccess(
+  ctx: Ctx,
+  path: string,
+  operation: Operation,
+  grant: Grant | undefined,
+): Promise<Access> {
+  const { actor } = ctx
+  const terms = await termsComplaint(ctx)
+  if (terms !== undefined) return { refused: 403, message: terms }
+  const project = await loadProject(path, ctx)
+  const readable =
+    project &&
+    allows(projectPolicy.read_project, actor, project.facts) &&
+    allows(projectPolicy.read_code, actor, project.facts)
+  if (!actor && !(readable && operation === 'download')) return { challenge: true }
+  if (!readable) return notFound
+  if (grant && !covers(grant, project.id, operation)) return forbidden
+  if (actor && !reaches(actor.scopes, operation === 'upload' ? pushScopes : pullScopes)) return forbidden
+  const storage = await openStorage(ctx, project)
+  if (!storage.enabled) return notFound
+  if (operation === 'download') return { storage }
+  const mayPush =
+    allows(projectPolicy.push_code, actor, project.facts) || (await collaborationBranches(ctx, project)).size > 0
+  if (!mayPush) return forbidden
+  // As with git: who writes is told of the new address.
+  if (project.full_path.toLowerCase() !== path.toLowerCase())
+    return {
+      refused: 403,
+      message: `Project '${path}' was moved to '${project.full_path}'. Please update your Git remote: git remote set-url origin ${httpUrlToRepo(ctx.site, project.full_path)}`,
+    }
+  return { storage }
+}

@@ -1,0 +1,248 @@
+import { describe, expect } from 'vitest'
+import { test, unique } from '../../../../test/world.ts'
+import { basic, batch, follow, lfs, lfsType, oidOf, upload } from './testing.ts'
+
+describe('POST <project>.git/info/lfs/objects/batch', () => {
+  test('an upload, its verification and the download of it', async ({ world }) => {
+    const project = await world.project()
+    const content = unique('content')
+    const oid = oidOf(content)
+    const asked = await batch(world.root, project, 'upload', [content])
+    expect(asked).toMatchObject({
+      status: 200,
+      headers: { 'content-type': lfsType },
+      json: { transfer: 'basic', hash_algo: 'sha256', objects: [{ oid, size: content.length, authenticated: true }] },
+    })
+    const { upload, verify } = asked.json.objects[0].actions
+    expect(upload).toEqual({
+      href: `${project.url}/gitlab-lfs/objects/${oid}/${content.length}`,
+      header: { Authorization: expect.stringMatching(/^Bearer /) },
+      expires_in: 1800,
+    })
+    const confirm = () =>
+      follow(world.root, 'POST', verify, JSON.stringify({ oid, size: content.length }), { 'content-type': lfsType })
+    expect((await confirm()).status).toBe(404)
+    expect((await follow(world.root, 'PUT', upload, content)).status).toBe(200)
+    expect((await confirm()).status).toBe(200)
+
+    expect((await batch(world.root, project, 'upload', [content])).json.objects).toEqual([
+      { oid, size: content.length },
+    ])
+    const [found] = (await batch(world.root, project, 'download', [content])).json.objects
+    expect(found.actions.download.href).toBe(`${project.url}/gitlab-lfs/objects/${oid}`)
+    expect(await follow(world.root, 'GET', found.actions.download)).toMatchObject({ status: 200, text: content })
+  })
+
+  test('each object has an answer of its own', async ({ world }) => {
+    const project = await world.project()
+    const content = unique('content')
+    const oid = oidOf(content)
+    await upload(world.root, project, content)
+    const asked = async (operation: string, objects: unknown[]) =>
+      (await lfs(world.root, project, 'POST', 'objects/batch', { json: { operation, objects } })).json.objects.map(
+        ({ error, actions }: any) => error?.code ?? (actions ? 'actions' : 'nothing'),
+      )
+    const objects = [
+      { oid, size: content.length },
+      { oid, size: 1 },
+      { oid: '0'.repeat(64), size: 1 },
+      { oid: oid.toUpperCase(), size: 1 },
+      { oid: '../../etc/passwd', size: 1 },
+      { oid: '0'.repeat(64), size: -1 },
+      { oid: '0'.repeat(64), size: 1.5 },
+      { oid: '0'.repeat(64), size: 1e300 },
+    ]
+    expect(await asked('download', objects)).toEqual(['actions', 422, 404, 422, 422, 422, 422, 422])
+    expect(await asked('upload', objects)).toEqual(['nothing', 422, 'actions', 422, 422, 422, 422, 422])
+    const [, , missing] = (
+      await lfs(world.root, project, 'POST', 'objects/batch', {
+        json: { operation: 'download', objects },
+      })
+    ).json.objects
+    expect(missing.error.message).toBe("Object does not exist on the server or you don't have permissions to access it")
+  })
+
+  test.for([
+    ['no operation', { objects: [] }, 422],
+    ['another operation', { operation: 'delete', objects: [] }, 422],
+    ['no objects', { operation: 'download' }, 422],
+    ['objects that are none', { operation: 'download', objects: [null] }, 422],
+    ['a size that is text', { operation: 'download', objects: [{ oid: '0'.repeat(64), size: '1' }] }, 422],
+    ['a transfer we do not know', { operation: 'download', objects: [], transfers: ['tus'] }, 422],
+    ['another hash', { operation: 'download', objects: [], hash_algo: 'sha512' }, 409],
+    ['a ref that is none', { operation: 'download', objects: [], ref: 'main' }, 422],
+    ['a list', [], 422],
+    [
+      'too many objects',
+      { operation: 'download', objects: Array.from({ length: 1001 }, () => ({ oid: 'x', size: 1 })) },
+      413,
+    ],
+    ['too large a body', { operation: 'download', objects: [], more: 'x'.repeat(2 ** 20) }, 413],
+  ] as const)('refuses %s', async ([, json, status], { world }) => {
+    const project = await world.project()
+    const answer = await lfs(world.root, project, 'POST', 'objects/batch', { json })
+    expect(answer).toMatchObject({
+      status,
+      headers: { 'content-type': lfsType },
+      json: { message: expect.any(String), documentation_url: `${world.origin}/-/docs` },
+    })
+  })
+
+  test('refuses other media types', async ({ world }) => {
+    const project = await world.project()
+    const call = (headers: Record<string, string>) =>
+      lfs(world.root, project, 'POST', 'objects/batch', {
+        json: { operation: 'download', objects: [] },
+        headers: { ...basic(world.root), ...headers },
+      })
+    expect((await call({ 'content-type': 'text/plain' })).status).toBe(415)
+    expect((await call({ accept: 'text/html' })).status).toBe(406)
+    expect((await call({ 'content-type': `${lfsType}; charset=utf-8`, accept: '*/*' })).status).toBe(200)
+  })
+
+  test('the API before batches is told so', async ({ world }) => {
+    const project = await world.project()
+    const answer = await lfs(world.root, project, 'POST', 'objects', { json: {} })
+    expect(answer).toMatchObject({
+      status: 501,
+      json: { message: expect.stringMatching(/^Server supports batch API/) },
+    })
+  })
+})
+
+describe('who may', () => {
+  test.for([
+    ['nobody', 'private', 'none', 401, 401],
+    ['nobody', 'public', 'none', 200, 401],
+    ['a stranger', 'private', 'none', 404, 404],
+    ['a stranger', 'internal', 'none', 200, 403],
+    ['a guest', 'private', 'guest', 404, 404],
+    ['a reporter', 'private', 'reporter', 200, 403],
+    ['a developer', 'private', 'developer', 200, 200],
+    ['a maintainer', 'private', 'maintainer', 200, 200],
+    ['an administrator', 'private', 'none', 200, 200],
+  ] as const)(
+    '%s of a %s project (%s): download %d, upload %d',
+    async ([who, visibility, level, download, up], { world }) => {
+      const someone = who === 'nobody' ? world.anonymous : who === 'an administrator' ? world.root : await world.user()
+      const project = await world.project({ visibility, members: level === 'none' ? [] : [[someone, level]] })
+      const content = unique('content')
+      await upload(world.root, project, content)
+      expect((await batch(someone, project, 'download', [content])).status).toBe(download)
+      const asked = await batch(someone, project, 'upload', [unique('other')])
+      expect(asked.status).toBe(up)
+      const bytes = await someone.get(`//${project.full_path}.git/gitlab-lfs/objects/${oidOf(content)}`, {
+        headers: basic(someone),
+      })
+      expect(bytes.status).toBe(download)
+      const other = unique('direct')
+      const sent = await someone.send(
+        'PUT',
+        `//${project.full_path}.git/gitlab-lfs/objects/${oidOf(other)}/${other.length}`,
+        {
+          headers: basic(someone),
+          body: other,
+        },
+      )
+      expect(sent.status).toBe(up)
+      if (up === 401)
+        expect(asked.headers).toMatchObject({
+          'lfs-authenticate': 'Basic realm="Stithy"',
+          'www-authenticate': 'Basic realm="Stithy"',
+        })
+      if (up === 403) expect(asked.json.message).toBe('Access forbidden. Check your access level.')
+      if (up === 404) expect(asked.json.message).toBe('Not found.')
+    },
+  )
+
+  test('a missing project answers as a hidden one', async ({ world }) => {
+    const ann = await world.user()
+    const hidden = await batch(ann, await world.project(), 'download', [])
+    const missing = await batch(ann, { full_path: 'no/such' }, 'download', [])
+    expect({ ...missing.json, request_id: '' }).toEqual({ ...hidden.json, request_id: '' })
+    expect([hidden.status, missing.status]).toEqual([404, 404])
+  })
+
+  test('scopes of the token count as with git, archived projects take nothing', async ({ world }) => {
+    const project = await world.project()
+    const content = unique('content')
+    await upload(world.root, project, content)
+    const reads = await world.as(world.root, ['read_repository'])
+    const peeks = await world.as(world.root, ['read_user'])
+    const both = async (who: typeof reads) => [
+      (await batch(who, project, 'download', [content])).status,
+      (await batch(who, project, 'upload', [content])).status,
+    ]
+    expect(await both(reads)).toEqual([200, 403])
+    expect(await both(peeks)).toEqual([403, 403])
+    await world.archive(project)
+    expect(await both(world.root)).toEqual([200, 403])
+  })
+
+  test('projects and groups say whether they have large files, and so does the installation', async ({ world }) => {
+    const group = await world.group({ lfs_enabled: false })
+    const off = await world.project({ group })
+    const on = await world.project({ group, lfs_enabled: true })
+    expect((await world.root.get(`/projects/${off.id}`)).json.lfs_enabled).toBe(false)
+    expect(await batch(world.root, off, 'download', [])).toMatchObject({ status: 404, json: { message: 'Not found.' } })
+    expect((await batch(world.root, on, 'download', [])).status).toBe(200)
+    await world.root.put(`/projects/${on.id}`, { lfs_enabled: false })
+    expect((await batch(world.root, on, 'upload', [])).status).toBe(404)
+    await world.settings({ lfs_enabled: false })
+    try {
+      expect(await batch(world.root, on, 'download', [])).toMatchObject({
+        status: 501,
+        json: { message: 'Git LFS is not enabled on this Stithy server, contact your admin.' },
+      })
+    } finally {
+      await world.settings({ lfs_enabled: true })
+    }
+  })
+
+  test('what was renamed is read at its old address and written at its new one', async ({ world }) => {
+    const project = await world.project()
+    await world.root.put(`/projects/${project.id}`, { path: `${project.path}-new` })
+    expect((await batch(world.root, project, 'download', [])).status).toBe(200)
+    expect(await batch(world.root, project, 'upload', [])).toMatchObject({
+      status: 403,
+      json: { message: expect.stringContaining(`${project.full_path}-new.git`) },
+    })
+  })
+})
+
+describe('having the hash is not having the file', () => {
+  test('who knows an oid gets nothing, and uploads the bytes like anybody', async ({ world }) => {
+    const content = unique('secret')
+    const hidden = await world.project()
+    await upload(world.root, hidden, content)
+    const eve = await world.user()
+    const own = await world.project({ members: [[eve, 'maintainer']] })
+    expect((await batch(eve, own, 'download', [content])).json.objects[0].error.code).toBe(404)
+    const [asked] = (await batch(eve, own, 'upload', [content])).json.objects
+    expect(asked.actions.upload).toBeDefined()
+    expect((await follow(eve, 'PUT', asked.actions.upload, 'x'.repeat(content.length))).status).toBe(422)
+    expect((await batch(eve, own, 'download', [content])).json.objects[0].error.code).toBe(404)
+  })
+
+  test('a fork has what its source has, for whoever may read that', async ({ world }) => {
+    const content = unique('forked')
+    const source = await world.project()
+    await upload(world.root, source, content)
+    const ann = await world.user()
+    const fork = await world.project({ members: [[ann, 'developer']] })
+    await world.rows('update projects set forked_from_project_id = $1 where id = $2', [source.id, fork.id])
+    expect((await batch(ann, fork, 'download', [content])).json.objects[0].error.code).toBe(404)
+    expect((await batch(ann, fork, 'upload', [content])).json.objects[0].actions).toBeDefined()
+
+    await world.root.post(`/projects/${source.id}/members`, { user_id: ann.id, access_level: 20 })
+    expect((await batch(ann, fork, 'download', [content])).json.objects[0].actions).toBeDefined()
+    expect((await batch(ann, fork, 'upload', [content])).json.objects[0].actions).toBeUndefined()
+    // From now on it is the fork's own.
+    await world.rows('delete from large_files where project_id = $1', [source.id])
+    expect((await batch(ann, fork, 'download', [content])).json.objects[0].actions).toBeDefined()
+    const [statistics] = await world.rows('select lfs_objects_size from project_statistics where project_id = $1', [
+      fork.id,
+    ])
+    expect(statistics.lfs_objects_size).toBe(content.length)
+  })
+})

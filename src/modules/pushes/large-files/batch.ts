@@ -1,0 +1,65 @@
+import type { Ctx } from '../../../api/ctx.ts'
+import { httpUrlToRepo } from '../../../api/site.ts'
+import { type Digest, parseDigest } from '../../../blobs/blob-store.ts'
+import { type Credentials, largeFileCredentials, type Operation } from './credentials.ts'
+import { claimFiles, isTooLarge, sizesOf } from './service.ts'
+import type { Storage } from './storage.ts'
+
+/** A file as a client names it: anything may be wrong with it. */
+export type Asked = { readonly oid: string; readonly size: number }
+
+type Action = { href: string } & Partial<Omit<Credentials, 'href'>>
+
+/** What there is to do about a file. Without actions and error: nothing. */
+export type BatchObject = {
+  oid: string
+  size: number
+  authenticated?: true
+  actions?: { download: Action } | { upload: Action; verify: Action }
+  error?: { code: number; message: string }
+}
+
+const missing = {
+  code: 404,
+  message: "Object does not exist on the server or you don't have permissions to access it",
+}
+const refused = (message: string) => ({ code: 422, message })
+
+type Sound = { oid: Digest; size: number }
+const isSound = (asked: Asked): asked is Sound =>
+  parseDigest(asked.oid) !== undefined && Number.isSafeInteger(asked.size) && asked.size >= 0
+
+/** Where the client gets or brings each file, or why not. At most five statements, however many files. */
+export async function answerBatch(
+  ctx: Ctx,
+  storage: Storage,
+  operation: Operation,
+  asked: readonly Asked[],
+): Promise<BatchObject[]> {
+  const oids = asked.filter(isSound).map(({ oid }) => oid)
+  const known = await (operation === 'download' ? sizesOf : claimFiles)(ctx, storage, oids)
+  const repository = httpUrlToRepo(ctx.site, storage.project.full_path)
+  const credentials = ctx.actor ? await largeFileCredentials(ctx, storage.project, operation) : undefined
+  const action = (path: string): Action => {
+    const { href: _, ...shown } = credentials ?? {}
+    return { href: `${repository}/${path}`, ...shown }
+  }
+  const outcome = ({ oid, size }: Sound): Pick<BatchObject, 'actions' | 'error'> => {
+    const stored = known.get(oid)
+    if (stored !== undefined && stored !== size)
+      return { error: refused(`The object has ${stored} bytes, not ${size}`) }
+    if (operation === 'download')
+      return stored === undefined ? { error: missing } : { actions: { download: action(`gitlab-lfs/objects/${oid}`) } }
+    if (stored !== undefined) return {}
+    if (isTooLarge(ctx, size)) return { error: refused('The object is too large') }
+    return {
+      actions: { upload: action(`gitlab-lfs/objects/${oid}/${size}`), verify: action('info/lfs/objects/verify') },
+    }
+  }
+  return asked.map((each) => {
+    const { oid, size } = each
+    if (!isSound(each)) return { oid, size, error: refused('The oid must be a SHA-256 and the size a number of bytes') }
+    const found = outcome(each)
+    return { oid, size, ...(found.actions && credentials && { authenticated: true as const }), ...found }
+  })
+}

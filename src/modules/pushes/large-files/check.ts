@@ -1,0 +1,21 @@
+import type { Ctx } from '../../../api/ctx.ts'
+import { storedFiles } from './queries.ts'
+
+const page = 1000
+
+/** Large files whose blob is gone or has another size, one sentence each. One look at the blob store for every file. */
+export async function checkLargeFiles(ctx: Ctx): Promise<string[]> {
+  const problems: string[] = []
+  let after = ''
+  for (;;) {
+    const files = await storedFiles(ctx.db, after, page)
+    if (files.length === 0) return problems
+    for (const { oid, size, project_id } of files) {
+      const whose = `project ${project_id}: its large file ${oid}`
+      const stored = await ctx.blobs.size(oid)
+      if (stored === undefined) problems.push(`${whose} is missing`)
+      else if (stored !== size) problems.push(`${whose} has ${stored} bytes instead of ${size}`)
+    }
+    after = files.at(-1)!.oid
+  }
+}

@@ -1,0 +1,91 @@
+import { createHmac, timingSafeEqual } from 'node:crypto'
+import type { Actor } from '../../../access/actor.ts'
+import type { Ctx } from '../../../api/ctx.ts'
+import { httpUrlToRepo } from '../../../api/site.ts'
+import type { Db } from '../../../db/db.ts'
+import { signingKey } from './queries.ts'
+
+export type Operation = 'download' | 'upload'
+
+/** For whom a credential was made. */
+export type Holder =
+  | {
+      readonly userId: number
+      /** The token that was shown; `undefined` when it was the account itself. */
+      readonly tokenId: number | undefined
+    }
+  | { readonly deployKeyId: number }
+  | { readonly deployTokenId: number }
+
+/** What a credential of ours says: who may do what with the large files of which project. `upload` includes `download`. */
+export type Grant = {
+  readonly holder: Holder
+  readonly projectId: number
+  readonly operation: Operation
+}
+
+/** Long enough for what a client sends between two batches; it is asked for at the beginning of a transfer only. */
+const lifetimeSeconds = 30 * 60
+
+const signed = (key: Buffer, text: string): Buffer => createHmac('sha256', key).update(text).digest()
+
+const form = /^(([kt]?)(\d{1,15})\.(\d{0,15})\.(\d{1,15})\.(download|upload)\.(\d{1,12}))\.([\w-]{43})$/
+
+/** `7.31` is token 31 of account 7, `7.` the account itself, `k7.` a deploy key and `t7.` a deploy token. */
+function holderParts({ id, tokenId, deployKey, deployToken }: Actor): readonly (string | number)[] {
+  if (deployKey) return [`k${deployKey.id}`, '']
+  return deployToken ? [`t${deployToken.id}`, ''] : [id, tokenId ?? '']
+}
+
+function parseHolder(kind: string, id: string, tokenId: string): Holder {
+  if (kind === 'k') return { deployKeyId: Number(id) }
+  if (kind === 't') return { deployTokenId: Number(id) }
+  return { userId: Number(id), tokenId: tokenId === '' ? undefined : Number(tokenId) }
+}
+
+async function issue(ctx: Ctx, actor: Actor, projectId: number, operation: Operation): Promise<string> {
+  const expiresAt = Math.floor(Date.now() / 1000) + lifetimeSeconds
+  const text = [...holderParts(actor), projectId, operation, expiresAt].join('.')
+  return `${text}.${signed(await signingKey(ctx.db, 'large_files'), text).toString('base64url')}`
+}
+
+/** What a credential grants; `undefined` when it is not one of ours or has expired. */
+export async function readCredential(db: Db, credential: string): Promise<Grant | undefined> {
+  const parts = form.exec(credential)
+  if (!parts) return undefined
+  const [, text, kind, id, tokenId, projectId, operation, expiresAt, mac] = parts as unknown as string[]
+  const expected = signed(await signingKey(db, 'large_files'), text!)
+  if (!timingSafeEqual(expected, Buffer.from(mac!, 'base64url')) || Number(expiresAt) * 1000 <= Date.now())
+    return undefined
+  return {
+    holder: parseHolder(kind!, id!, tokenId!),
+    projectId: Number(projectId),
+    operation: operation as Operation,
+  }
+}
+
+/** As an action of the batch API and `git-lfs-authenticate` tell it. */
+export type Credentials = {
+  /** The address of the large-file API of the project; ends in `/info/lfs`. */
+  readonly href: string
+  readonly header: { readonly Authorization: string }
+  /** Seconds. */
+  readonly expires_in: number
+}
+
+/**
+ * A short-lived credential of the caller (who must be somebody) for the large files of one project. Ask the policy first:
+ * it is asked again with each use, and the account and its token must still be good then, but nothing else is looked at.
+ * Any process takes it, before and after a restart.
+ */
+export async function largeFileCredentials(
+  ctx: Ctx,
+  project: { readonly id: number; readonly full_path: string },
+  operation: Operation,
+): Promise<Credentials> {
+  return {
+    href: `${httpUrlToRepo(ctx.site, project.full_path)}/info/lfs`,
+    header: { Authorization: `Bearer ${await issue(ctx, ctx.actor!, project.id, operation)}` },
+    expires_in: lifetimeSeconds,
+  }
+}

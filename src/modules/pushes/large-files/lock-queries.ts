@@ -1,0 +1,44 @@
+import type { Db, Tx } from '../../../db/db.ts'
+import { and, literal, sql } from '../../../db/sql.ts'
+import type { Timestamp } from '../../../db/types.ts'
+
+export type LockRow = { id: number; path: string; owner_id: number; owner_name: string; created_at: Timestamp }
+
+const lockSelect = sql`select l.id, l.path, l.owner_id, u.name as owner_name, l.created_at from file_locks l join users u on u.id = l.owner_id`
+
+export type LockFilters = { path?: string | undefined; id?: number | undefined }
+
+/** Locks of a project with an id from `from`, oldest first. */
+export const listLocks = (
+  db: Db,
+  projectId: number,
+  { path, id }: LockFilters,
+  from: number,
+  limit: number,
+): Promise<LockRow[]> =>
+  db.rows<LockRow>(
+    sql`${lockSelect} where ${and([
+      sql`l.project_id = ${projectId}`,
+      sql`l.id >= ${from}`,
+      ...(path === undefined ? [] : [sql`l.path = ${path}`]),
+      ...(id === undefined ? [] : [sql`l.id = ${id}`]),
+    ])} order by l.id limit ${literal(limit)}`,
+  )
+
+export const findLockAt = (db: Db, projectId: number, path: string): Promise<LockRow | undefined> =>
+  db.row<LockRow>(sql`${lockSelect} where l.project_id = ${projectId} and l.path = ${path}`)
+
+/** Held against others who would take it away until the transaction ends. */
+export const holdLock = (tx: Tx, projectId: number, id: number): Promise<LockRow | undefined> =>
+  tx.row<LockRow>(sql`${lockSelect} where l.project_id = ${projectId} and l.id = ${id} for update of l`)
+
+/** False when the path is locked already. */
+export const insertLock = async (
+  tx: Tx,
+  lock: { projectId: number; path: string; ownerId: number },
+): Promise<boolean> =>
+  (await tx.run(
+    sql`insert into file_locks (project_id, path, owner_id) values (${lock.projectId}, ${lock.path}, ${lock.ownerId}) on conflict do nothing`,
+  )) > 0
+
+export const deleteLock = (tx: Tx, id: number): Promise<number> => tx.run(sql`delete from file_locks where id = ${id}`)

@@ -1,0 +1,88 @@
+import { accountOf } from '../../../access/actor.ts'
+import { allows } from '../../../access/policy.ts'
+import { projectPolicy } from '../../../access/project-policy.ts'
+import type { Ctx } from '../../../api/ctx.ts'
+import { emit } from '../../../events/log.ts'
+import { isTreePath } from '../../../git/path-bytes.ts'
+import { Failure } from '../../../kernel/failure.ts'
+import type { ProjectSubject } from '../../projects/index.ts'
+import {
+  deleteLock,
+  findLockAt,
+  holdLock,
+  insertLock,
+  type LockFilters,
+  type LockRow,
+  listLocks,
+} from './lock-queries.ts'
+
+const longestPathBytes = 2000
+
+/** Whose lock it is: of a deploy key, that of who made the key. */
+function ownerOf(ctx: Ctx): number {
+  const id = accountOf(ctx.actor!)
+  if (id === null) throw new Failure('forbidden', 'A lock needs an account that holds it')
+  return id
+}
+
+/** Locks a file for the caller. `made` is false, with the lock there is, when somebody has locked it. */
+export async function lockFile(
+  ctx: Ctx,
+  project: ProjectSubject,
+  path: string,
+): Promise<{ lock: LockRow; made: boolean }> {
+  if (!isTreePath(path) || !path.isWellFormed() || Buffer.byteLength(path) > longestPathBytes)
+    throw new Failure('unprocessable', 'path is invalid')
+  const ownerId = ownerOf(ctx)
+  return await ctx.transaction(async (tx) => {
+    const made = await insertLock(tx, { projectId: project.id, path, ownerId })
+    const lock = await findLockAt(tx, project.id, path)
+    // It was taken away while we waited for it to be made.
+    if (!lock) throw new Failure('conflict', 'The lock has changed, try again')
+    if (made)
+      await emit(tx, {
+        kind: 'file_locked',
+        projectId: project.id,
+        actorId: ownerId,
+        payload: { lock_id: lock.id, path },
+      })
+    return { lock, made }
+  })
+}
+
+/** Takes a lock away: one's own, or with `force`, which is for maintainers, anybody's. */
+export async function unlockFile(ctx: Ctx, project: ProjectSubject, id: number, force: boolean): Promise<LockRow> {
+  const actor = ctx.actor!
+  const accountId = ownerOf(ctx)
+  return await ctx.transaction(async (tx) => {
+    const lock = await holdLock(tx, project.id, id)
+    if (!lock) throw new Failure('not_found', 'Lock not found')
+    if (lock.owner_id !== accountId) {
+      if (!force) throw new Failure('forbidden', `${lock.path} is locked by ${lock.owner_name}`)
+      if (!allows(projectPolicy.force_unlock, actor, project.facts))
+        throw new Failure('forbidden', 'You must have maintainer access to force delete a lock')
+    }
+    await deleteLock(tx, id)
+    await emit(tx, {
+      kind: 'file_unlocked',
+      projectId: project.id,
+      actorId: accountId,
+      payload: { lock_id: lock.id, path: lock.path, owner_id: lock.owner_id },
+    })
+    return lock
+  })
+}
+
+/** A page of locks, oldest first, and where the next one begins. */
+export type LockPage = { locks: LockRow[]; next: number | undefined }
+
+/** From the lock with the id `from`. */
+export async function lockPage(
+  ctx: Ctx,
+  project: ProjectSubject,
+  filters: LockFilters,
+  { from, limit }: { from: number; limit: number },
+): Promise<LockPage> {
+  const found = await listLocks(ctx.db, project.id, filters, from, limit + 1)
+  return { locks: found.slice(0, limit), next: found[limit]?.id }
+}

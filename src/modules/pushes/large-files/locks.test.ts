@@ -1,0 +1,121 @@
+import { describe, expect } from 'vitest'
+import { type Client, type TestProject, test } from '../../../../test/world.ts'
+import { lfs } from './testing.ts'
+
+const lock = (who: Client, project: TestProject, path: string) =>
+  lfs(who, project, 'POST', 'locks', { json: { path, ref: { name: 'refs/heads/main' } } })
+const unlock = (who: Client, project: TestProject, id: string, force?: boolean) =>
+  lfs(who, project, 'POST', `locks/${id}/unlock`, { json: { ...(force !== undefined && { force }) } })
+const list = async (who: Client, project: TestProject, query = '') =>
+  (await lfs(who, project, 'GET', `locks${query}`)).json
+
+describe('locks of files', () => {
+  test('are made once, listed, and taken away by their owner', async ({ world }) => {
+    const ann = await world.user()
+    const bob = await world.user()
+    const project = await world.project({
+      members: [
+        [ann, 'developer'],
+        [bob, 'developer'],
+      ],
+    })
+    const made = await lock(ann, project, 'art/köpf.psd')
+    expect(made).toMatchObject({
+      status: 201,
+      json: {
+        lock: {
+          id: expect.stringMatching(/^\d+$/),
+          path: 'art/köpf.psd',
+          locked_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/),
+          owner: { name: `Name of ${ann.username}` },
+        },
+      },
+    })
+    const mine = made.json.lock
+    expect(await lock(bob, project, 'art/köpf.psd')).toMatchObject({
+      status: 409,
+      json: { message: 'already locked', lock: mine, documentation_url: expect.any(String) },
+    })
+    const theirs = (await lock(bob, project, 'other')).json.lock
+
+    expect(await list(ann, project)).toEqual({ locks: [mine, theirs] })
+    expect(await list(ann, project, '?path=other&refspec=refs/heads/main')).toEqual({ locks: [theirs] })
+    expect(await list(ann, project, `?id=${mine.id}`)).toEqual({ locks: [mine] })
+    expect(await list(ann, project, '?limit=1')).toEqual({ locks: [mine], next_cursor: theirs.id })
+    expect(await list(ann, project, `?cursor=${theirs.id}`)).toEqual({ locks: [theirs] })
+    const verified = await lfs(ann, project, 'POST', 'locks/verify', { json: { ref: { name: 'x' } } })
+    expect(verified.json).toEqual({ ours: [mine], theirs: [theirs] })
+    const first = await lfs(ann, project, 'POST', 'locks/verify', { json: { limit: 1 } })
+    expect(first.json).toEqual({ ours: [mine], theirs: [], next_cursor: theirs.id })
+
+    expect(await unlock(ann, project, mine.id)).toMatchObject({ status: 200, json: { lock: mine } })
+    expect((await unlock(ann, project, mine.id)).status).toBe(404)
+    expect((await lock(bob, project, 'art/köpf.psd')).status).toBe(201)
+  })
+
+  test('of others are taken away by maintainers who insist', async ({ world }) => {
+    const [ann, bob, max] = [await world.user(), await world.user(), await world.user()]
+    const project = await world.project({
+      members: [
+        [ann, 'developer'],
+        [bob, 'developer'],
+        [max, 'maintainer'],
+      ],
+    })
+    const { id } = (await lock(ann, project, 'x')).json.lock
+    expect(await unlock(bob, project, id)).toMatchObject({
+      status: 403,
+      json: { message: `x is locked by Name of ${ann.username}` },
+    })
+    expect(await unlock(bob, project, id, true)).toMatchObject({
+      status: 403,
+      json: { message: 'You must have maintainer access to force delete a lock' },
+    })
+    expect((await unlock(max, project, id)).status).toBe(403)
+    expect((await unlock(max, project, id, true)).status).toBe(200)
+    const other = await world.project({ members: [[max, 'maintainer']] })
+    expect((await unlock(max, other, (await lock(bob, project, 'y')).json.lock.id, true)).status).toBe(404)
+  })
+
+  test.for([
+    ['nobody', 'none', 401, 401],
+    ['a stranger', 'none', 404, 404],
+    ['a guest', 'guest', 404, 404],
+    ['a reporter', 'reporter', 200, 403],
+    ['a developer', 'developer', 200, 201],
+    ['an owner', 'owner', 200, 201],
+  ] as const)('%s (%s) lists with %d and locks with %d', async ([who, level, listed, made], { world }) => {
+    const someone = who === 'nobody' ? world.anonymous : await world.user()
+    const group = await world.group({ members: level === 'none' ? [] : [[someone, level]] })
+    const project = await world.project({ group })
+    expect((await lfs(someone, project, 'GET', 'locks')).status).toBe(listed)
+    expect((await lock(someone, project, 'x')).status).toBe(made)
+  })
+
+  test('16 people at once: one has it', async ({ world }) => {
+    const project = await world.project()
+    const tried = await Promise.all(Array.from({ length: 16 }, () => lock(world.root, project, 'x')))
+    expect(tried.map(({ status }) => status).sort()).toEqual([201, ...Array(15).fill(409)])
+  })
+
+  test.for(['', '/etc/passwd', '../x', 'a//b', 'a/./b', 'x\0y', `${'x'.repeat(2001)}`, '\ud800'])(
+    '%j is no path',
+    async (path, { world }) => {
+      const project = await world.project()
+      expect((await lock(world.root, project, path)).status).toBe(422)
+    },
+  )
+
+  test('hostile parameters are refused', async ({ world }) => {
+    const project = await world.project()
+    for (const query of ['?limit=x', '?cursor=-1', '?id=1e9', '?path=%00', '?limit=99999999999999999999'])
+      expect((await lfs(world.root, project, 'GET', `locks${query}`)).status).toBe(422)
+    expect((await list(world.root, project, '?limit=100000&path=%C3%28')).locks).toEqual([])
+    for (const json of [{}, { path: 1 }, { path: ['x'] }, { path: 'x', ref: 1 }])
+      expect((await lfs(world.root, project, 'POST', 'locks', { json })).status).toBe(422)
+    for (const json of [{ cursor: {} }, { limit: 'x' }, { ref: { name: 1 } }])
+      expect((await lfs(world.root, project, 'POST', 'locks/verify', { json })).status).toBe(422)
+    expect((await unlock(world.root, project, 'x')).status).toBe(422)
+    expect((await lfs(world.root, project, 'POST', 'locks/1/unlock', { json: { force: 'yes' } })).status).toBe(422)
+  })
+})

@@ -1,0 +1,257 @@
+import { createHash } from 'node:crypto'
+import { readdir } from 'node:fs/promises'
+import { request } from 'node:http'
+import { join } from 'node:path'
+import { Readable } from 'node:stream'
+import { fileURLToPath } from 'node:url'
+import { describe, expect, inject, vi } from 'vitest'
+import { eventually } from '../../../../test/waiting.ts'
+import { Client, freePort, type TestProject, test, unique, type World } from '../../../../test/world.ts'
+import { createApp } from '../../../app.ts'
+import { basic, batch, follow, oidOf, upload } from './testing.ts'
+
+const place = (project: TestProject, oid: string, size?: number) =>
+  `//${project.full_path}.git/gitlab-lfs/objects/${oid}${size === undefined ? '' : `/${size}`}`
+
+const blobsOf = (world: World) => fileURLToPath(world.config.blobUrl)
+const halfStored = (world: World) => readdir(join(blobsOf(world), 'tmp'))
+const has = (world: World, oid: string) =>
+  readdir(join(blobsOf(world), 'sha256', oid.slice(0, 2), oid.slice(2, 4))).then(
+    (names) => names.includes(oid),
+    () => false,
+  )
+
+/** Sends a body of unknown length, piece by piece; a status, or `cut` when the connection ends without an answer. */
+const stream = (world: World, path: string, who: Client, source: Readable): Promise<number | 'cut'> =>
+  new Promise((resolve) => {
+    const req = request(world.origin + path.slice(1), { method: 'PUT', headers: basic(who) }, (res) => {
+      res.resume()
+      resolve(res.statusCode!)
+    })
+    req.on('error', () => resolve('cut'))
+    source.on('error', () => req.destroy())
+    source.pipe(req)
+  })
+
+describe('uploads', () => {
+  test.for([
+    ['another content', (content: string) => [oidOf(`${content}!`), content.length] as const],
+    ['fewer bytes', (content: string) => [oidOf(content), content.length + 1] as const],
+    ['more bytes', (content: string) => [oidOf(content), content.length - 1] as const],
+  ] as const)('with %s than announced leave nothing', async ([, announce], { world }) => {
+    const project = await world.project()
+    const content = unique('content')
+    const [oid, size] = announce(content)
+    const path = place(project, oid, size)
+    expect((await world.root.send('PUT', path, { headers: basic(world.root), body: content })).status).toBe(422)
+    expect(await stream(world, path, world.root, Readable.from([content]))).toBe(422)
+    expect(await world.rows('select 1 from large_files where project_id = $1', [project.id])).toEqual([])
+    expect([await halfStored(world), await has(world, oid), await has(world, oidOf(content))]).toEqual([
+      [],
+      false,
+      false,
+    ])
+  })
+
+  test('with many more bytes than announced, of which most are on their way, are answered', async ({ world }) => {
+    const project = await world.project()
+    const content = Buffer.alloc(3_000_000, unique('long'))
+    const path = place(project, oidOf(content), 1000)
+    for (let n = 0; n < 3; n++) expect(await stream(world, path, world.root, Readable.from([content]))).toBe(422)
+    expect(await halfStored(world)).toEqual([])
+  })
+
+  test('that break off leave nothing', async ({ world }) => {
+    const project = await world.project()
+    const content = Buffer.alloc(1_000_000, unique('half'))
+    const broken = Readable.from(
+      (async function* () {
+        yield content.subarray(0, 500_000)
+        await eventually(async () => expect(await halfStored(world)).toHaveLength(1))
+        throw new Error('gone')
+      })(),
+    )
+    expect(await stream(world, place(project, oidOf(content), content.length), world.root, broken)).toBe('cut')
+    await eventually(async () => expect(await halfStored(world)).toEqual([]))
+    expect(await has(world, oidOf(content))).toBe(false)
+  })
+
+  test('larger than the setting allows are refused before they are read', async ({ world }) => {
+    const project = await world.project()
+    await world.settings({ max_lfs_object_size: 1 })
+    try {
+      const content = Buffer.alloc(1024 * 1024 + 1)
+      expect((await batch(world.root, project, 'upload', [content])).json.objects[0].error).toMatchObject({ code: 422 })
+      const path = place(project, oidOf(content), content.length)
+      expect(await stream(world, path, world.root, Readable.from([content]))).toBe(413)
+    } finally {
+      await world.settings({ max_lfs_object_size: 0 })
+    }
+  })
+
+  test('of the same file at once are one file, counted once', async ({ world }) => {
+    const group = await world.group()
+    const project = await world.project({ group })
+    const content = unique('popular')
+    const path = place(project, oidOf(content), content.length)
+    const sent = await Promise.all(
+      Array.from({ length: 16 }, () => world.root.send('PUT', path, { headers: basic(world.root), body: content })),
+    )
+    expect(sent.map(({ status }) => status)).toEqual(Array(16).fill(200))
+    expect(await upload(world.root, project, unique('popular'))).toBe(200)
+    const size = content.length * 2
+    expect((await world.root.get(`/projects/${project.id}?statistics=true`)).json.statistics).toMatchObject({
+      lfs_objects_size: size,
+      storage_size: size,
+    })
+    const [listed] = (await world.root.get(`/groups?statistics=true&search=${group.path}`)).json
+    expect(listed.statistics.lfs_objects_size).toBe(size)
+  })
+
+  // That they pass through in little memory is tested in test/scenarios/memory.test.ts.
+  test('of 64 MiB are stored, and read in parts', async ({ world }) => {
+    const project = await world.project()
+    const piece = Buffer.alloc(256 * 1024, unique('piece'))
+    const pieces = Array.from({ length: 256 }, () => piece)
+    const hash = createHash('sha256')
+    for (const each of pieces) hash.update(each)
+    const oid = hash.digest('hex')
+    const size = piece.length * pieces.length
+    expect(await stream(world, place(project, oid, size), world.root, Readable.from(pieces))).toBe(200)
+    const part = await world.root.get(place(project, oid), { headers: { ...basic(world.root), range: 'bytes=-5' } })
+    expect(part).toMatchObject({ status: 206, headers: { 'content-length': '5' } })
+  })
+})
+
+describe('downloads', () => {
+  test('in parts, kept by caches for ever', async ({ world }) => {
+    const project = await world.project()
+    const content = unique('0123456789')
+    const oid = oidOf(content)
+    await upload(world.root, project, content)
+    const get = (headers: Record<string, string> = {}, method = 'GET') =>
+      world.root.send(method, place(project, oid), { headers: { ...basic(world.root), ...headers } })
+    expect(await get()).toMatchObject({
+      status: 200,
+      text: content,
+      headers: {
+        etag: `"${oid}"`,
+        'content-type': 'application/octet-stream',
+        'content-length': String(content.length),
+        'accept-ranges': 'bytes',
+        'cache-control': 'private, max-age=31536000, immutable',
+        'x-content-type-options': 'nosniff',
+      },
+    })
+    expect(await get({}, 'HEAD')).toMatchObject({
+      status: 200,
+      text: '',
+      headers: { 'content-length': String(content.length) },
+    })
+    for (const [range, part, from, to] of [
+      ['bytes=2-4', '234', 2, 4],
+      ['bytes=5-', content.slice(5), 5, content.length - 1],
+      ['bytes=-3', content.slice(-3), content.length - 3, content.length - 1],
+      ['bytes=8-9999', content.slice(8), 8, content.length - 1],
+    ] as const)
+      expect(await get({ range })).toMatchObject({
+        status: 206,
+        text: part,
+        headers: { 'content-range': `bytes ${from}-${to}/${content.length}` },
+      })
+    for (const range of ['bytes=9999-', 'bytes=-0'])
+      expect(await get({ range })).toMatchObject({
+        status: 416,
+        headers: { 'content-range': `bytes */${content.length}` },
+      })
+    for (const range of ['bytes=4-2', 'bytes=0-1,3-4', 'lines=1-2', 'bytes=-'])
+      expect((await get({ range })).status).toBe(200)
+    expect((await get({ range: 'bytes=0-1', 'if-range': '"other"' })).status).toBe(200)
+    expect(await get({ 'if-none-match': `W/"${oid}"` })).toMatchObject({ status: 304, text: '' })
+    expect((await world.root.get(place(project, oidOf('nothing')), { headers: basic(world.root) })).status).toBe(404)
+  })
+
+  test('an empty file is a file', async ({ world }) => {
+    const project = await world.project()
+    expect(await upload(world.root, project, '')).toBe(200)
+    const got = await world.root.get(place(project, oidOf('')), { headers: basic(world.root) })
+    expect(got).toMatchObject({ status: 200, text: '' })
+  })
+})
+
+describe('credentials of actions', () => {
+  const download = async (who: Client, project: TestProject, content: string) =>
+    (await batch(who, project, 'download', [content])).json.objects[0].actions.download
+
+  test('are good for one project and one operation', async ({ world }) => {
+    const [project, other] = [await world.project(), await world.project()]
+    const content = unique('content')
+    await upload(world.root, project, content)
+    await upload(world.root, other, content)
+    const { header } = await download(world.root, project, content)
+    const at = (path: string) => ({ href: world.origin + path.slice(1), header })
+    expect((await follow(world.root, 'GET', at(place(project, oidOf(content))))).status).toBe(200)
+    expect((await follow(world.root, 'GET', at(place(other, oidOf(content))))).status).toBe(403)
+    const put = at(place(project, oidOf('x'), 1))
+    expect((await follow(world.root, 'PUT', put, 'x')).status).toBe(403)
+    const [{ actions }] = (await batch(world.root, project, 'upload', [unique('new')])).json.objects
+    const both = { href: world.origin + place(project, oidOf(content)).slice(1), header: actions.upload.header }
+    expect((await follow(world.root, 'GET', both)).status).toBe(200)
+  })
+
+  test('are worth no more than account, token and membership are worth now', async ({ world }) => {
+    const content = unique('content')
+    const ann = await world.user()
+    const project = await world.project({ members: [[ann, 'reporter']] })
+    await upload(world.root, project, content)
+    const tried = async (action: any) => (await follow(world.root, 'GET', action)).status
+    const action = await download(ann, project, content)
+    expect(await tried(action)).toBe(200)
+
+    await world.root.delete(`/projects/${project.id}/members/${ann.id}`)
+    expect(await tried(action)).toBe(404)
+    await world.root.post(`/projects/${project.id}/members`, { user_id: ann.id, access_level: 20 })
+    expect(await tried(action)).toBe(200)
+
+    await world.rows(`update users set state = 'blocked' where id = $1`, [ann.id])
+    expect(await tried(action)).toBe(403)
+    await world.rows(`update users set state = 'active' where id = $1`, [ann.id])
+    await world.rows('update access_tokens set revoked = true where user_id = $1', [ann.id])
+    expect(await tried(action)).toBe(401)
+  })
+
+  test('are taken by every process, whichever made them', async ({ world }) => {
+    const project = await world.project()
+    const content = unique('content')
+    await upload(world.root, project, content)
+    const { href, header } = await download(world.root, project, content)
+    const port = await freePort()
+    const config = { ...world.config, http: { ...world.config.http, port }, sshPort: 0 }
+    const parts = { databaseUrl: world.databaseUrl, runnerSocket: inject('runnerSocket') }
+    await using other = await createApp(config, parts)
+    await other.listen()
+    const client = new Client(`http://127.0.0.1:${port}`)
+    expect(await follow(client, 'GET', { href, header })).toMatchObject({ status: 200, text: content })
+  })
+
+  test('cannot be changed, and end', async ({ world }) => {
+    const project = await world.project()
+    const content = unique('content')
+    await upload(world.root, project, content)
+    const { href, header } = await download(world.root, project, content)
+    const tried = async (authorization: string) =>
+      (await follow(world.root, 'GET', { href, header: { Authorization: authorization } })).status
+    const given: string = header.Authorization
+    expect(await tried(given.replace('.download.', '.upload.'))).toBe(401)
+    expect(await tried(given.replace('Bearer 1.', 'Bearer 2.'))).toBe(401)
+    expect(await tried(given.slice(0, -2))).toBe(401)
+    expect(await tried('Bearer nonsense')).toBe(401)
+    const now = Date.now()
+    const clock = vi.spyOn(Date, 'now').mockReturnValue(now + 1801_000)
+    try {
+      expect(await tried(given)).toBe(401)
+    } finally {
+      clock.mockRestore()
+    }
+  })
+})

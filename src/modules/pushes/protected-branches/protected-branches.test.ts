@@ -1,0 +1,293 @@
+import { describe, expect } from 'vitest'
+import { type Client, test, type World } from '../../../../test/world.ts'
+import type { Level } from '../../../access/levels.ts'
+import { hostileRefs, storedProject } from '../../repository/commits/testing.ts'
+
+const rulesOf = (id: number) => `/projects/${id}/protected_branches`
+const at = (id: number, name: string) => `${rulesOf(id)}/${encodeURIComponent(name)}`
+
+/** A project and a maintainer of it, who is no administrator. */
+async function maintained(world: World, others: readonly [Client, Level][] = []) {
+  const mia = await world.user()
+  const project = await world.project({ members: [[mia, 'maintainer'], ...others] })
+  return { mia, project, id: project.id }
+}
+
+const level = (access_level: number, access_level_description: string) => ({
+  id: expect.any(Number),
+  access_level,
+  access_level_description,
+  user_id: null,
+  group_id: null,
+})
+
+describe('protected branches', () => {
+  test('maintainers push, merge and unprotect unless something else is said', async ({ world }) => {
+    const { mia, id } = await maintained(world)
+    const made = await mia.post(rulesOf(id), { name: '*-stable' })
+    const record = {
+      id: expect.any(Number),
+      name: '*-stable',
+      push_access_levels: [level(40, 'Maintainers')],
+      merge_access_levels: [level(40, 'Maintainers')],
+      unprotect_access_levels: [level(40, 'Maintainers')],
+      allow_force_push: false,
+      code_owner_approval_required: false,
+    }
+    expect(made).toMatchObject({ status: 201, json: record })
+    expect(await mia.get(at(id, '*-stable'))).toMatchObject({ status: 200, json: made.json })
+    expect((await mia.get(rulesOf(id))).json).toEqual([made.json])
+    expect(await mia.delete(at(id, '*-stable'))).toMatchObject({ status: 204 })
+    expect(await mia.get(at(id, '*-stable'))).toMatchObject({ status: 404, json: { message: '404 Not found' } })
+    expect(await mia.delete(at(id, '*-stable'))).toMatchObject({ status: 404 })
+    const events = await world.rows('select kind, actor_id, payload from events where project_id = $1 order by id', [
+      id,
+    ])
+    expect(events.filter(({ kind }) => kind.startsWith('ref_'))).toEqual([
+      { kind: 'ref_protected', actor_id: mia.id, payload: { ref_kind: 'branch', name: '*-stable' } },
+      { kind: 'ref_unprotected', actor_id: mia.id, payload: { ref_kind: 'branch', name: '*-stable' } },
+    ])
+  })
+
+  test('levels have names', async ({ world }) => {
+    const { mia, id } = await maintained(world)
+    const input = { name: 'main', push_access_level: 0, merge_access_level: 30, unprotect_access_level: 60 }
+    expect((await mia.post(rulesOf(id), input)).json).toMatchObject({
+      push_access_levels: [level(0, 'No one')],
+      merge_access_levels: [level(30, 'Developers + Maintainers')],
+      unprotect_access_levels: [level(60, 'Instance admins')],
+    })
+  })
+
+  test('people and groups are named, beside levels, each once', async ({ world }) => {
+    const ann = await world.user()
+    const { mia, id, project } = await maintained(world, [[ann, 'developer']])
+    const [{ namespace_id: groupId }] = (await world.rows('select namespace_id from projects where id = $1', [id])) as [
+      { namespace_id: number },
+    ]
+    const made = await mia.post(rulesOf(id), {
+      name: 'main',
+      push_access_level: 40,
+      allowed_to_push: [{ user_id: ann.id }, { user_id: ann.id }, { group_id: groupId }, { access_level: 40 }],
+      allowed_to_merge: [{ access_level: 30 }],
+      code_owner_approval_required: true,
+      allow_force_push: true,
+    })
+    expect(made.json).toMatchObject({
+      push_access_levels: [
+        level(40, 'Maintainers'),
+        { access_level: null, user_id: ann.id, group_id: null, access_level_description: `Name of ${ann.username}` },
+        {
+          access_level: null,
+          user_id: null,
+          group_id: groupId,
+          access_level_description: project.full_path.split('/')[0],
+        },
+      ],
+      merge_access_levels: [level(30, 'Developers + Maintainers')],
+      allow_force_push: true,
+      code_owner_approval_required: true,
+    })
+    // A form says the same.
+    const body = `name=form&allowed_to_push[][user_id]=${ann.id}&allowed_to_push[][access_level]=40`
+    const form = await mia.send('POST', rulesOf(id), {
+      headers: { 'content-type': 'application/x-www-form-urlencoded' },
+      body,
+    })
+    expect(form.status).toBe(400)
+    const two = body.replace('&allowed_to_push[][access_level]=40', '&allowed_to_merge[][access_level]=30')
+    expect(
+      (
+        await mia.send('POST', rulesOf(id), {
+          headers: { 'content-type': 'application/x-www-form-urlencoded' },
+          body: two,
+        })
+      ).json,
+    ).toMatchObject({ push_access_levels: [{ user_id: ann.id }], merge_access_levels: [{ access_level: 30 }] })
+  })
+
+  test.for([
+    [{}, 400, { error: 'name is missing' }],
+    [{ name: '' }, 400, { error: 'name is empty' }],
+    [{ name: 'x', push_access_level: 50 }, 400, { error: 'push_access_level does not have a valid value' }],
+    [{ name: 'x', merge_access_level: 'no' }, 400, { error: 'merge_access_level is invalid' }],
+    [
+      { name: 'x', allowed_to_push: [{}] },
+      400,
+      { error: expect.stringMatching(/are missing, exactly one parameter must be provided/) },
+    ],
+    [
+      { name: 'x', allowed_to_push: [{ access_level: 20 }] },
+      400,
+      { error: 'allowed_to_push[0][access_level] does not have a valid value' },
+    ],
+    [{ name: 'x', allowed_to_push: [{ user_id: 999999 }] }, 422, { error: 'User is not a member of the project' }],
+    [
+      { name: 'x', allowed_to_merge: [{ group_id: 999999 }] },
+      422,
+      { error: 'Group does not have access to the project' },
+    ],
+    [{ name: 'a..b' }, 400, { message: { name: ['is invalid'] } }],
+  ] as const)('%j is a %i', async ([input, status, json], { world }) => {
+    const { mia, id } = await maintained(world)
+    expect(await mia.post(rulesOf(id), input)).toMatchObject({ status, json })
+    expect((await mia.get(rulesOf(id))).json).toEqual([])
+  })
+
+  test('strangers and groups of others are not named', async ({ world }) => {
+    const { mia, id } = await maintained(world)
+    const stranger = await world.user()
+    const group = await world.group({ members: [[mia, 'owner']] })
+    expect((await mia.post(rulesOf(id), { name: 'x', allowed_to_push: [{ user_id: stranger.id }] })).status).toBe(422)
+    expect((await mia.post(rulesOf(id), { name: 'x', allowed_to_push: [{ group_id: group.id }] })).status).toBe(422)
+  })
+
+  test('a name is protected once, however many try', async ({ world }) => {
+    const { mia, id } = await maintained(world)
+    const all = await Promise.all(Array.from({ length: 8 }, () => mia.post(rulesOf(id), { name: 'main' })))
+    expect(all.filter(({ status }) => status === 201)).toHaveLength(1)
+    expect(all.find(({ status }) => status !== 201)).toMatchObject({
+      status: 409,
+      json: { message: "Protected branch 'main' already exists" },
+    })
+  })
+
+  test('a list is searched and has pages', async ({ world }) => {
+    const { mia, id } = await maintained(world)
+    for (const name of ['a', 'b-1', 'b-2', 'c%']) await mia.post(rulesOf(id), { name })
+    const names = async (query: string) =>
+      (await mia.get(rulesOf(id) + query)).json.map(({ name }: { name: string }) => name)
+    expect(await names('?search=B-')).toEqual(['b-1', 'b-2'])
+    expect(await names('?search=%25')).toEqual(['c%'])
+    expect(await names('?per_page=3&page=2')).toEqual(['c%'])
+    expect((await mia.head(`${rulesOf(id)}?per_page=3`)).headers['x-total']).toBe('4')
+  })
+
+  test('PATCH adds, changes and takes away', async ({ world }) => {
+    const ann = await world.user()
+    const { mia, id } = await maintained(world, [[ann, 'developer']])
+    const { push_access_levels, merge_access_levels } = (await mia.post(rulesOf(id), { name: 'r/*' })).json
+    const patch = (json: object) => mia.send('PATCH', at(id, 'r/*'), { json })
+    expect(
+      await patch({
+        allowed_to_push: [{ user_id: ann.id }, { id: push_access_levels[0].id, _destroy: true }],
+        allowed_to_merge: [{ id: merge_access_levels[0].id, access_level: 30 }],
+        code_owner_approval_required: true,
+      }),
+    ).toMatchObject({
+      status: 200,
+      json: {
+        push_access_levels: [{ user_id: ann.id, access_level: null }],
+        merge_access_levels: [level(30, 'Developers + Maintainers')],
+        unprotect_access_levels: [level(40, 'Maintainers')],
+        code_owner_approval_required: true,
+        allow_force_push: false,
+      },
+    })
+    // Ids of another action are no entries of this one.
+    expect((await patch({ allowed_to_merge: [{ id: push_access_levels[0].id, _destroy: true }] })).status).toBe(400)
+    expect((await patch({ allowed_to_push: [{}] })).status).toBe(400)
+    expect((await patch({ allowed_to_push: [{ user_id: 999999 }] })).status).toBe(422)
+    expect((await patch({})).json).toMatchObject({ code_owner_approval_required: true })
+    expect((await mia.send('PATCH', at(id, 'other'), { json: {} })).status).toBe(404)
+  })
+
+  test('who may unprotect, and change, is said by the rule', async ({ world }) => {
+    const ann = await world.user()
+    const { mia, id } = await maintained(world, [[ann, 'maintainer']])
+    await mia.post(rulesOf(id), { name: 'main', allowed_to_unprotect: [{ user_id: ann.id }] })
+    expect((await mia.delete(at(id, 'main'))).status).toBe(403)
+    // Nor is it made to mean nothing by others.
+    expect((await mia.send('PATCH', at(id, 'main'), { json: { allow_force_push: true } })).status).toBe(403)
+    expect((await ann.send('PATCH', at(id, 'main'), { json: { allow_force_push: true } })).status).toBe(200)
+    expect((await ann.delete(at(id, 'main'))).status).toBe(204)
+  })
+
+  test('of eight who take a rule away at once, one did', async ({ world }) => {
+    const { mia, id } = await maintained(world)
+    await mia.post(rulesOf(id), { name: 'main' })
+    const all = await Promise.all(Array.from({ length: 8 }, () => mia.delete(at(id, 'main'))))
+    expect(all.map(({ status }) => status).toSorted()).toEqual([204, ...Array(7).fill(404)])
+  })
+
+  test('If-Unmodified-Since is held against the last change', async ({ world }) => {
+    const { mia, id } = await maintained(world)
+    await mia.post(rulesOf(id), { name: 'main' })
+    const past = { headers: { 'if-unmodified-since': 'Wed, 21 Oct 2015 07:28:00 GMT' } }
+    expect((await mia.delete(at(id, 'main'), past)).status).toBe(412)
+    expect((await mia.delete(at(id, 'main'), { headers: { 'if-unmodified-since': 'nonsense' } })).status).toBe(204)
+  })
+
+  test.for([
+    { who: 'nobody', level: undefined, status: 401 },
+    { who: 'a stranger', level: 'none', status: 404 },
+    { who: 'a guest', level: 'guest', status: 403 },
+    { who: 'a reporter', level: 'reporter', status: 403 },
+    { who: 'a developer', level: 'developer', status: 403 },
+    { who: 'a maintainer', level: 'maintainer', status: 200 },
+  ] as const)('$who gets $status', async ({ level, status }, { world }) => {
+    const ann = level === undefined ? world.anonymous : await world.user()
+    const project = await world.project({ members: level === undefined || level === 'none' ? [] : [[ann, level]] })
+    await world.root.post(rulesOf(project.id), { name: 'main' })
+    const good = (success: number) => (status === 200 ? success : status)
+    expect((await ann.get(rulesOf(project.id))).status).toBe(status)
+    expect((await ann.get(at(project.id, 'main'))).status).toBe(status)
+    expect((await ann.post(rulesOf(project.id), { name: 'x' })).status).toBe(good(201))
+    expect((await ann.send('PATCH', at(project.id, 'main'), { json: {} })).status).toBe(good(200))
+    expect((await ann.delete(at(project.id, 'main'))).status).toBe(good(204))
+  })
+
+  test('rules are settings: an archived project keeps and changes them', async ({ world }) => {
+    const { mia, project, id } = await maintained(world)
+    await world.archive(project)
+    expect((await mia.post(rulesOf(id), { name: 'main' })).status).toBe(201)
+  })
+
+  test.for(hostileRefs.map((name) => [name.slice(0, 40), name] as const))(
+    '%j as a name is answered, never a failure of ours',
+    async ([, name], { world }) => {
+      const { mia, id } = await maintained(world)
+      const made = await mia.post(rulesOf(id), { name })
+      expect([201, 400]).toContain(made.status)
+      for (const got of [
+        await mia.get(at(id, name)),
+        await mia.get(`${rulesOf(id)}?search=${encodeURIComponent(name)}`),
+        await mia.delete(at(id, name)),
+      ])
+        expect(got.status).toBeLessThan(500)
+      expect((await mia.get(rulesOf(id))).json).toEqual([])
+    },
+  )
+})
+
+describe('the older calls of branches', () => {
+  test('protect and unprotect one that is there', async ({ world }) => {
+    const mia = await world.user()
+    const { id, repository } = await storedProject(world, { members: [[mia, 'maintainer']] })
+    repository.commit({ a: '1' }, { branch: 'f/x' })
+    const branch = `/projects/${id}/repository/branches/f%2Fx`
+    expect(await mia.put(`${branch}/protect`, { developers_can_merge: true })).toMatchObject({
+      status: 200,
+      json: { protected: true, developers_can_push: false, developers_can_merge: true, can_push: true },
+    })
+    // What is not said stays.
+    expect((await mia.put(`${branch}/protect`, { developers_can_push: true })).json).toMatchObject({
+      developers_can_push: true,
+      developers_can_merge: true,
+    })
+    expect((await mia.put(`${branch}/protect`, { developers_can_push: false })).json).toMatchObject({
+      developers_can_push: false,
+      developers_can_merge: true,
+    })
+    expect((await mia.get(at(id, 'f/x'))).json).toMatchObject({
+      push_access_levels: [level(40, 'Maintainers')],
+      merge_access_levels: [level(30, 'Developers + Maintainers')],
+    })
+    for (let twice = 0; twice < 2; twice++)
+      expect(await mia.put(`${branch}/unprotect`)).toMatchObject({ status: 200, json: { protected: false } })
+    expect(await mia.put(`/projects/${id}/repository/branches/none/protect`)).toMatchObject({
+      status: 404,
+      json: { message: '404 Branch Not Found' },
+    })
+  })
+})

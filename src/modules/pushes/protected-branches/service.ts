@@ -1,0 +1,44 @@
+import type { Ctx } from '../../../api/ctx.ts'
+import type { ProjectSubject } from '../../projects/index.ts'
+import { accessLevels } from '../protected-refs/levels.ts'
+import { grantOf } from '../protected-refs/params.ts'
+import { findProtectedRef, type Grant } from '../protected-refs/queries.ts'
+import { changeProtectedRef, type GrantChanges, protectRef, unprotectRef } from '../protected-refs/service.ts'
+
+/** The older form of protection: whether developers may, each `undefined` when nothing is said of it. */
+export type Developers = { readonly push: boolean | undefined; readonly merge: boolean | undefined }
+
+const levelFor = (developers: boolean | undefined): Grant[] => [
+  grantOf({ access_level: developers ? accessLevels.developers : accessLevels.maintainers }),
+]
+
+const instead = (developers: boolean | undefined): GrantChanges | undefined =>
+  developers === undefined ? undefined : { remove: 'all', add: levelFor(developers) }
+
+/** Protects the branch of this name, or changes the levels of the rule that has it. */
+export async function protectOneBranch(
+  ctx: Ctx,
+  project: ProjectSubject,
+  name: string,
+  { push, merge }: Developers,
+): Promise<void> {
+  const rule = await findProtectedRef(ctx.db, project.id, 'branch', name, ctx.actor)
+  if (!rule) {
+    await protectRef(ctx, project, { kind: 'branch', name }, { push: levelFor(push), merge: levelFor(merge) })
+    return
+  }
+  const [pushes, merges] = [instead(push), instead(merge)]
+  await changeProtectedRef(
+    ctx,
+    project,
+    rule,
+    {},
+    { ...(pushes && { push: pushes }), ...(merges && { merge: merges }) },
+  )
+}
+
+/** Removes the rule of this name; that there is none is fine. */
+export async function unprotectOneBranch(ctx: Ctx, project: ProjectSubject, name: string): Promise<void> {
+  const rule = await findProtectedRef(ctx.db, project.id, 'branch', name, ctx.actor)
+  if (rule) await unprotectRef(ctx, project, rule)
+}

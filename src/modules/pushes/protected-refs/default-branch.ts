@@ -1,0 +1,25 @@
+import type { Tx } from '../../../db/db.ts'
+import { accessLevels } from './levels.ts'
+import { matchesPattern } from './pattern.ts'
+import { findProtectedRefs, insertGrants, insertProtectedRef } from './queries.ts'
+
+/** Values of the setting `default_branch_protection`. */
+export const defaultProtections = { none: 0, developersPush: 1, full: 2, developersMerge: 3 } as const
+
+/** Whether an empty repository waits for a maintainer. */
+export const awaitsMaintainer = (setting: number): boolean => setting >= defaultProtections.full
+
+/** Protects the branch that a repository begins with as the setting says, unless a rule covers it. */
+export async function protectFirstBranch(tx: Tx, projectId: number, name: string, setting: number): Promise<void> {
+  if (setting === defaultProtections.none) return
+  const rules = await findProtectedRefs(tx, projectId, null)
+  if (rules.some((rule) => rule.kind === 'branch' && matchesPattern(rule.name, name))) return
+  const id = await insertProtectedRef(tx, { projectId, kind: 'branch', name })
+  if (id === undefined) return
+  const give = (action: 'push' | 'merge', developers: boolean) =>
+    insertGrants(tx, id, action, [
+      { access_level: developers ? accessLevels.developers : accessLevels.maintainers, user_id: null, group_id: null },
+    ])
+  await give('push', setting === defaultProtections.developersPush)
+  await give('merge', setting === defaultProtections.developersMerge)
+}

@@ -1,0 +1,30 @@
+import { Type } from 'typebox'
+import { nullable } from '../../../api/schema.ts'
+import type { AccessRow } from './queries.ts'
+
+/** Who may do something with a protected ref, as the wire and the database number it. */
+export const accessLevels = { nobody: 0, developers: 30, maintainers: 40, administrators: 60 } as const
+
+const descriptions: Readonly<Record<number, string>> = {
+  0: 'No one',
+  30: 'Developers + Maintainers',
+  40: 'Maintainers',
+  60: 'Instance admins',
+}
+
+/** One entry of `push_access_levels` and its like. */
+export const AccessLevel = Type.Object({
+  id: Type.Integer({ description: 'To change or remove it' }),
+  access_level: nullable(Type.Integer({ description: '0 no one, 30 developers, 40 maintainers, 60 administrators' })),
+  access_level_description: Type.String(),
+  user_id: nullable(Type.Integer()),
+  group_id: nullable(Type.Integer()),
+})
+
+export const presentAccess = ({ id, access_level, user_id, group_id, holder }: AccessRow) => ({
+  id,
+  access_level,
+  access_level_description: access_level === null ? (holder ?? '') : (descriptions[access_level] ?? ''),
+  user_id,
+  group_id,
+})

@@ -1,0 +1,63 @@
+import { Flag, Id, List, OneOf, Optional, Params } from '../../../api/params/types.ts'
+import type { Grant } from './queries.ts'
+
+const levels = [0, 30, 40, 60] as const
+const words = '0 no one, 30 developers and maintainers, 40 maintainers, 60 administrators'
+
+/** `push_access_level` and its like. */
+export const levelParam = (what: string) => Optional(OneOf(levels, { description: `Who may ${what}: ${words}` }))
+
+const holder = {
+  user_id: Optional(Id({ description: 'A member of the project' })),
+  group_id: Optional(Id({ description: 'A group that the project is shared with or lies in' })),
+  access_level: Optional(OneOf(levels, { description: words })),
+}
+
+/** `allowed_to_push` and its like. */
+export const allowedParam = (what: string) =>
+  Optional(
+    List(Params(holder, { exactlyOneOf: ['user_id', 'group_id', 'access_level'] }), {
+      maxItems: 200,
+      tier: 'starter',
+      description: `Who may ${what}, each by level, person or group`,
+    }),
+  )
+
+/** The same for a rule that is there: an entry with an `id` is changed or, with `_destroy`, taken away; others are added. */
+export const changedParam = (what: string) =>
+  Optional(
+    List(
+      Params(
+        {
+          ...holder,
+          id: Optional(Id({ description: 'Of an entry that is there' })),
+          _destroy: Flag({ default: false, description: 'Takes the entry away' }),
+        },
+        { mutuallyExclusive: [['user_id', 'group_id', 'access_level']] },
+      ),
+      {
+        maxItems: 200,
+        tier: 'starter',
+        description: `Who may ${what} besides: each by level, person or group; or changes to entries by id`,
+      },
+    ),
+  )
+
+type Holder = { user_id?: number; group_id?: number; access_level?: number }
+
+export const grantOf = ({ user_id = undefined, group_id = undefined, access_level = undefined }: Holder): Grant => ({
+  access_level: access_level ?? null,
+  user_id: user_id ?? null,
+  group_id: group_id ?? null,
+})
+
+/** What the two forms of giving an action say together; `otherwise` when neither is used. */
+export function grantsAmong(
+  level: number | undefined,
+  allowed: readonly Holder[] | undefined,
+  otherwise: number | undefined,
+): Grant[] {
+  const named = [...(level === undefined ? [] : [{ access_level: level }]), ...(allowed ?? [])]
+  if (named.length === 0 && otherwise !== undefined) named.push({ access_level: otherwise })
+  return named.map(grantOf)
+}

@@ -1,0 +1,152 @@
+import type { Caller } from '../../../access/actor.ts'
+import type { List } from '../../../api/page.ts'
+import type { Db, Tx } from '../../../db/db.ts'
+import { containing, raw, type Sql, sql } from '../../../db/sql.ts'
+import type { Timestamp } from '../../../db/types.ts'
+
+export type RefKind = 'branch' | 'tag'
+export type RefAction = 'push' | 'merge' | 'unprotect' | 'create'
+
+/** Somebody who is given an action: exactly one of the three is not null. */
+export type Grant = {
+  readonly access_level: number | null
+  readonly user_id: number | null
+  readonly group_id: number | null
+}
+
+export type AccessRow = Grant & {
+  readonly id: number
+  readonly action: RefAction
+  /** Name of the person or group. */
+  readonly holder: string | null
+  /** The caller is that person, or a member of that group. */
+  readonly includes_caller: boolean
+}
+
+export type ProtectedRefRow = {
+  readonly id: number
+  readonly kind: RefKind
+  readonly name: string
+  readonly allow_force_push: boolean
+  readonly code_owner_approval_required: boolean
+  readonly updated_at: Timestamp
+  readonly access: readonly AccessRow[]
+}
+
+const includesCaller = (caller: Caller): Sql =>
+  caller === null
+    ? raw('false')
+    : sql`coalesce(a.user_id = ${caller.id}, false) or exists (select from group_access x
+        where x.user_id = ${caller.id} and x.group_id = a.group_id and x.expires_on > current_date)`
+
+const select = (caller: Caller): Sql => sql`
+  select r.id, r.kind, r.name, r.allow_force_push, r.code_owner_approval_required, r.updated_at,
+    coalesce((select json_agg(json_build_object('id', a.id, 'action', a.action, 'access_level', a.access_level,
+        'user_id', a.user_id, 'group_id', a.group_id, 'holder', coalesce(u.name, g.name),
+        'includes_caller', ${includesCaller(caller)}) order by a.id)
+      from protected_ref_access a left join users u on u.id = a.user_id left join namespaces g on g.id = a.group_id
+      where a.protected_ref_id = r.id), '[]') as access
+  from protected_refs r`
+
+/** All that protects the branches and tags of a project. One statement. */
+export const findProtectedRefs = (db: Db, projectId: number, caller: Caller): Promise<readonly ProtectedRefRow[]> =>
+  db.kept.rows<ProtectedRefRow>(sql`${select(caller)} where r.project_id = ${projectId} order by r.id`)
+
+/** One rule by its own name, wildcards and all. */
+export const findProtectedRef = (
+  db: Db,
+  projectId: number,
+  kind: RefKind,
+  name: string,
+  caller: Caller,
+): Promise<ProtectedRefRow | undefined> =>
+  db.row<ProtectedRefRow>(
+    sql`${select(caller)} where r.project_id = ${projectId} and r.kind = ${kind} and r.name = ${name}`,
+  )
+
+/** The rules of a project, oldest first. */
+export const listProtectedRefs = (
+  projectId: number,
+  kind: RefKind,
+  caller: Caller,
+  { search }: { search?: string } = {},
+): List => ({
+  type: kind === 'branch' ? 'ProtectedBranch' : 'ProtectedTag',
+  select: select(caller),
+  from: raw('from protected_refs r'),
+  where: [
+    sql`r.project_id = ${projectId}`,
+    sql`r.kind = ${kind}`,
+    ...(search ? [sql`r.name ilike ${containing(search)}`] : []),
+  ],
+  order: [{ by: raw('r.id'), direction: 'asc' }],
+  keyset: { direction: 'asc' },
+})
+
+export type NewProtectedRef = {
+  readonly projectId: number
+  readonly kind: RefKind
+  readonly name: string
+  readonly allowForcePush?: boolean
+  readonly codeOwnerApprovalRequired?: boolean
+}
+
+/** `undefined` when a rule of this name is there. */
+export const insertProtectedRef = async (tx: Tx, ref: NewProtectedRef): Promise<number | undefined> =>
+  (
+    await tx.row<{ id: number }>(sql`
+      insert into protected_refs (project_id, kind, name, allow_force_push, code_owner_approval_required)
+      values (${ref.projectId}, ${ref.kind}, ${ref.name}, ${ref.allowForcePush ?? false}, ${ref.codeOwnerApprovalRequired ?? false})
+      on conflict (project_id, kind, name) do nothing returning id`)
+  )?.id
+
+export type RefFlags = { allowForcePush?: boolean | undefined; codeOwnerApprovalRequired?: boolean | undefined }
+
+/** Changes what is given; either way the rule counts as changed. Locks it until the transaction ends. False when it is gone. */
+export const updateProtectedRef = async (tx: Tx, id: number, flags: RefFlags): Promise<boolean> =>
+  (await tx.run(sql`
+    update protected_refs set allow_force_push = coalesce(${flags.allowForcePush ?? null}::boolean, allow_force_push),
+      code_owner_approval_required = coalesce(${flags.codeOwnerApprovalRequired ?? null}::boolean, code_owner_approval_required),
+      updated_at = now()
+    where id = ${id}`)) > 0
+
+export const deleteProtectedRef = async (tx: Tx, id: number): Promise<boolean> =>
+  (await tx.run(sql`delete from protected_refs where id = ${id}`)) > 0
+
+/** Gives an action; what was given already stays as it is. */
+export const insertGrants = (tx: Tx, refId: number, action: RefAction, grants: readonly Grant[]): Promise<number> =>
+  tx.run(sql`
+    insert into protected_ref_access (protected_ref_id, action, access_level, user_id, group_id)
+    select ${refId}::bigint, ${action}, g.access_level, g.user_id, g.group_id
+    from unnest(${grants.map(({ access_level }) => access_level)}::smallint[], ${grants.map(({ user_id }) => user_id)}::bigint[],
+      ${grants.map(({ group_id }) => group_id)}::bigint[]) with ordinality as g (access_level, user_id, group_id, place)
+    order by g.place on conflict do nothing`)
+
+/** Takes an action from some, named by the ids of their rows, or from all. */
+export const deleteGrants = (tx: Tx, refId: number, action: RefAction, ids?: readonly number[]): Promise<number> =>
+  tx.run(
+    ids === undefined
+      ? sql`delete from protected_ref_access where protected_ref_id = ${refId} and action = ${action}`
+      : sql`delete from protected_ref_access where protected_ref_id = ${refId} and action = ${action} and id = any(${ids}::bigint[])`,
+  )
+
+/** Of some people and groups, those who have something to do with the project: members, and groups it is shared with or lies in. */
+export async function holdersAround(
+  db: Db,
+  project: { id: number; namespace_id: number },
+  userIds: readonly number[],
+  groupIds: readonly number[],
+): Promise<{ users: ReadonlySet<number>; groups: ReadonlySet<number> }> {
+  const rows = await db.rows<{ kind: 'user' | 'group'; id: number }>(sql`
+    select 'user' as kind, m.user_id as id from (
+      select user_id from group_access where group_id = ${project.namespace_id} and expires_on > current_date
+      union select user_id from project_access where project_id = ${project.id} and expires_on > current_date) m
+    where m.user_id = any(${userIds}::bigint[])
+    union all
+    select 'group', g.id from namespaces g where g.id = any(${groupIds}::bigint[]) and g.kind = 'group' and (
+      exists (select from project_group_links l where l.project_id = ${project.id} and l.group_id = g.id
+        and (l.expires_at is null or l.expires_at > current_date))
+      or exists (select from namespaces n where n.id = ${project.namespace_id} and g.id = any(n.traversal_ids)))`)
+  const idsOf = (kind: string) => new Set(rows.filter((row) => row.kind === kind).map(({ id }) => id))
+  return { users: idsOf('user'), groups: idsOf('group') }
+}

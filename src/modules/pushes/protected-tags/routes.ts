@@ -1,0 +1,49 @@
+import { endpoint } from '../../../api/endpoint.ts'
+import { fetchPage } from '../../../api/page.ts'
+import { Filled, Params } from '../../../api/params/types.ts'
+import { project } from '../../projects/index.ts'
+import { oneRule, unprotecting } from '../protected-refs/endpoints.ts'
+import { accessLevels } from '../protected-refs/levels.ts'
+import { allowedParam, grantsAmong, levelParam } from '../protected-refs/params.ts'
+import { listProtectedRefs, type ProtectedRefRow } from '../protected-refs/queries.ts'
+import { protectRef } from '../protected-refs/service.ts'
+import { ProtectedTag } from './entity.ts'
+
+export const protectedTagRoutes = [
+  endpoint({
+    method: 'GET',
+    path: '/projects/:id/protected_tags',
+    summary: 'List what protects tags',
+    subject: project,
+    allow: 'admin_protected_ref',
+    paged: true,
+    returns: ProtectedTag,
+    handle: ({ subject, page, ctx }) =>
+      fetchPage<ProtectedRefRow>(ctx.db, listProtectedRefs(subject.id, 'tag', ctx.actor), page),
+  }),
+
+  oneRule('tag', ProtectedTag),
+
+  endpoint({
+    method: 'POST',
+    path: '/projects/:id/protected_tags',
+    summary: 'Protect a tag, or all that a pattern covers',
+    subject: project,
+    allow: 'admin_protected_ref',
+    params: Params({
+      name: Filled({ description: 'Name; `*` stands for any text' }),
+      create_access_level: levelParam('create it; maintainers without'),
+      allowed_to_create: allowedParam('create it'),
+    }),
+    returns: ProtectedTag,
+    handle: ({ subject, params, ctx }) =>
+      protectRef(
+        ctx,
+        subject,
+        { kind: 'tag', name: params.name },
+        { create: grantsAmong(params.create_access_level, params.allowed_to_create, accessLevels.maintainers) },
+      ),
+  }),
+
+  unprotecting('tag'),
+]

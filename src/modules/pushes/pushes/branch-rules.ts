@@ -1,0 +1,69 @@
+import { allows } from '../../../access/policy.ts'
+import { projectPolicy } from '../../../access/project-policy.ts'
+import { isAncestor } from '../../../git/ancestry.ts'
+import { readCommit } from '../../../git/commits.ts'
+import type { Oid } from '../../../git/oid.ts'
+import type { RefChange } from '../../../git/ref-change.ts'
+import { branchName } from '../../../git/ref-name.ts'
+import { listRefTips } from '../../../git/refs.ts'
+import type { Repository } from '../../../git/repository.ts'
+import { canPushToBranch, isReserved } from '../branch-access/can-push.ts'
+import { onEach, type PushFacts } from './rule.ts'
+
+/** What protects branches, told in this order. Costs git processes for protected branches only. */
+export const protectedBranchRule = onEach(async (change, facts) => {
+  const name = branchName(change.name)
+  if (name === undefined) return undefined
+  const { ctx, project, protections } = facts
+  if (isReserved(ctx, project)) return reserved(name, facts)
+  const rules = protections.covering('branch', name)
+  if (rules.length === 0) return undefined
+  if (change.to === null) return deletion(facts)
+  const mayForce = facts.way.continues || rules.some(({ allow_force_push }) => allow_force_push)
+  if (change.from !== null && !mayForce && (await isForced(await facts.objects(), change.from, change.to)))
+    return 'You are not allowed to force push code to a protected branch on this project.'
+  return change.from === null ? creation(name, change.to, facts) : update(name, facts)
+})
+
+function reserved(name: string, { ctx, project, protections }: PushFacts): string | undefined {
+  if (canPushToBranch(ctx, project, protections, name)) return undefined
+  return [
+    `A default branch (e.g. master) does not yet exist for ${project.full_path}`,
+    'Ask a project Owner or Maintainer to create a default branch:',
+    '',
+    `  ${ctx.site.url}/${project.full_path}/-/project_members`,
+  ].join('\n')
+}
+
+function deletion({ ctx, project, way }: PushFacts): string | undefined {
+  if (!allows(projectPolicy.delete_protected_branch, ctx.actor, project.facts))
+    return 'You are not allowed to delete protected branches from this project. Only a project maintainer or owner can delete a protected branch.'
+  return way.door === 'api' ? undefined : 'You can only delete protected branches using the web interface.'
+}
+
+/** Who may only merge may still begin a branch, from what is protected already and not by accident. */
+async function creation(name: string, to: Oid, facts: PushFacts): Promise<string | undefined> {
+  const { protections, way } = facts
+  if (protections.grants('push', 'branch', name)) return undefined
+  if (!protections.grants('merge', 'branch', name))
+    return 'You are not allowed to create protected branches on this project.'
+  const holding = await listRefTips(await facts.objects(), 'refs/heads/', { containing: to })
+  if (!holding.some((ref) => protections.isProtected('branch', branchName(ref.name) ?? '')))
+    return 'You can only use an existing protected branch ref as the basis of a new protected branch.'
+  return way.door === 'api' ? undefined : 'You can only create protected branches using the web interface and API.'
+}
+
+function update(name: string, { protections, way }: PushFacts): string | undefined {
+  if (protections.grants('push', 'branch', name)) return undefined
+  if (!way.merges) return 'You are not allowed to push code to protected branches on this project.'
+  return protections.grants('merge', 'branch', name)
+    ? undefined
+    : 'You are not allowed to merge code into protected branches on this project.'
+}
+
+/** Something would be lost, or is no commit at all. */
+async function isForced(objects: Repository, from: NonNullable<RefChange['from']>, to: Oid): Promise<boolean> {
+  const [before, after] = await Promise.all([readCommit(objects, from), readCommit(objects, to)])
+  if (!before || !after) return true
+  return !after.parents.includes(before.oid) && !(await isAncestor(objects, before.oid, after.oid))
+}

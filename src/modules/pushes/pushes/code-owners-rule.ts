@@ -1,0 +1,41 @@
+import { readBlob } from '../../../git/blobs.ts'
+import { changesBetweenTrees } from '../../../git/changes.ts'
+import { readCommit } from '../../../git/commits.ts'
+import type { Oid } from '../../../git/oid.ts'
+import { branchName } from '../../../git/ref-name.ts'
+import type { Repository } from '../../../git/repository.ts'
+import { findEntry } from '../../../git/trees.ts'
+import { CodeOwners } from './code-owners.ts'
+import { onEach } from './rule.ts'
+
+/** The first of these that is there counts. */
+const places = ['CODEOWNERS', 'docs/CODEOWNERS', '.gitlab/CODEOWNERS']
+const maxBytes = 1024 * 1024
+
+/** Files with owners, as the branch says before the push, change by merge requests only. */
+export const codeOwnersRule = onEach(async ({ name: ref, from, to }, { protections, way, ...facts }) => {
+  const name = branchName(ref)
+  if (name === undefined || from === null || to === null || way.merges) return undefined
+  if (!protections.covering('branch', name).some((rule) => rule.code_owner_approval_required)) return undefined
+  const objects = await facts.objects()
+  const [before, after] = await Promise.all([readCommit(objects, from), readCommit(objects, to)])
+  const owners = before && (await readCodeOwners(objects, before.oid))
+  if (!before || !after || !owners || owners.isEmpty) return undefined
+  const { files, truncated } = await changesBetweenTrees(objects, before.tree, after.tree)
+  const owned = files.some(({ oldPath, newPath }) => owners.owns(oldPath) || owners.owns(newPath))
+  return owned || truncated
+    ? 'Pushes to protected branches that contain changes to files that match CODEOWNERS are disabled for this project. Please submit these changes via a merge request.'
+    : undefined
+})
+
+async function readCodeOwners(objects: Repository, commit: Oid): Promise<CodeOwners | undefined> {
+  for (const place of places) {
+    const entry = await findEntry(objects, commit, place)
+    if (entry?.type !== 'blob') continue
+    // One that nobody can have read protects everything rather than nothing.
+    if ((entry.sizeBytes ?? 0) > maxBytes) return new CodeOwners('* @everybody')
+    const blob = await readBlob(objects, entry.oid, { maxBytes })
+    if (blob) return new CodeOwners(blob.content.toString('utf8'))
+  }
+  return undefined
+}

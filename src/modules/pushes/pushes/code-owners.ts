@@ -1,0 +1,44 @@
+import { compilePattern, matchesPath, type PathPattern } from '../../../git/path-pattern.ts'
+
+/** A line of a CODEOWNERS file that gives files to somebody, or (without owners) takes them from whoever had them. */
+type Entry = { readonly pattern: PathPattern; readonly owned: boolean }
+
+/** Beyond this nobody can mean it; what follows is left out. */
+const maxEntries = 10_000
+
+/** Which files have owners. Patterns are those of `.gitignore` without `!`; the last that matches counts. */
+export class CodeOwners {
+  readonly #entries: readonly Entry[]
+
+  constructor(text: string) {
+    this.#entries = text
+      .split('\n', maxEntries)
+      .flatMap((line) => parseLine(line) ?? [])
+      .reverse()
+  }
+
+  get isEmpty(): boolean {
+    return this.#entries.length === 0
+  }
+
+  owns(path: string): boolean {
+    const segments = path.split('/')
+    return this.#entries.find(({ pattern }) => matchesPath(pattern, segments))?.owned ?? false
+  }
+}
+
+/** `docs/ @ann ann@example.com`; blanks in a path stand behind a backslash. */
+function parseLine(line: string): Entry | undefined {
+  const words = line.trim().match(/(?:\\.|[^\s\\])+/g) ?? []
+  const [first, ...rest] = words
+  // A section heading is no pattern.
+  if (first === undefined || first.startsWith('#') || /^\^?\[[^\]]*\](\[\d+\])?$/.test(line.trim())) return undefined
+  const path = first.replace(/\\(.)/g, '$1')
+  const owned = rest.some((word) => word.includes('@'))
+  const anchored = path.startsWith('/')
+  const segments = path.split('/').filter((segment) => segment !== '')
+  return {
+    owned,
+    pattern: compilePattern([...(anchored ? [] : ['**']), ...segments, ...(path.endsWith('/') ? ['**', '*'] : [])]),
+  }
+}

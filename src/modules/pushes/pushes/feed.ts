@@ -1,0 +1,98 @@
+import type { Ctx } from '../../../api/ctx.ts'
+import type { FeedEntry, PushedRefs } from '../../../events/log.ts'
+import { type Commit, readCommit, titleOf } from '../../../git/commits.ts'
+import { countCommits } from '../../../git/history.ts'
+import type { Oid } from '../../../git/oid.ts'
+import type { RefChange } from '../../../git/ref-change.ts'
+import { branchName, branchRef, tagName } from '../../../git/ref-name.ts'
+import { readRef } from '../../../git/refs.ts'
+import type { Repository } from '../../../git/repository.ts'
+
+/** New commits are counted to here. */
+const countedCommits = 10_000
+const titleLength = 70
+
+/** A change of a branch or tag, as people call it. */
+type Named = {
+  readonly change: RefChange
+  readonly name: string
+  readonly type: PushedRefs['ref_type']
+  readonly action: PushedRefs['action']
+}
+
+/**
+ * What people are shown of a push: each branch and tag, or one line for branches (or tags) that were all created, moved or
+ * removed, when those are more than the setting says. Refs of other kinds show nothing. A walk of the new commits for each line.
+ */
+export async function feedOfPush(
+  ctx: Ctx,
+  repo: Repository,
+  defaultBranch: string | null,
+  moved: readonly RefChange[],
+): Promise<FeedEntry[]> {
+  const alike = Map.groupBy(moved.flatMap(named), ({ type, action }) => `${type} ${action}`)
+  const entries: FeedEntry[] = []
+  for (const changes of alike.values()) {
+    if (changes.length > ctx.settings.push_event_activities_limit) entries.push(together(changes))
+    else for (const one of changes) entries.push(await alone(repo, defaultBranch, one))
+  }
+  return entries
+}
+
+function named(change: RefChange): Named[] {
+  const branch = branchName(change.name)
+  const name = branch ?? tagName(change.name)
+  if (name === undefined) return []
+  const action = change.from === null ? 'created' : change.to === null ? 'removed' : 'pushed'
+  return [{ change, name, type: branch === undefined ? 'tag' : 'branch', action }]
+}
+
+const entry = (push: PushedRefs): FeedEntry => ({ action: 'pushed', code: true, push })
+
+const together = (changes: readonly Named[]): FeedEntry =>
+  entry({
+    commit_count: 0,
+    action: changes[0]!.action,
+    ref_type: changes[0]!.type,
+    commit_from: null,
+    commit_to: null,
+    ref: null,
+    commit_title: null,
+    ref_count: changes.length,
+  })
+
+async function alone(
+  repo: Repository,
+  defaultBranch: string | null,
+  { change: { from, to }, name, type, action }: Named,
+): Promise<FeedEntry> {
+  const commit = to === null || type === 'tag' ? undefined : await readCommit(repo, to)
+  const known = from ?? (name === defaultBranch ? undefined : await tipOf(repo, defaultBranch))
+  return entry({
+    commit_count: commit ? await countNew(repo, commit, known) : 0,
+    action,
+    ref_type: type,
+    commit_from: from,
+    commit_to: to,
+    ref: name,
+    commit_title: commit ? shortened(titleOf(commit.message)) : null,
+    ref_count: null,
+  })
+}
+
+/** How many commits came with a tip, given one from which everything was there. */
+async function countNew(repo: Repository, tip: Commit, known: Oid | undefined): Promise<number> {
+  if (tip.parents.length === 1 && tip.parents[0] === known) return 1
+  return countCommits(repo, { from: [tip.oid], ...(known && { excluding: [known] }) }, { atMost: countedCommits })
+}
+
+async function tipOf(repo: Repository, branch: string | null): Promise<Oid | undefined> {
+  const ref = branch === null ? undefined : branchRef(branch)
+  return ref && (await readRef(repo, ref))
+}
+
+/** By characters rather than code units, so that none is cut in two. */
+function shortened(title: string): string {
+  const characters = [...title.slice(0, 2 * titleLength + 2)]
+  return characters.length > titleLength ? `${characters.slice(0, titleLength - 3).join('')}...` : title
+}

@@ -1,0 +1,24 @@
+import type { Ctx } from '../../../api/ctx.ts'
+import { writeCommit, writeObject, writeTree } from '../../../git/objects.ts'
+import { branchRef } from '../../../git/ref-name.ts'
+import { invalidFields } from '../../../kernel/failure.ts'
+import { callerSignature } from '../../accounts/index.ts'
+import { initialBranch, type Located, openForWriting } from '../../projects/index.ts'
+import { moveRefs } from './move-refs.ts'
+
+/** The commit that a new project may begin with: a README that names and describes it. */
+export async function commitReadme(
+  ctx: Ctx,
+  project: Located & { name: string; description: string | null },
+  branch: string = initialBranch,
+): Promise<void> {
+  const name = branchRef(branch)
+  if (!name) throw invalidFields({ default_branch: ['is invalid'] })
+  const repo = await openForWriting(ctx, { ...project, default_branch: branch })
+  const text = `# ${project.name}\n\n${project.description ?? ''}`
+  const blob = await writeObject(repo, 'blob', Buffer.from(text))
+  const tree = await writeTree(repo, [{ mode: '100644', name: 'README.md', oid: blob }])
+  const who = callerSignature(ctx)
+  const to = await writeCommit(repo, { tree, parents: [], author: who, committer: who, message: 'Initial commit' })
+  await moveRefs(ctx, project.id, repo, [{ name, from: null, to }])
+}

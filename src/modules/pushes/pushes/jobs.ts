@@ -1,0 +1,52 @@
+import { Type } from 'typebox'
+import type { Ctx } from '../../../api/ctx.ts'
+import { packRefs, writeCommitGraph } from '../../../git/maintenance.ts'
+import { countLooseRefs } from '../../../git/ref-files.ts'
+import { enqueue, job } from '../../../jobs/job.ts'
+import {
+  findProject,
+  housekeepingDueIn,
+  housekeepWhenDue,
+  openRepository,
+  repositoryRefreshDue,
+} from '../../projects/index.ts'
+import { saveRepositoryFacts } from './queries.ts'
+import { repositoryFacts } from './repository-facts.ts'
+
+/** More files of refs than this make lists of them slow. */
+const looseRefs = 500
+
+/** Packs a repository when enough pushes have come. */
+export const housekeepAfterPushes = job({
+  name: 'housekeep_after_pushes',
+  input: Type.Object({ projectId: Type.Integer() }),
+  key: ({ projectId }) => `housekeep_after_pushes:${projectId}`,
+  queue: ({ projectId }) => `repository:${projectId}`,
+  attempts: 5,
+  async run({ projectId }, ctx) {
+    const project = await findProject(ctx.db, null, projectId)
+    if (!project) return
+    await housekeepWhenDue(ctx, projectId, openRepository(ctx, project))
+    await planHousekeeping(ctx, projectId)
+  },
+})
+
+async function planHousekeeping(ctx: Ctx, projectId: number): Promise<void> {
+  const dueMs = await housekeepingDueIn(ctx, projectId)
+  if (dueMs !== undefined) await ctx.transaction((tx) => enqueue(tx, housekeepAfterPushes, { projectId }, dueMs))
+}
+
+/** After pushes: keeps the commit-graph fresh and counts what records show. */
+export const refreshRepository = job({
+  ...repositoryRefreshDue,
+  async run({ projectId }, ctx) {
+    const project = await findProject(ctx.db, null, projectId)
+    if (!project) return
+    const repo = openRepository(ctx, project)
+    if (!(await repo.exists())) return
+    if ((await countLooseRefs(repo)) > looseRefs) await packRefs(repo)
+    await writeCommitGraph(repo)
+    await saveRepositoryFacts(ctx.db, projectId, await repositoryFacts(repo, project.default_branch))
+    await planHousekeeping(ctx, projectId)
+  },
+})

@@ -1,0 +1,79 @@
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { describe, expect } from 'vitest'
+import { git, temporaryFolder, test, unique } from '../../../../test/world.ts'
+import { parsePointer } from '../../../git/pointers.ts'
+import { oidOf, upload } from '../large-files/testing.ts'
+
+const pointer = (content: string) =>
+  `version https://git-lfs.github.com/spec/v1\noid sha256:${oidOf(content)}\nsize ${content.length}\n`
+
+const refusal = /LFS objects are missing\. Ensure LFS is properly set up or try a manual "git lfs push --all"\./
+
+describe('a push that points to large files', () => {
+  test('waits for the files, wherever in its history they are', async ({ world }) => {
+    await using folder = await temporaryFolder()
+    const project = await world.project()
+    const work = folder.path
+    const url = world.remote(project, world.root)
+    const content = unique('large')
+    await git(work, 'init', '-q', '-b', 'main')
+    await writeFile(join(work, 'large.bin'), pointer(content))
+    await git(work, 'add', '.')
+    await git(work, 'commit', '-qm', 'Point')
+    await git(work, 'rm', '-q', 'large.bin')
+    await git(work, 'commit', '-qm', 'Point no more')
+
+    await expect(git(work, 'push', '-q', url, 'main')).rejects.toThrow(refusal)
+    expect(await git(work, 'ls-remote', url)).toBe('')
+    const other = await world.project()
+    await upload(world.root, other, content)
+    await expect(git(work, 'push', '-q', url, 'main')).rejects.toThrow(refusal)
+    await upload(world.root, project, content)
+    await git(work, 'push', '-q', url, 'main')
+    // What is there is not looked at again.
+    await world.rows('delete from large_files where project_id = $1', [project.id])
+    await git(work, 'push', '-q', url, 'main~1:refs/heads/again')
+    await git(work, 'push', '-q', url, ':again')
+  })
+
+  test('is let through where large files are switched off', async ({ world }) => {
+    await using folder = await temporaryFolder()
+    const project = await world.project({ lfs_enabled: false })
+    await git(folder.path, 'init', '-q', '-b', 'main')
+    await writeFile(join(folder.path, 'large.bin'), pointer(unique('large')))
+    await git(folder.path, 'add', '.')
+    await git(folder.path, 'commit', '-qm', 'Point')
+    await git(folder.path, 'push', '-q', world.remote(project, world.root), 'main')
+  })
+
+  test('is found among thousands of small files', async ({ world }) => {
+    await using folder = await temporaryFolder()
+    const project = await world.project()
+    await git(folder.path, 'init', '-q', '-b', 'main')
+    await Promise.all(
+      Array.from({ length: 1200 }, (_, n) =>
+        writeFile(join(folder.path, `${n}`), n === 700 ? pointer(unique('large')) : `small ${n}\n`),
+      ),
+    )
+    await git(folder.path, 'add', '.')
+    await git(folder.path, 'commit', '-qm', 'Many')
+    await expect(git(folder.path, 'push', '-q', world.remote(project, world.root), 'main')).rejects.toThrow(refusal)
+  })
+})
+
+describe('a pointer', () => {
+  test.for([
+    [`version https://git-lfs.github.com/spec/v1\noid sha256:${'a'.repeat(64)}\nsize 12\n`, 'a'.repeat(64)],
+    [
+      `version https://git-lfs.github.com/spec/v1\next-0-x sha256:b\noid sha256:${'a'.repeat(64)}\nsize 12\n`,
+      'a'.repeat(64),
+    ],
+    [`version https://git-lfs.github.com/spec/v1\noid sha256:${'A'.repeat(64)}\nsize 12\n`, undefined],
+    [`version https://git-lfs.github.com/spec/v1\noid sha256:${'a'.repeat(64)}\n`, undefined],
+    [`oid sha256:${'a'.repeat(64)}\nsize 12\n`, undefined],
+    ['', undefined],
+  ])('%j names %s', ([text, oid]) => {
+    expect(parsePointer(text!)?.oid).toBe(oid)
+  })
+})

@@ -1,0 +1,24 @@
+import type { Digest } from '../../../blobs/blob-store.ts'
+import { newPointers } from '../../../git/pointers.ts'
+import { sizesOf } from '../large-files/service.ts'
+import { openStorage } from '../large-files/storage.ts'
+import type { PushRule } from './rule.ts'
+
+/**
+ * Commits that point to large files come after the files. Looks at what git sent, at the cost of a process. Not at what the
+ * API writes, where that would cost more than the commit: it stores large files itself, and who writes a pointer there by
+ * hand harms nobody but his readers.
+ */
+export const largeFilesRule: PushRule = async ({ ctx, project, way, changes, objects }) => {
+  const tips = changes.flatMap(({ to }) => to ?? [])
+  if ((way.door !== 'http' && way.door !== 'ssh') || tips.length === 0 || !ctx.settings.lfs_enabled) return undefined
+  const storage = await openStorage(ctx, project)
+  if (!storage.enabled) return undefined
+  for await (const pointers of newPointers(await objects(), tips)) {
+    const oids = pointers.map(({ oid }) => oid as Digest)
+    const known = oids.length === 0 ? undefined : await sizesOf(ctx, storage, oids)
+    if (known && oids.some((oid) => !known.has(oid)))
+      return 'LFS objects are missing. Ensure LFS is properly set up or try a manual "git lfs push --all".'
+  }
+  return undefined
+}

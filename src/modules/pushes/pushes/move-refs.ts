@@ -1,0 +1,58 @@
+import type { Ctx } from '../../../api/ctx.ts'
+import type { RefChange } from '../../../git/ref-change.ts'
+import { updateRefs } from '../../../git/refs.ts'
+import type { Repository } from '../../../git/repository.ts'
+import { type Failure, forbidden } from '../../../kernel/failure.ts'
+import { decide } from './decide.ts'
+import { conclude, drop, intend, settle } from './journal.ts'
+import type { Way } from './rule.ts'
+
+export type MoveOptions = Partial<Way> & {
+  /** What a refusal with this reason becomes. Default: a `forbidden` failure. */
+  readonly refusal?: (reason: string) => Failure
+  /** Stores the objects that the changes bring, while the verdict is found and the intent written. Default: they are there. */
+  readonly store?: () => Promise<void>
+}
+
+/**
+ * Moves refs of a project for the caller, all or none, with the same verdict, journal and consequences as a push. `stale` when a
+ * ref is not where `from` says: nothing has moved. A refusal is a `forbidden` failure with the reason, or what `refusal` makes
+ * of it.
+ */
+export async function moveRefs(
+  ctx: Ctx,
+  projectId: number,
+  repo: Repository,
+  changes: readonly RefChange[],
+  { door = 'api', refusal = forbidden, store = async () => {}, ...way }: MoveOptions = {},
+): Promise<'moved' | 'stale'> {
+  const push = { projectId, actorId: ctx.actor?.id ?? null, door, options: [], changes }
+  const stored = store()
+  const objects = () => stored.then(() => repo)
+  // Neither is left to itself when the other fails.
+  const [intent, storing] = await Promise.allSettled([
+    decide(ctx, projectId, changes, objects, { door, ...way }).then(async (verdict) => {
+      if (verdict.refused !== undefined) throw refusal(verdict.refused)
+      return { id: await intend(ctx, push), main: verdict.project.default_branch }
+    }),
+    stored,
+  ])
+  if (intent.status === 'rejected') throw intent.reason
+  const { id, main } = intent.value
+  if (storing.status === 'rejected') {
+    await drop(ctx, id)
+    throw storing.reason
+  }
+  let outcome: 'moved' | 'stale' | undefined
+  try {
+    outcome = await updateRefs(
+      repo,
+      changes.map(({ name, from, to }) => ({ name, from: from ?? 'absent', to })),
+    )
+    return outcome
+  } finally {
+    // What was stale moved nothing, even where a ref happens to be what was wanted. Without an outcome the refs tell.
+    if (outcome === 'moved') await conclude(ctx, repo, { id, ...push }, main)
+    else await (outcome === 'stale' ? drop(ctx, id) : settle(ctx, id))
+  }
+}

@@ -1,0 +1,313 @@
+import { mkdir, rmdir, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { describe, expect } from 'vitest'
+import { contextFor } from '../../../../test/contexts.ts'
+import { git, type TestProject, temporaryFolder, test, type World } from '../../../../test/world.ts'
+import type { Oid } from '../../../git/oid.ts'
+import type { RefName } from '../../../git/ref-name.ts'
+import { TestRepository } from '../../../git/testing.ts'
+import { loadProject } from '../../projects/projects/subject.ts'
+import { openForWriting, openRepository } from '../../projects/repositories/open.ts'
+import { decide } from './decide.ts'
+import { refreshRepository } from './jobs.ts'
+import { conclude, intend, settle } from './journal.ts'
+import { moveRefs } from './move-refs.ts'
+import { recoverPushes } from './recovery.ts'
+
+const ref = (name: string) => name as RefName
+const oid = (digit: string) => digit.repeat(40) as Oid
+
+/** Commits these files on `branch` and pushes it; resolves with the commit. */
+async function push(world: World, project: TestProject, files: Record<string, string>, branch = 'main'): Promise<Oid> {
+  await using folder = await temporaryFolder()
+  await git(folder.path, 'init', '-q', '-b', branch)
+  for (const [name, content] of Object.entries(files)) {
+    await mkdir(join(folder.path, name, '..'), { recursive: true })
+    await writeFile(join(folder.path, name), content)
+  }
+  await git(folder.path, 'add', '.')
+  await git(folder.path, 'commit', '-qm', 'Files')
+  await git(folder.path, 'push', '-q', world.remote(project, world.root), branch)
+  return (await git(folder.path, 'rev-parse', 'HEAD')) as Oid
+}
+
+describe('the verdict on a push', () => {
+  test.for([
+    { sentence: 'a branch may be made', name: 'refs/heads/next', from: null, to: oid('1'), text: undefined },
+    { sentence: 'another branch may go', name: 'refs/heads/next', from: oid('1'), to: null, text: undefined },
+    {
+      sentence: 'the default branch may not go',
+      name: 'refs/heads/main',
+      from: oid('1'),
+      to: null,
+      text: 'The default branch of a project cannot be deleted.',
+    },
+    {
+      sentence: 'a branch may not look like a commit',
+      name: `refs/heads/${'a'.repeat(40)}`,
+      from: null,
+      to: oid('1'),
+      text: 'You cannot create a branch with a 40-character hexadecimal branch name.',
+    },
+    {
+      sentence: 'one that does may go',
+      name: `refs/heads/${'a'.repeat(40)}`,
+      from: oid('1'),
+      to: null,
+      text: undefined,
+    },
+    {
+      sentence: 'hidden refs are not to be changed',
+      name: 'refs/keep-around/1',
+      from: null,
+      to: oid('1'),
+      text: expect.stringContaining('is not yours to change'),
+    },
+  ])('$sentence', async ({ name, from, to, text }, { world }) => {
+    const project = await world.project()
+    await world.rows(`update projects set default_branch = 'main' where id = $1`, [project.id])
+    const ctx = await contextFor(world, world.root)
+    const found = (await loadProject(String(project.id), ctx))!
+    const harmless = { name: ref('refs/heads/other'), from: null, to: oid('2') }
+    const { refused } = await decide(
+      ctx,
+      project.id,
+      [harmless, { name: ref(name), from, to }],
+      async () => openRepository(ctx, found),
+      {
+        door: 'http',
+      },
+    )
+    expect(refused).toEqual(text)
+  })
+
+  test('goes by the rights at that moment', async ({ world }) => {
+    const ann = await world.user()
+    const project = await world.project({ members: [[ann, 'developer']] })
+    const ctx = await contextFor(world, ann)
+    const subject = (await loadProject(String(project.id), ctx))!
+    const repo = async () => openRepository(ctx, subject)
+    await world.rows(`update projects set default_branch = 'main' where id = $1`, [project.id])
+    const changes = [{ name: ref('refs/heads/x'), from: null, to: oid('1') }]
+    const verdict = async () => (await decide(ctx, project.id, changes, repo, { door: 'http' })).refused
+    expect(await verdict()).toBeUndefined()
+    await world.root.put(`/projects/${project.id}/members/${ann.id}`, { access_level: 20 })
+    const refused = 'You are not allowed to push code to this project.'
+    expect(await verdict()).toBe(refused)
+    await world.root.put(`/projects/${project.id}/members/${ann.id}`, { access_level: 30 })
+    await world.archive(project)
+    expect(await verdict()).toBe(refused)
+    await world.root.delete(`/projects/${project.id}/members/${ann.id}`)
+    expect(await verdict()).toBe(refused)
+  })
+})
+
+describe('settling a push', () => {
+  const events = (world: World, project: TestProject) =>
+    world.rows(`select payload from events where project_id = $1 and kind = 'pushed' order by id`, [project.id])
+
+  test('marks what moved, tells it once, and drops what did not', async ({ world }) => {
+    const project = await world.project()
+    const head = await push(world, project, { a: 'a' })
+    const ctx = await contextFor(world, world.root)
+    const before = (await events(world, project)).length
+    const intended = await intend(ctx, {
+      projectId: project.id,
+      actorId: 1,
+      door: 'api',
+      options: [],
+      changes: [
+        { name: ref('refs/heads/main'), from: null, to: head },
+        { name: ref('refs/heads/never'), from: null, to: oid('1') },
+      ],
+    })
+    expect((await settle(ctx, intended)).map(({ name }) => name)).toEqual(['refs/heads/main'])
+    expect(await settle(ctx, intended)).toEqual([])
+    const told = (await events(world, project)).slice(before)
+    expect(told).toMatchObject([
+      { payload: { door: 'api', ref_count: 1, refs: [{ name: 'refs/heads/main', from: null, to: head }] } },
+    ])
+    const moved = await world.rows(
+      `select convert_from(ref, 'UTF8') as name, moved from ref_changes where push_id = $1 order by 1`,
+      [intended],
+    )
+    expect(moved).toEqual([
+      { name: 'refs/heads/main', moved: true },
+      { name: 'refs/heads/never', moved: false },
+    ])
+  })
+
+  test.for(['main', 'another'])(
+    'by who moved the refs himself tells it once, whatever became the default branch: he knows %s',
+    async (known, { world }) => {
+      const project = await world.project()
+      const head = await push(world, project, { a: 'a' })
+      const ctx = await contextFor(world, world.root)
+      const repo = openRepository(ctx, (await loadProject(String(project.id), ctx))!)
+      const before = (await events(world, project)).length
+      await git(repo.gitDir, 'update-ref', 'refs/heads/x', head)
+      const changes = [{ name: ref('refs/heads/x'), from: null, to: head }]
+      const wish = { projectId: project.id, actorId: 1, door: 'api', options: [], changes } as const
+      const id = await intend(ctx, wish)
+      await conclude(ctx, repo, { id, ...wish }, known)
+      await conclude(ctx, repo, { id, ...wish }, known)
+      expect((await events(world, project)).slice(before)).toMatchObject([{ payload: { push_id: id, ref_count: 1 } }])
+    },
+  )
+
+  test('one that cannot be settled holds up no other, and is tried again', async ({ world }) => {
+    const ctx = await contextFor(world, world.root)
+    const [broken, sound] = [await world.project(), await world.project()]
+    const begun: number[] = []
+    for (const project of [broken, sound]) {
+      await push(world, project, { a: 'a' })
+      const changes = [{ name: ref('refs/heads/x'), from: null, to: oid('1') }]
+      begun.push(await intend(ctx, { projectId: project.id, actorId: 1, door: 'http', options: [], changes }))
+    }
+    const states = async () => {
+      const rows = await world.rows('select state from pushes where id = any($1) order by id', [begun])
+      return rows.map(({ state }) => state)
+    }
+    const dir = openRepository(ctx, (await loadProject(String(broken.id), ctx))!).gitDir
+    await mkdir(join(dir, 'packed-refs'))
+    await recoverPushes(ctx, 0)
+    expect(await states()).toEqual(['intended', 'dropped'])
+    await rmdir(join(dir, 'packed-refs'))
+    await recoverPushes(ctx, 0)
+    expect(await states()).toEqual(['dropped', 'dropped'])
+  })
+
+  test('of a branch that nobody could name leaves the project without a default one', async ({ world }) => {
+    const project = await world.project()
+    const ctx = await contextFor(world, world.root)
+    const repo = await openForWriting(ctx, (await loadProject(String(project.id), ctx))!)
+    const to = new TestRepository(repo).commit({ a: 'a' }, { branch: '-x' })
+    const changes = [{ name: ref('refs/heads/-x'), from: null, to }]
+    const intended = await intend(ctx, { projectId: project.id, actorId: 1, door: 'http', options: [], changes })
+    expect(await settle(ctx, intended)).toHaveLength(1)
+    expect((await world.root.get(`/projects/${project.id}`)).json.default_branch).toBeNull()
+  })
+
+  test('of which nothing moved says nothing', async ({ world }) => {
+    const project = await world.project()
+    const ctx = await contextFor(world, world.root)
+    const changes = [{ name: ref('refs/heads/x'), from: null, to: oid('1') }]
+    const intended = await intend(ctx, { projectId: project.id, actorId: 1, door: 'http', options: [], changes })
+    expect(await settle(ctx, intended)).toEqual([])
+    expect(await events(world, project)).toEqual([])
+    expect(await world.rows('select state from pushes where id = $1', [intended])).toEqual([{ state: 'dropped' }])
+  })
+
+  test('of refs that somebody else had already moved there tells nothing, since nothing moved', async ({ world }) => {
+    const project = await world.project()
+    const head = await push(world, project, { a: 'a' })
+    const ctx = await contextFor(world, world.root)
+    const repo = openRepository(ctx, (await loadProject(String(project.id), ctx))!)
+    const before = await events(world, project)
+    const again = { name: ref('refs/heads/main'), from: null, to: head }
+    expect(await moveRefs(ctx, project.id, repo, [again])).toBe('stale')
+    expect(await events(world, project)).toEqual(before)
+  })
+
+  test('makes the first branch the default one, and later ones not', async ({ world }) => {
+    const project = await world.project()
+    const branch = async () => (await world.root.get(`/projects/${project.id}`)).json.default_branch
+    await push(world, project, { a: 'a' }, 'trunk')
+    expect(await branch()).toBe('trunk')
+    await push(world, project, { a: 'a' }, 'master')
+    expect(await branch()).toBe('trunk')
+  })
+})
+
+const mit = `MIT License
+
+Copyright (c) 2020 Somebody
+
+Permission is hereby granted, free of charge, to any person obtaining a copy of this software and associated documentation files (the "Software"), to deal in the Software without restriction, including without limitation the rights to use, copy, modify, merge, publish, distribute, sublicense, and/or sell copies of the Software, and to permit persons to whom the Software is furnished to do so, subject to the following conditions:
+
+The above copyright notice and this permission notice shall be included in all copies or substantial portions of the Software.
+
+THE SOFTWARE IS PROVIDED "AS IS", WITHOUT WARRANTY OF ANY KIND, EXPRESS OR IMPLIED, INCLUDING BUT NOT LIMITED TO THE WARRANTIES OF MERCHANTABILITY, FITNESS FOR A PARTICULAR PURPOSE AND NONINFRINGEMENT. IN NO EVENT SHALL THE AUTHORS OR COPYRIGHT HOLDERS BE LIABLE FOR ANY CLAIM, DAMAGES OR OTHER LIABILITY, WHETHER IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE USE OR OTHER DEALINGS IN THE SOFTWARE.
+`
+
+describe('README and licence', () => {
+  test('are shown from the answer to a commit, a push or another default branch on', async ({ world }) => {
+    const project = await world.project({ initialize_with_readme: true })
+    const { json: made } = await world.root.get(`/projects/${project.id}`)
+    expect(made).toMatchObject({ readme_url: expect.stringMatching(/\/-\/blob\/master\/README\.md$/) })
+    const shown = async () => (await world.root.get(`/projects/${project.id}?license=true`)).json
+    const commit = { branch: 'master', commit_message: 'Say how it may be used', content: 'As you like.' }
+    await world.root.post(`/projects/${project.id}/repository/files/LICENCE.txt`, commit)
+    expect(await shown()).toMatchObject({
+      license_url: expect.stringMatching(/\/-\/blob\/master\/LICENCE\.txt$/),
+      license: { key: 'other' },
+    })
+
+    await push(world, project, { 'readme.rst': 'Next', COPYING: mit }, 'next')
+    expect(await shown()).toMatchObject({ readme_url: expect.stringMatching(/master\/README\.md$/) })
+    await world.root.put(`/projects/${project.id}`, { default_branch: 'next' })
+    expect(await shown()).toMatchObject({
+      readme_url: expect.stringMatching(/\/-\/blob\/next\/readme\.rst$/),
+      license: { key: 'mit' },
+    })
+  })
+
+  test('and its commits are counted anew when another branch is the default one', async ({ world }) => {
+    const project = await world.project({ initialize_with_readme: true })
+    await push(world, project, { 'a.rb': 'puts 1' }, 'next')
+    await world.rows('delete from graphile_worker._private_jobs where key like $1', [`%:${project.id}`])
+    await world.root.put(`/projects/${project.id}`, { default_branch: 'next' })
+    const jobs = await world.rows('select key from graphile_worker.jobs order by key')
+    expect(jobs.map(({ key }) => key)).toEqual(
+      expect.arrayContaining([`refresh_languages:${project.id}`, `refresh_repository:${project.id}`]),
+    )
+  })
+})
+
+describe('the job after a push', () => {
+  const refreshed = async (world: World, project: TestProject) => {
+    await refreshRepository.run({ projectId: project.id }, await contextFor(world, null))
+    return (await world.root.get(`/projects/${project.id}?statistics=true&license=true`)).json
+  }
+
+  test('finds README and licence at the root, and counts', async ({ world }) => {
+    const project = await world.project()
+    await push(world, project, { readme: 'plain', 'README.md': '# Hi', LICENSE: mit, 'docs/README.md': 'no' })
+    const web = `${world.origin}/${project.full_path}/-/blob/main`
+    expect(await refreshed(world, project)).toMatchObject({
+      readme_url: `${web}/README.md`,
+      license_url: `${web}/LICENSE`,
+      license: { key: 'mit', name: 'MIT License', html_url: expect.any(String), source_url: expect.anything() },
+      statistics: { commit_count: 1, repository_size: expect.any(Number) },
+    })
+    const { json } = await world.root.get(`/projects/${project.id}`)
+    expect(json).not.toHaveProperty('license')
+  })
+
+  test('has nothing to show without them, and another licence is other', async ({ world }) => {
+    const [bare, own] = [await world.project(), await world.project()]
+    await push(world, bare, { 'src/a': 'a' })
+    expect(await refreshed(world, bare)).toMatchObject({ readme_url: null, license_url: null, license: null })
+    await push(world, own, { 'COPYING.txt': 'Do as you like, but be kind.' })
+    expect(await refreshed(world, own)).toMatchObject({ license: { key: 'other', name: 'Other' } })
+  })
+
+  test('finds a licence by its whole name, and takes one that is far too long for another', async ({ world }) => {
+    const [near, long] = [await world.project(), await world.project()]
+    await push(world, near, { 'license-checker.js': mit, 'licenses.json': '{}' })
+    expect(await refreshed(world, near)).toMatchObject({ license_url: null, license: null })
+    await push(world, long, { LICENSE: mit.repeat(300), 'README.md': 'Hi' })
+    expect(await refreshed(world, long)).toMatchObject({
+      readme_url: expect.stringContaining('README.md'),
+      license_url: expect.stringContaining('LICENSE'),
+      license: { key: 'other' },
+      statistics: { commit_count: 1 },
+    })
+  })
+
+  test('does no harm to an empty project or one that is gone', async ({ world }) => {
+    const project = await world.project()
+    expect(await refreshed(world, project)).toMatchObject({ empty_repo: true, statistics: { commit_count: 0 } })
+    await refreshRepository.run({ projectId: 2147483647 }, await contextFor(world, null))
+  })
+})

@@ -1,0 +1,20 @@
+import type { Ctx } from '../../../api/ctx.ts'
+import { planOffers } from '../../../kernel/plan.ts'
+import { storedBytes } from './queries.ts'
+import type { PushRule } from './rule.ts'
+
+const mebibyte = 1024 * 1024
+
+/** Why a repository grows no more, if it has reached the limit of the installation. */
+export async function sizeComplaint(ctx: Ctx, projectId: number): Promise<string | undefined> {
+  const limit = ctx.settings.repository_size_limit
+  if (limit === 0 || !planOffers(ctx.plan, 'premium')) return undefined
+  const over = (await storedBytes(ctx.db, projectId)) / mebibyte - limit
+  return over < 0
+    ? undefined
+    : `Your push has been rejected, because this repository has exceeded its size limit of ${limit} MB by ${over.toFixed(2)} MB. Please contact your Stithy administrator for more information.`
+}
+
+/** What only deletes refs passes. */
+export const sizeLimitRule: PushRule = async ({ ctx, project, changes }) =>
+  changes.every(({ to }) => to === null) ? undefined : sizeComplaint(ctx, project.id)

@@ -1,0 +1,31 @@
+import type { ArchiveFormat } from '../../../git/archive.ts'
+import type { Oid } from '../../../git/oid.ts'
+
+/** What a caller may write after `archive.`, and what he gets. */
+export const archiveSuffixes = {
+  'tar.gz': 'tar.gz',
+  gz: 'tar.gz',
+  tgz: 'tar.gz',
+  'tar.bz2': 'tar.bz2',
+  tbz: 'tar.bz2',
+  tbz2: 'tar.bz2',
+  tb2: 'tar.bz2',
+  bz2: 'tar.bz2',
+  tar: 'tar',
+  zip: 'zip',
+} as const satisfies Record<string, ArchiveFormat>
+
+export type ArchiveSuffix = keyof typeof archiveSuffixes
+
+export const suffixes = Object.keys(archiveSuffixes) as readonly ArchiveSuffix[]
+
+/**
+ * The name of the directory within an archive and, with its suffix, of the file: `<project>-<ref>-<commit>[-<path>]`, the
+ * ref as the caller wrote it, with `-` for each `/`.
+ */
+export const archiveName = (project: string, ref: string, commit: Oid, path: string | undefined): string =>
+  [project, ref, commit, ...(path === undefined ? [] : [path])].join('-').replaceAll('/', '-')
+
+/** What lets every client save the file rather than look into it. */
+export const contentTypeOf = (format: ArchiveFormat): string =>
+  format === 'zip' ? 'application/zip' : 'application/octet-stream'

@@ -1,0 +1,44 @@
+import { endpoint, raw } from '../../../api/endpoint.ts'
+import { FilePath, OneOf, Optional, Params, Text } from '../../../api/params/types.ts'
+import { project } from '../../projects/index.ts'
+import { maxPathLength } from '../commits/path-length.ts'
+import { suffixes } from './names.ts'
+import { archiveBody } from './service.ts'
+
+const which = {
+  sha: Optional(Text({ description: 'Branch, tag or commit; the default branch without' })),
+  path: Optional(FilePath({ maxLength: maxPathLength, description: 'Only this file or directory' })),
+}
+
+const headers = { 'Content-Disposition': 'Name of the file: project, ref and commit' }
+
+export const archiveRoutes = [
+  endpoint({
+    method: 'GET',
+    path: '/projects/:id/repository/archive',
+    summary: 'The files of a commit as an archive',
+    subject: project,
+    allow: 'read_code',
+    params: Params({
+      ...which,
+      format: OneOf(suffixes, { default: 'tar.gz', description: 'Kind of archive, also as suffix of the path' }),
+    }),
+    headers,
+    returns: raw('application/octet-stream'),
+    handle: ({ subject, params, ctx, reply, head }) =>
+      archiveBody(ctx, subject, { ...params, suffix: params.format }, { reply, head }),
+  }),
+
+  endpoint({
+    method: 'GET',
+    path: '/projects/:id/repository/archive.:format',
+    summary: 'The files of a commit as an archive of the kind that the suffix names',
+    subject: project,
+    allow: 'read_code',
+    params: Params({ ...which, format: OneOf(suffixes, { description: 'Kind of archive' }) }),
+    headers,
+    returns: raw('application/octet-stream'),
+    handle: ({ subject, params, ctx, reply, head }) =>
+      archiveBody(ctx, subject, { ...params, suffix: params.format }, { reply, head }),
+  }),
+]

@@ -1,0 +1,362 @@
+import { describe, expect } from 'vitest'
+import { allScopes, git, temporaryFolder, test, unique } from '../../../../test/world.ts'
+import { hostileRefs, storedProject } from '../commits/testing.ts'
+import { deleteMergedBranches } from './jobs.ts'
+
+const branchesOf = (id: number) => `/projects/${id}/repository/branches`
+const at = (id: number, name: string) => `${branchesOf(id)}/${encodeURIComponent(name)}`
+
+describe('GET branches', () => {
+  test('a record has the whole commit and what the caller may', async ({ world }) => {
+    const ann = await world.user()
+    const { id, full_path, repository } = await storedProject(world, { members: [[ann, 'developer']] })
+    const oid = repository.commit({ 'a.txt': 'a' }, { message: 'First line\n\nMore\n' })
+    expect((await ann.get(branchesOf(id))).json).toEqual([
+      {
+        name: 'main',
+        commit: {
+          ...(await ann.get(`/projects/${id}/repository/commits/${oid}?stats=false`)).json,
+          project_id: undefined,
+          status: undefined,
+          last_pipeline: undefined,
+        },
+        merged: false,
+        protected: false,
+        default: true,
+        developers_can_push: false,
+        developers_can_merge: false,
+        can_push: true,
+        web_url: `${world.config.externalUrl}/${full_path}/-/tree/main`,
+      },
+    ])
+    expect((await world.anonymous.get(at(id, 'main'))).json).toMatchObject({ can_push: false })
+  })
+
+  test('an empty repository has none', async ({ world }) => {
+    const project = await world.project()
+    expect(await world.root.get(branchesOf(project.id))).toMatchObject({
+      status: 200,
+      json: [],
+      headers: { 'x-total': '0' },
+    })
+    expect(await world.root.get(at(project.id, 'main'))).toMatchObject({ status: 404 })
+  })
+
+  test.for([
+    ['', ['Fix-1', 'feature/a', 'feature/b', 'fix', 'main', 'prefix'], 'all, by name'],
+    ['?search=fix', ['fix', 'Fix-1', 'prefix'], 'a part in any case, the very name first'],
+    ['?search=^fix', ['Fix-1', 'fix'], 'the beginning'],
+    ['?search=fix$', ['fix', 'prefix'], 'the end'],
+    ['?search=^fix$', ['fix'], 'both'],
+    ['?search=/', ['feature/a', 'feature/b'], 'a slash'],
+    ['?search=.*', [], 'no patterns'],
+    ['?search=(a%2B)%2B$', [], 'of no kind'],
+    ['?search=%25', [], 'a percent sign is one'],
+    ['?search=', ['Fix-1', 'feature/a', 'feature/b', 'fix', 'main', 'prefix'], 'an empty search is none'],
+    ['?sort=updated_desc&per_page=2', ['fix', 'prefix'], 'newest commit first'],
+    ['?sort=updated_asc&per_page=2', ['main', 'Fix-1'], 'oldest commit first'],
+  ] as const)('%s finds %s: %s', async ([query, names], { world }) => {
+    const { id, repository } = await storedProject(world)
+    for (const branch of ['main', 'Fix-1', 'feature/a', 'feature/b', 'prefix', 'fix'])
+      repository.commit({ a: branch }, { branch })
+    const found = await world.root.get(branchesOf(id) + query)
+    expect(found.json.map(({ name }: { name: string }) => name)).toEqual(names)
+  })
+
+  test('pages by number and by keyset are the same list', async ({ world }) => {
+    const { id, repository } = await storedProject(world)
+    const names = ['main', ...Array.from({ length: 7 }, (_, n) => `b${n}`)]
+    for (const branch of names) repository.commit({ a: branch }, { branch })
+    const second = await world.root.get(`${branchesOf(id)}?per_page=3&page=2`)
+    expect(second.headers).toMatchObject({ 'x-total': '8', 'x-total-pages': '3', 'x-next-page': '3' })
+    const seen: string[] = []
+    let path: string | undefined = `${branchesOf(id)}?pagination=keyset&per_page=3&search=^`
+    while (path) {
+      const got = await world.root.get(path)
+      expect(got.status).toBe(200)
+      seen.push(...got.json.map(({ name }: { name: string }) => name))
+      path = /<([^>]+)>; rel="next"/.exec(got.headers['link'] ?? '')?.[1]?.split('/api/v4')[1]
+    }
+    expect(seen).toEqual(names.toSorted())
+    expect(await world.root.get(`${branchesOf(id)}?pagination=keyset&page_token=nothing`)).toMatchObject({
+      status: 400,
+      json: { error: 'Invalid page token: nothing' },
+    })
+  })
+
+  test('merged is what the default branch has, and is not at', async ({ world }) => {
+    const { id, repository } = await storedProject(world)
+    const first = repository.commit({ a: '1' })
+    repository.commit({ a: '2' })
+    repository.git('update-ref', 'refs/heads/old', first)
+    repository.git('update-ref', 'refs/heads/same', 'refs/heads/main')
+    repository.commit({ b: '1' }, { branch: 'ahead', parents: [first] })
+    const all = (await world.root.get(branchesOf(id))).json
+    const merged = (name: string) => all.find((each: { name: string }) => each.name === name).merged
+    expect({ old: merged('old'), same: merged('same'), ahead: merged('ahead'), main: merged('main') }).toEqual({
+      old: true,
+      same: false,
+      ahead: false,
+      main: false,
+    })
+    for (const name of ['old', 'same', 'ahead', 'main'])
+      expect((await world.root.get(at(id, name))).json.merged).toBe(merged(name))
+  })
+
+  test('names with slashes and odd letters are one segment', async ({ world }) => {
+    const { id, repository, full_path } = await storedProject(world)
+    for (const branch of ['main', 'feature/x', 'ünï#1%41', 'a.json']) repository.commit({ a: branch }, { branch })
+    for (const name of ['feature/x', 'ünï#1%41', 'a.json'])
+      expect(await world.root.get(at(id, name))).toMatchObject({ status: 200, json: { name } })
+    expect((await world.root.get(at(id, 'ünï#1%41'))).json.web_url).toBe(
+      `${world.config.externalUrl}/${full_path}/-/tree/%C3%BCn%C3%AF%231%2541`,
+    )
+    expect(await world.root.head(at(id, 'feature/x'))).toMatchObject({ status: 200, text: '' })
+    expect(await world.root.head(at(id, 'nothing'))).toMatchObject({ status: 404 })
+    expect(await world.root.get(`${branchesOf(id)}/feature/x`)).toMatchObject({ status: 404 })
+  })
+})
+
+describe('POST branches', () => {
+  test('begins at a branch, a tag or a commit', async ({ world }) => {
+    const ann = await world.user()
+    const { id, repository } = await storedProject(world, { members: [[ann, 'developer']] })
+    const first = repository.commit({ a: '1' })
+    const second = repository.commit({ a: '2' })
+    repository.git('update-ref', 'refs/tags/v1', first)
+    // A branch and a tag of one name: the branch is meant.
+    repository.git('update-ref', 'refs/tags/main', first)
+    const made = async (branch: string, ref: string) => (await ann.post(branchesOf(id), { branch, ref })).json
+    expect(await made('from/branch', 'main')).toMatchObject({ name: 'from/branch', commit: { id: second } })
+    expect(await made('from/tag', 'v1')).toMatchObject({ commit: { id: first }, merged: true })
+    expect(await made('from/commit', first)).toMatchObject({ commit: { id: first } })
+    expect(await made('from/short', first.slice(0, 8))).toMatchObject({ commit: { id: first }, default: false })
+    expect(repository.git('rev-parse', 'refs/heads/from/branch')).toBe(second)
+    const [push] = await world.rows(
+      `select p.door, p.actor_id, p.state, convert_from(c.ref, 'UTF8') as ref, c.moved from pushes p join ref_changes c on c.push_id = p.id
+       where project_id = $1 order by p.id`,
+      [id],
+    )
+    expect(push).toEqual({ door: 'api', actor_id: ann.id, state: 'done', ref: 'refs/heads/from/branch', moved: true })
+    expect(await world.rows(`select 1 from events where project_id = $1 and kind = 'pushed'`, [id])).toHaveLength(4)
+  })
+
+  test.for([
+    [{ branch: 'main', ref: 'main' }, 400, { message: 'Branch already exists' }],
+    [{ branch: 'new', ref: 'nothing' }, 400, { message: 'Invalid reference name: nothing' }],
+    [{ branch: 'a b', ref: 'main' }, 400, { message: 'Branch name is invalid' }],
+    [
+      { branch: '0123456789012345678901234567890123456789', ref: 'main' },
+      400,
+      { message: 'You cannot create a branch with a 40-character hexadecimal branch name.' },
+    ],
+    [{ ref: 'main' }, 400, { error: 'branch is missing' }],
+    [{ branch: 'x', ref: '' }, 400, { error: 'ref is empty' }],
+    [{}, 400, { error: 'branch is missing, ref is missing' }],
+    [
+      { branch: 'main/x', ref: 'main' },
+      409,
+      { message: 'The reference refs/heads/main/x cannot be created while refs/heads/main exists' },
+    ],
+  ] as const)('%j is a %i', async ([input, status, json], { world }) => {
+    const { id, repository } = await storedProject(world)
+    repository.commit({ a: '1' })
+    expect(await world.root.post(branchesOf(id), input)).toMatchObject({ status, json })
+  })
+
+  test('nothing begins in an empty repository', async ({ world }) => {
+    const project = await world.project()
+    expect(await world.root.post(branchesOf(project.id), { branch: 'x', ref: 'main' })).toMatchObject({
+      status: 400,
+      json: { message: 'Invalid reference name: main' },
+    })
+  })
+
+  test('of twelve at once, one makes the branch', async ({ world }) => {
+    const { id, repository } = await storedProject(world)
+    repository.commit({ a: '1' })
+    const all = await Promise.all(
+      Array.from({ length: 12 }, () => world.root.post(branchesOf(id), { branch: 'raced', ref: 'main' })),
+    )
+    expect(all.filter(({ status }) => status === 201)).toHaveLength(1)
+    expect(new Set(all.filter(({ status }) => status !== 201).map(({ text }) => text))).toEqual(
+      new Set(['{"message":"Branch already exists"}']),
+    )
+    expect(await world.rows(`select 1 from pushes where project_id = $1 and state = 'done'`, [id])).toHaveLength(1)
+  })
+
+  test.for(hostileRefs.map((name) => [name.slice(0, 40), name] as const))(
+    '%j names nothing and makes nothing odd',
+    async ([, name], { world }) => {
+      const { id, repository } = await storedProject(world)
+      repository.commit({ a: '1' })
+      const before = repository.git('for-each-ref')
+      const from = await world.root.post(branchesOf(id), { branch: 'new', ref: name })
+      expect(from.status, from.text).toBe(400)
+      expect(repository.git('for-each-ref')).toBe(before)
+      for (const got of [
+        await world.root.get(at(id, name)),
+        await world.root.delete(at(id, name)),
+        await world.root.put(`${at(id, name)}/protect`),
+        await world.root.get(`${branchesOf(id)}?search=${encodeURIComponent(name)}&page_token=x`),
+      ])
+        expect(got.status, got.text).toBeLessThan(500)
+      const made = await world.root.post(branchesOf(id), { branch: name, ref: 'main' })
+      // Git is the judge of what may be a name.
+      const isName = (() => {
+        try {
+          repository.git('check-ref-format', '--branch', name)
+          // No file system keeps longer ones.
+          return !/^[0-9a-f]{40}$/.test(name) && !name.startsWith('@{') && name.length < 250
+        } catch {
+          return false
+        }
+      })()
+      expect(made.status, made.text).toBe(isName ? 201 : 400)
+      if (isName) expect(repository.git('rev-parse', `refs/heads/${name}`)).toBe(repository.git('rev-parse', 'main'))
+    },
+  )
+})
+
+describe('DELETE branches', () => {
+  test('takes the ref away', async ({ world }) => {
+    const ann = await world.user()
+    const { id, repository } = await storedProject(world, { members: [[ann, 'developer']] })
+    repository.commit({ a: '1' })
+    repository.git('update-ref', 'refs/heads/a/b', 'main')
+    expect(await ann.delete(at(id, 'a/b'))).toMatchObject({ status: 204, text: '' })
+    expect(repository.git('for-each-ref', '--format=%(refname)')).toBe('refs/heads/main')
+    expect(await ann.delete(at(id, 'a/b'))).toMatchObject({ status: 404, json: { message: '404 Branch Not Found' } })
+    expect(await ann.delete(at(id, 'main'))).toMatchObject({
+      status: 400,
+      json: { message: 'The default branch of a project cannot be deleted.' },
+    })
+  })
+
+  test('If-Unmodified-Since is held against the commit', async ({ world }) => {
+    const { id, repository } = await storedProject(world)
+    repository.commit({ a: '1' }, { seconds: 1_600_000_000 })
+    repository.git('update-ref', 'refs/heads/x', 'main')
+    const since = (seconds: number) => ({ headers: { 'if-unmodified-since': new Date(seconds * 1000).toUTCString() } })
+    expect(await world.root.delete(at(id, 'x'), since(1_599_999_999))).toMatchObject({ status: 412 })
+    expect(await world.root.delete(at(id, 'nothing'), since(0))).toMatchObject({ status: 404 })
+    expect(await world.root.delete(at(id, 'x'), since(1_600_000_000))).toMatchObject({ status: 204 })
+  })
+
+  test('merged branches go later, but for protected ones and the default', async ({ world }) => {
+    const ann = await world.user()
+    const { id, repository } = await storedProject(world, { members: [[ann, 'developer']] })
+    const first = repository.commit({ a: '1' })
+    repository.commit({ a: '2' })
+    for (const name of ['old', 'older/x', 'kept-1']) repository.git('update-ref', `refs/heads/${name}`, first)
+    repository.git('update-ref', 'refs/heads/same', 'main')
+    repository.commit({ b: '1' }, { branch: 'ahead', parents: [first] })
+    await world.root.post(`/projects/${id}/protected_branches`, { name: 'kept-*' })
+    expect(await ann.delete(`/projects/${id}/repository/merged_branches`)).toMatchObject({
+      status: 202,
+      json: { message: '202 Accepted' },
+    })
+    expect(await world.jobs(`delete_merged_branches:${id}:${ann.id}`)).toHaveLength(1)
+    const run = () =>
+      world.app.open(null).then((ctx) => deleteMergedBranches.run({ projectId: id, actorId: ann.id }, ctx))
+    await run()
+    await run()
+    expect(repository.git('for-each-ref', '--format=%(refname:short)')).toBe('ahead\nkept-1\nmain\nsame')
+    const pushes = await world.rows(
+      `select actor_id, (select count(*) from ref_changes c where c.push_id = p.id) as refs from pushes p where project_id = $1`,
+      [id],
+    )
+    expect(pushes).toEqual([{ actor_id: ann.id, refs: 2 }])
+  })
+
+  test('who lost the right before they go, deletes nothing', async ({ world }) => {
+    const ann = await world.user()
+    const { id, repository } = await storedProject(world, { members: [[ann, 'developer']] })
+    const first = repository.commit({ a: '1' })
+    repository.commit({ a: '2' })
+    repository.git('update-ref', 'refs/heads/old', first)
+    await world.root.put(`/projects/${id}/members/${ann.id}`, { access_level: 20 })
+    await deleteMergedBranches.run({ projectId: id, actorId: ann.id }, await world.app.open(null))
+    expect(repository.git('rev-parse', 'refs/heads/old')).toBe(first)
+  })
+})
+
+describe('who may what with branches', () => {
+  test.for([
+    { who: 'nobody', visibility: 'public', level: undefined, read: 200, write: 401, protect: 401 },
+    { who: 'nobody', visibility: 'private', level: undefined, read: 404, write: 401, protect: 401 },
+    { who: 'a stranger', visibility: 'public', level: 'none', read: 200, write: 403, protect: 403 },
+    { who: 'a stranger', visibility: 'internal', level: 'none', read: 200, write: 403, protect: 403 },
+    { who: 'a stranger', visibility: 'private', level: 'none', read: 404, write: 404, protect: 404 },
+    { who: 'a guest', visibility: 'private', level: 'guest', read: 403, write: 403, protect: 403 },
+    { who: 'a reporter', visibility: 'private', level: 'reporter', read: 200, write: 403, protect: 403 },
+    { who: 'a developer', visibility: 'private', level: 'developer', read: 200, write: 201, protect: 403 },
+    { who: 'a maintainer', visibility: 'private', level: 'maintainer', read: 200, write: 201, protect: 200 },
+  ] as const)(
+    '$who of a $visibility project: reads $read, writes $write, protects $protect',
+    async ({ who, visibility, level, read, write, protect }, { world }) => {
+      const ann = who === 'nobody' ? world.anonymous : await world.user()
+      const { id, repository } = await storedProject(world, {
+        visibility,
+        members: level === undefined || level === 'none' ? [] : [[ann, level]],
+      })
+      repository.commit({ a: '1' })
+      repository.git('update-ref', 'refs/heads/old', 'main')
+      expect((await ann.get(branchesOf(id))).status).toBe(read)
+      expect((await ann.get(at(id, 'main'))).status).toBe(read)
+      expect((await ann.post(branchesOf(id), { branch: 'new', ref: 'main' })).status).toBe(write)
+      const deleted = write === 201 ? 204 : write
+      expect((await ann.delete(at(id, 'old'))).status).toBe(deleted)
+      expect((await ann.delete(`/projects/${id}/repository/merged_branches`)).status).toBe(write === 201 ? 202 : write)
+      expect((await ann.put(`${at(id, 'main')}/protect`)).status).toBe(protect)
+      expect((await ann.put(`${at(id, 'main')}/unprotect`)).status).toBe(protect)
+    },
+  )
+
+  test('an archived project is read only, whoever asks', async ({ world }) => {
+    const { id, repository } = await storedProject(world)
+    repository.commit({ a: '1' })
+    await world.archive({ id } as never)
+    expect((await world.root.get(branchesOf(id))).json).toMatchObject([{ can_push: false }])
+    expect((await world.root.post(branchesOf(id), { branch: 'new', ref: 'main' })).status).toBe(403)
+    expect((await world.root.delete(at(id, 'main'))).status).toBe(403)
+    expect((await world.root.delete(`/projects/${id}/repository/merged_branches`)).status).toBe(403)
+  })
+
+  test('without the repository there are no branches', async ({ world }) => {
+    const { id, repository } = await storedProject(world)
+    repository.commit({ a: '1' })
+    const off = {
+      repository_access_level: 'disabled',
+      merge_requests_access_level: 'disabled',
+      builds_access_level: 'disabled',
+    }
+    expect((await world.root.put(`/projects/${id}`, off)).status).toBe(200)
+    expect((await world.root.get(branchesOf(id))).status).toBe(403)
+    expect((await world.root.post(branchesOf(id), { branch: 'new', ref: 'main' })).status).toBe(403)
+  })
+
+  test('a token that only reads makes no branch', async ({ world }) => {
+    const ann = await world.user()
+    const { id, repository } = await storedProject(world, { members: [[ann, 'maintainer']] })
+    repository.commit({ a: '1' })
+    for (const scope of allScopes.filter((each) => each !== 'api' && each !== 'sudo')) {
+      const narrow = await world.as(ann, [scope])
+      const got = await narrow.post(branchesOf(id), { branch: unique('x'), ref: 'main' })
+      expect(got, scope).toMatchObject({ status: 403, json: { error: 'insufficient_scope' } })
+    }
+  })
+})
+
+test('what the API makes is fetched by git, and the other way round', async ({ world }) => {
+  await using folder = await temporaryFolder()
+  const project = await world.project()
+  await git(folder.path, 'init', '-q', '-b', 'main')
+  await git(folder.path, 'commit', '-q', '--allow-empty', '-m', 'First')
+  await git(folder.path, 'push', '-q', world.remote(project, world.root), 'main', 'main:pushed')
+  await world.root.post(branchesOf(project.id), { branch: 'made/here', ref: 'pushed' })
+  expect(await git(folder.path, 'ls-remote', '--heads', world.remote(project, world.root))).toMatch(
+    /refs\/heads\/made\/here\n.*refs\/heads\/main\n.*refs\/heads\/pushed$/,
+  )
+  expect((await world.root.get(branchesOf(project.id))).json).toHaveLength(3)
+})

@@ -1,0 +1,49 @@
+import { Type } from 'typebox'
+import { cacheableEntity } from '../../../api/record-view.ts'
+import type { Commit as GitCommit } from '../../../git/commits.ts'
+import type { ProjectSubject } from '../../projects/index.ts'
+import { Commit } from '../commits/entity.ts'
+
+/** A branch, the commit it is at, and how it stands: nothing else is shown of it. */
+export type BranchRow = {
+  readonly name: string
+  readonly commit: GitCommit
+  readonly standing: BranchStanding
+  readonly project: ProjectSubject
+}
+
+export type BranchStanding = {
+  /** Its commit is in the history of the default branch, and is not where that is. */
+  readonly merged: boolean
+  readonly protected: boolean
+  readonly default: boolean
+  readonly developers_can_push: boolean
+  readonly developers_can_merge: boolean
+  /** The caller may. */
+  readonly can_push: boolean
+}
+
+export const Branch = cacheableEntity({
+  name: 'Branch',
+  schema: Type.Object({
+    name: Type.String(),
+    commit: Commit.schema,
+    merged: Type.Boolean({ description: 'The default branch has all of it' }),
+    protected: Type.Boolean(),
+    default: Type.Boolean(),
+    developers_can_push: Type.Boolean({ description: 'Of protected ones' }),
+    developers_can_merge: Type.Boolean({ description: 'Of protected ones' }),
+    can_push: Type.Boolean({ description: 'The caller may' }),
+    web_url: Type.String(),
+  }),
+  present: ({ name, commit, standing, project }: BranchRow, view) => ({
+    name,
+    commit: Commit.present({ commit, project }, view),
+    ...standing,
+    web_url: `${view.site.url}/${project.full_path}/-/tree/${name.split('/').map(encodeURIComponent).join('/')}`,
+  }),
+})
+
+/** Names all that the record shows. */
+export const branchKey = ({ name, commit, standing, project }: BranchRow): string =>
+  JSON.stringify([project.id, project.full_path, name, commit.oid, ...Object.values(standing).map(Number)])

@@ -1,0 +1,40 @@
+import { Type } from 'typebox'
+import { allows } from '../../../access/policy.ts'
+import { projectPolicy } from '../../../access/project-policy.ts'
+import { listRefTips } from '../../../git/refs.ts'
+import { job } from '../../../jobs/job.ts'
+import { asAccount } from '../../accounts/index.ts'
+import { loadProject, openRepository } from '../../projects/index.ts'
+import { loadProtections, moveRefs } from '../../pushes/index.ts'
+import { defaultTip, nameOfBranch } from './service.ts'
+
+/** In one push. */
+const batch = 100
+
+/** Deletes what the default branch has all of, but for protected branches and itself, for whoever asked and still may. */
+export const deleteMergedBranches = job({
+  name: 'delete_merged_branches',
+  input: Type.Object({ projectId: Type.Integer(), actorId: Type.Integer() }),
+  key: ({ projectId, actorId }) => `delete_merged_branches:${projectId}:${actorId}`,
+  queue: ({ projectId }) => `repository:${projectId}`,
+  attempts: 5,
+  async run({ projectId, actorId }, ctx) {
+    const asker = await asAccount(ctx, actorId)
+    if (!asker) return
+    const project = await loadProject(String(projectId), asker)
+    if (!project || !allows(projectPolicy.push_code, asker.actor, project.facts)) return
+    const repo = openRepository(asker, project)
+    const [tip, protections] = await Promise.all([defaultTip(repo, project), loadProtections(asker, project)])
+    if (!tip) return
+    const merged = (await listRefTips(repo, 'refs/heads/', { mergedInto: tip })).filter((ref) => {
+      const name = nameOfBranch(ref)
+      return ref.oid !== tip && name !== project.default_branch && !protections.isProtected('branch', name)
+    })
+    for (let at = 0; at < merged.length; at += batch) {
+      const changes = merged.slice(at, at + batch).map(({ name, oid }) => ({ name, from: oid, to: null }))
+      if ((await moveRefs(asker, projectId, repo, changes)) === 'moved') continue
+      // Somebody pushed to one of them: that one stays.
+      for (const change of changes) await moveRefs(asker, projectId, repo, [change])
+    }
+  },
+})

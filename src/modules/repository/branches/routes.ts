@@ -1,0 +1,139 @@
+import { endpoint } from '../../../api/endpoint.ts'
+import { Filled, Flag, OneOf, Optional, Params, Text } from '../../../api/params/types.ts'
+import { enqueue } from '../../../jobs/job.ts'
+import { Message } from '../../instance/index.ts'
+import { openRepository, project } from '../../projects/index.ts'
+import { protectOneBranch, unprotectOneBranch } from '../../pushes/index.ts'
+import { Branch } from './entity.ts'
+import { deleteMergedBranches } from './jobs.ts'
+import { pageTokenParam, refPage } from './ref-page.ts'
+import {
+  branchChangedAt,
+  branchTexts,
+  createBranch,
+  deleteBranch,
+  findBranches,
+  getBranch,
+  nameOfBranch,
+} from './service.ts'
+
+const branch = Text({ description: 'Name of the branch, as one segment' })
+const orders = { name_asc: 'name', updated_asc: 'updated', updated_desc: '-updated' } as const
+
+export const branchRoutes = [
+  endpoint({
+    method: 'GET',
+    path: '/projects/:id/repository/branches',
+    summary: 'List branches',
+    subject: project,
+    allow: 'read_code',
+    params: Params({
+      search: Optional(Text({ description: 'Part of the name; `^x` begins, `x$` ends with it' })),
+      sort: OneOf(['name_asc', 'updated_asc', 'updated_desc'], { default: 'name_asc', description: 'Order' }),
+      page_token: pageTokenParam,
+    }),
+    paged: true,
+    returns: Branch,
+    async handle({ subject, params, page, ctx, reply }) {
+      const repo = openRepository(ctx, subject)
+      const found = refPage(await findBranches(repo, params.search, orders[params.sort]), page, nameOfBranch, {
+        token: params.page_token,
+        url: `${ctx.site.apiUrl}/projects/${subject.id}/repository/branches`,
+        query: { search: params.search, sort: params.sort },
+        reply,
+      })
+      return { ...found, rows: await branchTexts(ctx, subject, found.rows) }
+    },
+  }),
+
+  endpoint({
+    method: 'GET',
+    path: '/projects/:id/repository/branches/:branch',
+    summary: 'One branch',
+    subject: project,
+    allow: 'read_code',
+    params: Params({ branch }),
+    returns: Branch,
+    handle: ({ subject, params, ctx }) => getBranch(ctx, subject, params.branch),
+  }),
+
+  endpoint({
+    method: 'POST',
+    path: '/projects/:id/repository/branches',
+    summary: 'Create a branch',
+    subject: project,
+    allow: 'push_code',
+    params: Params({
+      branch: Filled({ description: 'Name of the new branch' }),
+      ref: Filled({ description: 'Branch, tag or commit it begins at' }),
+    }),
+    returns: Branch,
+    handle: ({ subject, params, ctx }) => createBranch(ctx, subject, params.branch, params.ref),
+  }),
+
+  endpoint({
+    method: 'DELETE',
+    path: '/projects/:id/repository/branches/:branch',
+    summary: 'Delete a branch',
+    subject: project,
+    allow: 'push_code',
+    params: Params({ branch }),
+    changedAt: (subject, params, ctx) => branchChangedAt(ctx, subject, params.branch),
+    returns: null,
+    handle: ({ subject, params, ctx }) => deleteBranch(ctx, subject, params.branch),
+  }),
+
+  endpoint({
+    method: 'DELETE',
+    path: '/projects/:id/repository/merged_branches',
+    summary: 'Delete branches that the default branch has all of; protected ones stay',
+    subject: project,
+    allow: 'push_code',
+    status: 202,
+    returns: Message,
+    async handle({ subject, ctx }) {
+      const input = { projectId: subject.id, actorId: ctx.actor!.id }
+      await ctx.transaction((tx) => enqueue(tx, deleteMergedBranches, input))
+      return { message: '202 Accepted' }
+    },
+  }),
+
+  endpoint({
+    method: 'PUT',
+    path: '/projects/:id/repository/branches/:branch/protect',
+    summary: 'Protect a branch: older form of protected branches',
+    deprecated: true,
+    subject: project,
+    allow: 'admin_protected_ref',
+    params: Params({
+      branch,
+      developers_can_push: Optional(Flag({ description: 'Developers push, too' })),
+      developers_can_merge: Optional(Flag({ description: 'Developers merge, too' })),
+    }),
+    returns: Branch,
+    async handle({ subject, params, ctx }) {
+      await getBranch(ctx, subject, params.branch)
+      await protectOneBranch(ctx, subject, params.branch, {
+        push: params.developers_can_push,
+        merge: params.developers_can_merge,
+      })
+      return getBranch(ctx, subject, params.branch)
+    },
+  }),
+
+  endpoint({
+    method: 'PUT',
+    path: '/projects/:id/repository/branches/:branch/unprotect',
+    summary: 'Take the protection from a branch: older form of protected branches',
+    deprecated: true,
+    subject: project,
+    allow: 'admin_protected_ref',
+    params: Params({ branch }),
+    returns: Branch,
+    async handle({ subject, params, ctx }) {
+      await getBranch(ctx, subject, params.branch)
+      await unprotectOneBranch(ctx, subject, params.branch)
+      return getBranch(ctx, subject, params.branch)
+    },
+  }),
+]

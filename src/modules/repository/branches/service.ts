@@ -1,0 +1,112 @@
+import type { Ctx } from '../../../api/ctx.ts'
+import { textOf } from '../../../api/kept.ts'
+import type { RecordText } from '../../../api/record-texts.ts'
+import { mergedInto } from '../../../git/ancestry.ts'
+import { readCommit, readCommits } from '../../../git/commits.ts'
+import type { Oid } from '../../../git/oid.ts'
+import { branchName, branchRef } from '../../../git/ref-name.ts'
+import { listRefTips, type RefOrder, type RefTip, readRef } from '../../../git/refs.ts'
+import type { Repository } from '../../../git/repository.ts'
+import { resolve } from '../../../git/resolve.ts'
+import { formatSignatureTime } from '../../../git/signature.ts'
+import { conflict, invalid, notFound } from '../../../kernel/failure.ts'
+import { openRepository, type ProjectSubject } from '../../projects/index.ts'
+import { canPushToBranch, loadProtections, moveRefs } from '../../pushes/index.ts'
+import { Branch, type BranchRow, branchKey } from './entity.ts'
+import { searchNames } from './ref-search.ts'
+
+export const nameOfBranch = ({ name }: RefTip): string => branchName(name) ?? name
+
+/** Where the default branch is; `undefined` without one. */
+export async function defaultTip(repo: Repository, project: ProjectSubject): Promise<Oid | undefined> {
+  const ref = project.default_branch === null ? undefined : branchRef(project.default_branch)
+  return ref && readRef(repo, ref)
+}
+
+/** All branches that a search finds; do not change the array. Reads files of refs: no process. */
+export async function findBranches(
+  repo: Repository,
+  search: string | undefined,
+  order: RefOrder,
+): Promise<readonly RefTip[]> {
+  const all = await listRefTips(repo, 'refs/heads/', { order })
+  return search ? searchNames(all, search, nameOfBranch) : all
+}
+
+/**
+ * The branches of a page with their commits: one statement, at most one round trip to git, and one look at the history
+ * for what was not asked about before.
+ */
+export async function branchRows(ctx: Ctx, project: ProjectSubject, refs: readonly RefTip[]): Promise<BranchRow[]> {
+  const repo = openRepository(ctx, project)
+  const oids = refs.map(({ oid }) => oid)
+  const [protections, tip, commits] = await Promise.all([
+    loadProtections(ctx, project),
+    defaultTip(repo, project),
+    readCommits(repo, oids),
+  ])
+  const merged = tip ? await mergedInto(repo, tip, refs) : new Set()
+  return refs.flatMap((ref, index) => {
+    const name = nameOfBranch(ref)
+    const commit = commits[index]
+    const standing = {
+      merged: merged.has(ref.name),
+      protected: protections.isProtected('branch', name),
+      default: name === project.default_branch,
+      developers_can_push: protections.grantsDevelopers('push', name),
+      developers_can_merge: protections.grantsDevelopers('merge', name),
+      can_push: canPushToBranch(ctx, project, protections, name),
+    }
+    return commit ? [{ name, commit, standing, project }] : []
+  })
+}
+
+/** The records of a page, kept as text. */
+export async function branchTexts(ctx: Ctx, project: ProjectSubject, refs: readonly RefTip[]): Promise<RecordText[]> {
+  const rows = await branchRows(ctx, project, refs)
+  return Promise.all(rows.map((row) => textOf(ctx, Branch, branchKey(row), async () => row)))
+}
+
+/**
+ * One branch. Fails when there is none of this name. A statement; at most a round trip to git, the first time for its
+ * commit.
+ */
+export async function getBranch(ctx: Ctx, project: ProjectSubject, name: string): Promise<BranchRow> {
+  const ref = branchRef(name)
+  const oid = ref && (await readRef(openRepository(ctx, project), ref))
+  const [row] = ref && oid ? await branchRows(ctx, project, [{ name: ref, oid }]) : []
+  if (!row) throw notFound('Branch')
+  return row
+}
+
+/** When its commit was made; `undefined` for no branch. */
+export async function branchChangedAt(ctx: Ctx, project: ProjectSubject, name: string): Promise<string | undefined> {
+  const repo = openRepository(ctx, project)
+  const ref = branchRef(name)
+  const oid = ref && (await readRef(repo, ref))
+  const commit = oid && (await readCommit(repo, oid))
+  return commit && formatSignatureTime(commit.committer)
+}
+
+/** A new branch at what `from` names: a branch rather than a tag of that name, or a commit. Of two at once, one is made. */
+export async function createBranch(ctx: Ctx, project: ProjectSubject, name: string, from: string): Promise<BranchRow> {
+  const ref = branchRef(name)
+  if (!ref) throw invalid('Branch name is invalid')
+  const repo = openRepository(ctx, project)
+  const [existing, to] = await Promise.all([readRef(repo, ref), resolve(repo, from, { prefer: 'branch' })])
+  if (existing) throw invalid('Branch already exists')
+  if (!to) throw invalid(`Invalid reference name: ${from}`)
+  const outcome = await moveRefs(ctx, project.id, repo, [{ name: ref, from: null, to }], { refusal: invalid })
+  if (outcome === 'stale') throw invalid('Branch already exists')
+  return getBranch(ctx, project, name)
+}
+
+/** Deletes a branch as it is now. Fails with a conflict when it moves meanwhile. */
+export async function deleteBranch(ctx: Ctx, project: ProjectSubject, name: string): Promise<void> {
+  const repo = openRepository(ctx, project)
+  const ref = branchRef(name)
+  const from = ref && (await readRef(repo, ref))
+  if (!ref || !from) throw notFound('Branch')
+  const outcome = await moveRefs(ctx, project.id, repo, [{ name: ref, from, to: null }], { refusal: invalid })
+  if (outcome === 'stale') throw conflict('The branch has changed meanwhile')
+}

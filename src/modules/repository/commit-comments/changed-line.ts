@@ -1,0 +1,31 @@
+import { type Commit, readCommit } from '../../../git/commits.ts'
+import { emptyTreeOid } from '../../../git/oid.ts'
+import { type FilePatch, type PatchLimits, patchesBetweenTrees } from '../../../git/patches.ts'
+import type { Repository } from '../../../git/repository.ts'
+import { shownPath } from '../../../git/text.ts'
+import { type ChangedLine, linesOf } from '../discussions/diff-lines.ts'
+
+/** What a commit changed against its first parent. */
+export async function changedFiles(
+  repo: Repository,
+  commit: Commit,
+  limits: PatchLimits,
+): Promise<readonly FilePatch[]> {
+  const parent = commit.parents[0] && (await readCommit(repo, commit.parents[0]))
+  return (await patchesBetweenTrees(repo, parent?.tree ?? emptyTreeOid, commit.tree, limits)).files
+}
+
+/** Whether a commit added or removed that line. Context does not count. Costs what the commit's diff costs. */
+export async function isChangedLine(
+  repo: Repository,
+  commit: Commit,
+  { path, line, kind }: ChangedLine,
+  limits: PatchLimits,
+): Promise<boolean> {
+  const files = await changedFiles(repo, commit, limits)
+  return files.some(
+    ({ change, text }) =>
+      shownPath(change.newPath) === path &&
+      linesOf(text).some((each) => each.kind === kind && each.newPosition === line),
+  )
+}

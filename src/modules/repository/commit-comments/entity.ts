@@ -1,0 +1,49 @@
+import { Type } from 'typebox'
+import type { Ctx } from '../../../api/ctx.ts'
+import { entity } from '../../../api/entity.ts'
+import { nullable, timestamp } from '../../../api/schema.ts'
+import { isPrivateTo, UserReferenceSchema, userReference } from '../../accounts/index.ts'
+import type { CommitCommentRow } from './queries.ts'
+
+const said = {
+  note: Type.String(),
+  path: nullable(Type.String({ description: 'The file it is about' })),
+  line: nullable(Type.Integer({ description: 'Position in the new file' })),
+  line_type: nullable(Type.String({ description: 'new or old' })),
+  created_at: timestamp(),
+}
+
+const saidBy = (row: CommitCommentRow, ctx: Ctx) => ({
+  note: row.note,
+  path: row.path,
+  line: row.line,
+  line_type: row.line_type,
+  author: userReference(row.author, ctx),
+  created_at: row.created_at,
+})
+
+/** What somebody said about a commit, in a list: with more of the author. */
+export const CommitComment = entity({
+  name: 'CommitComment',
+  schema: Type.Object({
+    ...said,
+    author: Type.Object({
+      ...UserReferenceSchema.properties,
+      email: Type.String({ description: 'The public one; may be empty' }),
+      created_at: Type.Optional(timestamp('Left out for private profiles of others')),
+    }),
+  }),
+  present(row: CommitCommentRow, ctx) {
+    const { public_email, created_at } = row.author
+    const hidden = isPrivateTo(ctx, row.author)
+    const comment = saidBy(row, ctx)
+    return { ...comment, author: { ...comment.author, email: public_email, ...(!hidden && { created_at }) } }
+  },
+})
+
+/** The same as it is answered to whoever said it. */
+export const CommitCommentCreated = entity({
+  name: 'CommitCommentCreated',
+  schema: Type.Object({ ...said, author: UserReferenceSchema }),
+  present: saidBy,
+})

@@ -1,0 +1,107 @@
+import type { List } from '../../../api/page.ts'
+import type { Db, Tx } from '../../../db/db.ts'
+import { raw, sql, wireTime } from '../../../db/sql.ts'
+import type { Timestamp } from '../../../db/types.ts'
+import type { Oid } from '../../../git/oid.ts'
+import { type UserReferenceRow, userReferenceJson } from '../../accounts/index.ts'
+import type { ChangedLine } from '../discussions/diff-lines.ts'
+import type { TextPosition } from '../discussions/position.ts'
+
+/** A comment as part of a discussion. */
+export type NoteRow = {
+  readonly id: number
+  readonly commit_oid: Oid
+  readonly note: string
+  readonly author: UserReferenceRow
+  readonly created_at: Timestamp
+  readonly updated_at: Timestamp
+  /** Set for a comment on a changed line. */
+  readonly path: string | null
+  readonly threaded: boolean
+  readonly position: TextPosition | null
+}
+
+export type DiscussionRow = {
+  /** Of its first note. */
+  readonly id: number
+  readonly discussion_id: string
+  /** The oldest first; at least one. */
+  readonly notes: readonly NoteRow[]
+}
+
+/** A discussion of a commit. */
+export type DiscussionKey = { readonly projectId: number; readonly commit: Oid; readonly discussionId: string }
+
+const noteColumns = sql`n.id, n.commit_oid, n.note, ${userReferenceJson('u')} as author, n.created_at, n.updated_at, n.path, n.threaded, n.position`
+
+const discussion = sql`select c.id, c.discussion_id,
+  (select json_agg(json_build_object('id', n.id, 'commit_oid', n.commit_oid, 'note', n.note, 'author', ${userReferenceJson('u')},
+      'created_at', ${wireTime(raw('n.created_at'))}, 'updated_at', ${wireTime(raw('n.updated_at'))}, 'path', n.path,
+      'threaded', n.threaded, 'position', n.position) order by n.id)
+    from commit_comments n join users u on u.id = n.author_id
+    where n.project_id = c.project_id and n.commit_oid = c.commit_oid and n.discussion_id = c.discussion_id) as notes
+  from commit_comments c`
+
+const isFirst =
+  raw(`not exists (select from commit_comments e where e.project_id = c.project_id and e.commit_oid = c.commit_oid
+  and e.discussion_id = c.discussion_id and e.id < c.id)`)
+
+/** Those of a commit, in the order in which they began. */
+export const discussionsOf = (projectId: number, commit: Oid): List => ({
+  type: 'Discussion',
+  select: discussion,
+  from: raw('from commit_comments c'),
+  where: [sql`c.project_id = ${projectId}`, sql`c.commit_oid = ${commit}`, isFirst],
+  order: [{ by: raw('c.id'), direction: 'asc' }],
+})
+
+export const findDiscussion = (
+  db: Db | Tx,
+  { projectId, commit, discussionId }: DiscussionKey,
+): Promise<DiscussionRow | undefined> =>
+  db.row<DiscussionRow>(sql`${discussion} where c.project_id = ${projectId} and c.commit_oid = ${commit}
+    and c.discussion_id = ${discussionId} order by c.id limit 1`)
+
+/** What the first note of a discussion is about, as its answers are. */
+export async function findRoot(
+  db: Db,
+  { projectId, commit, discussionId }: DiscussionKey,
+): Promise<{ threaded: boolean; position: TextPosition | null; at: ChangedLine | undefined } | undefined> {
+  const row = await db.row<{
+    threaded: boolean
+    position: TextPosition | null
+    path: string | null
+    line: number
+    line_type: ChangedLine['kind']
+  }>(sql`select threaded, position, path, line, line_type from commit_comments
+    where project_id = ${projectId} and commit_oid = ${commit} and discussion_id = ${discussionId} order by id limit 1`)
+  if (!row) return undefined
+  const { threaded, position, path, line, line_type } = row
+  return { threaded, position, at: path === null ? undefined : { path, line, kind: line_type } }
+}
+
+/** Notes of a discussion, the oldest first. */
+export const notesOf = ({ projectId, commit, discussionId }: DiscussionKey): List => ({
+  type: 'Note',
+  select: sql`select ${noteColumns} from commit_comments n join users u on u.id = n.author_id`,
+  from: raw('from commit_comments n'),
+  where: [sql`n.project_id = ${projectId}`, sql`n.commit_oid = ${commit}`, sql`n.discussion_id = ${discussionId}`],
+  order: [{ by: raw('n.id'), direction: 'asc' }],
+  keyset: { direction: 'asc' },
+})
+
+export const findNote = (
+  db: Db | Tx,
+  { projectId, commit, discussionId }: DiscussionKey,
+  id: number,
+): Promise<NoteRow | undefined> =>
+  db.row<NoteRow>(sql`select ${noteColumns} from commit_comments n join users u on u.id = n.author_id
+    where n.project_id = ${projectId} and n.commit_oid = ${commit} and n.discussion_id = ${discussionId} and n.id = ${id}`)
+
+/** False when it has gone. */
+export const updateNote = async (tx: Tx, id: number, note: string): Promise<boolean> =>
+  (await tx.run(sql`update commit_comments set note = ${note}, updated_at = now() where id = ${id}`)) > 0
+
+/** False when it has gone. */
+export const deleteNote = async (tx: Tx, id: number): Promise<boolean> =>
+  (await tx.run(sql`delete from commit_comments where id = ${id}`)) > 0

@@ -1,0 +1,21 @@
+import type { Commit } from '../../../git/commits.ts'
+import { emptyTreeOid } from '../../../git/oid.ts'
+import type { PatchLimits } from '../../../git/patches.ts'
+import type { Repository } from '../../../git/repository.ts'
+import { findLine, type Place, type WantedLine } from '../discussions/position.ts'
+import { changedFiles } from './changed-line.ts'
+
+/**
+ * The place that is wanted, or `undefined` when the diff of the commit against its first parent does not show it. Costs what
+ * the commit's diff costs.
+ */
+export async function findPlace(
+  repo: Repository,
+  commit: Commit,
+  wanted: WantedLine,
+  limits: PatchLimits,
+): Promise<Place | undefined> {
+  const base = commit.parents[0] ?? emptyTreeOid
+  if (wanted.head_sha !== commit.oid || wanted.base_sha !== base || wanted.start_sha !== base) return undefined
+  return findLine(await changedFiles(repo, commit, limits), wanted)
+}

@@ -1,0 +1,64 @@
+import type { List } from '../../../api/page.ts'
+import type { Tx } from '../../../db/db.ts'
+import { sql, wireTime } from '../../../db/sql.ts'
+import type { Timestamp } from '../../../db/types.ts'
+import type { Oid } from '../../../git/oid.ts'
+import type { UserReferenceRow } from '../../accounts/index.ts'
+import type { ChangedLine } from '../discussions/diff-lines.ts'
+import { newDiscussionId } from '../discussions/discussion-id.ts'
+import type { TextPosition } from '../discussions/position.ts'
+
+export type CommentAuthor = UserReferenceRow & {
+  public_email: string
+  private_profile: boolean
+  created_at: Timestamp
+}
+
+export type CommitCommentRow = {
+  id: number
+  note: string
+  path: string | null
+  line: number | null
+  line_type: 'new' | 'old' | null
+  created_at: Timestamp
+  author: CommentAuthor
+}
+
+const columns = sql`c.id, c.note, c.path, c.line, c.line_type, c.created_at,
+  json_build_object('id', u.id, 'username', u.username, 'name', u.name, 'email', u.email, 'state', u.state, 'avatar', u.avatar,
+    'public_email', u.public_email, 'private_profile', u.private_profile, 'created_at', ${wireTime(sql`u.created_at`)}) as author`
+
+/** What was said about a commit, the oldest first. */
+export const commentsOf = (projectId: number, commit: Oid): List => ({
+  type: 'CommitComment',
+  select: sql`select ${columns} from commit_comments c join users u on u.id = c.author_id`,
+  from: sql`from commit_comments c`,
+  where: [sql`c.project_id = ${projectId}`, sql`c.commit_oid = ${commit}`],
+  order: [{ by: sql`c.id`, direction: 'asc' }],
+  keyset: { direction: 'asc' },
+})
+
+export type NewComment = {
+  projectId: number
+  commit: Oid
+  authorId: number
+  note: string
+  /** What it is about; of the whole commit without. */
+  at: ChangedLine | undefined
+  /** Begins a discussion that may be answered, or is part of one. A comment by itself without. */
+  discussion?: { readonly id: string; readonly threaded: boolean; readonly position: TextPosition | null }
+}
+
+/** Nothing when the project is going. */
+export const insertComment = (
+  tx: Tx,
+  { projectId, commit, authorId, note, at, discussion }: NewComment,
+): Promise<CommitCommentRow | undefined> =>
+  tx.row<CommitCommentRow>(sql`
+    with c as (
+      insert into commit_comments (project_id, commit_oid, author_id, note, path, line, line_type, discussion_id, threaded, position)
+      select p.id, ${commit}, ${authorId}, ${note}, ${at?.path ?? null}, ${at?.line ?? null}, ${at?.kind ?? null},
+        ${discussion?.id ?? newDiscussionId()}, ${discussion?.threaded === true}, ${discussion?.position ? JSON.stringify(discussion.position) : null}::jsonb
+      from projects p where p.id = ${projectId} and not p.deleting for no key update
+      returning *)
+    select ${columns} from c join users u on u.id = c.author_id`)

@@ -1,0 +1,52 @@
+import { endpoint } from '../../../api/endpoint.ts'
+import { fetchPage } from '../../../api/page.ts'
+import { ParameterError } from '../../../api/params/parameter-error.ts'
+import { FilePath, OneOf, Optional, Params, Text, Whole } from '../../../api/params/types.ts'
+import { project } from '../../projects/index.ts'
+import { maxPathLength } from '../commits/path-length.ts'
+import { CommitComment, CommitCommentCreated } from './entity.ts'
+import { type CommitCommentRow, commentsOf } from './queries.ts'
+import { createComment, getCommit } from './service.ts'
+
+const sha = Text({ description: 'Hash, full or abbreviated, or name of a branch or tag' })
+
+export const commitCommentRoutes = [
+  endpoint({
+    method: 'GET',
+    path: '/projects/:id/repository/commits/:sha/comments',
+    summary: 'What was said about a commit, the oldest first',
+    subject: project,
+    allow: 'read_code',
+    params: Params({ sha }),
+    paged: true,
+    returns: CommitComment,
+    async handle({ subject, params, page, ctx }) {
+      const { oid } = await getCommit(ctx, subject, params.sha)
+      return fetchPage<CommitCommentRow>(ctx.db, commentsOf(subject.id, oid), page)
+    },
+  }),
+
+  /** With a path: costs what the commit's diff costs. */
+  endpoint({
+    method: 'POST',
+    path: '/projects/:id/repository/commits/:sha/comments',
+    summary: 'Comment on a commit, or on a line that it changed',
+    subject: project,
+    allow: 'comment_commit',
+    params: Params({
+      sha,
+      note: Text({ description: 'What is said' }),
+      path: Optional(FilePath({ maxLength: maxPathLength, description: 'File, as the commit left it' })),
+      line: Optional(Whole({ description: 'Position in the new file; needed with a path' })),
+      line_type: OneOf(['new', 'old'], { default: 'new', description: 'Whether the line was added or removed' }),
+    }),
+    returns: CommitCommentCreated,
+    async handle({ subject, params, ctx }) {
+      const { note, path, line, line_type } = params
+      if (path && line === undefined) throw new ParameterError('line is missing')
+      const commit = await getCommit(ctx, subject, params.sha)
+      const wanted = path && line !== undefined ? { path, line, kind: line_type } : undefined
+      return createComment(ctx, subject, commit, { note, wanted })
+    },
+  }),
+]

@@ -1,0 +1,68 @@
+import type { Ctx } from '../../../api/ctx.ts'
+import { emit } from '../../../events/log.ts'
+import { type Commit, titleOf } from '../../../git/commits.ts'
+import { invalid, notFound } from '../../../kernel/failure.ts'
+import { openRepository, type ProjectRow } from '../../projects/index.ts'
+import { noteActivity } from '../../pushes/index.ts'
+import { diffLimits } from '../commits/diff-limits.ts'
+import { getCommit as commitOf } from '../commits/revision.ts'
+import type { ChangedLine } from '../discussions/diff-lines.ts'
+import { isChangedLine } from './changed-line.ts'
+import { type CommitCommentRow, insertComment, type NewComment } from './queries.ts'
+
+/** Fails unless the text names a commit. One round trip. */
+export const getCommit = (ctx: Ctx, project: ProjectRow, name: string): Promise<Commit> =>
+  commitOf(openRepository(ctx, project), name)
+
+/**
+ * Says something about a commit; about one line of it when the commit changed that line, otherwise about the whole. Tells
+ * `note_created` in the same transaction.
+ */
+export async function createComment(
+  ctx: Ctx,
+  project: ProjectRow,
+  commit: Commit,
+  { note, wanted }: { note: string; wanted: ChangedLine | undefined },
+): Promise<CommitCommentRow> {
+  // Compat: clients show this text as it is.
+  if (note.trim() === '') throw invalid(`Failed to save note {:note=>["can't be blank"]}`)
+  const at =
+    wanted && (await isChangedLine(openRepository(ctx, project), commit, wanted, diffLimits(ctx.settings)))
+      ? wanted
+      : undefined
+  return saveComment(ctx, project, commit, { note, at })
+}
+
+/** Writes down what somebody says, with what follows of it. */
+export function saveComment(
+  ctx: Ctx,
+  project: ProjectRow,
+  commit: Commit,
+  said: Pick<NewComment, 'note' | 'at' | 'discussion'>,
+): Promise<CommitCommentRow> {
+  const authorId = ctx.actor!.id
+  return ctx.transaction(async (tx) => {
+    const comment = await insertComment(tx, { projectId: project.id, commit: commit.oid, authorId, ...said })
+    if (!comment) throw notFound('Project')
+    await noteActivity(tx, project.id)
+    await emit(tx, {
+      kind: 'note_created',
+      projectId: project.id,
+      actorId: authorId,
+      payload: {
+        note_id: comment.id,
+        noteable_type: 'Commit',
+        commit_id: commit.oid,
+        note: said.note,
+        path: comment.path,
+        line: comment.line,
+        line_type: comment.line_type,
+        created_at: comment.created_at,
+      },
+      feed: [
+        { action: 'commented', target: { type: 'Note', id: comment.id, title: titleOf(commit.message) }, code: true },
+      ],
+    })
+    return comment
+  })
+}

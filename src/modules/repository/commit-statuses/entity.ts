@@ -1,0 +1,42 @@
+import { Type } from 'typebox'
+import { entity } from '../../../api/entity.ts'
+import { nullable, timestamp } from '../../../api/schema.ts'
+import { UserReferenceSchema, userReference } from '../../accounts/index.ts'
+import type { StatusRow } from './queries.ts'
+
+/** What somebody said of a commit. */
+export const CommitStatus = entity({
+  name: 'CommitStatus',
+  schema: Type.Object({
+    id: Type.Integer(),
+    sha: Type.String({ description: 'Full hash of the commit' }),
+    ref: Type.String({ description: 'Branch or tag' }),
+    status: Type.String(),
+    name: Type.String({ description: 'Tells it from others of the commit' }),
+    target_url: nullable(Type.String({ description: 'Where there is more to see' })),
+    description: nullable(Type.String()),
+    created_at: timestamp(),
+    started_at: nullable(timestamp()),
+    finished_at: nullable(timestamp()),
+    allow_failure: Type.Boolean({ description: 'Its failure is a warning' }),
+    coverage: nullable(Type.Number({ description: 'Per cent' })),
+    pipeline_id: Type.Integer(),
+    author: nullable(UserReferenceSchema, { description: 'Null when he is gone' }),
+  }),
+  present: (row: StatusRow, ctx) => ({
+    id: row.id,
+    sha: row.pipeline.sha as string,
+    ref: row.ref,
+    status: row.status as string,
+    name: row.name,
+    target_url: row.target_url,
+    description: row.description,
+    created_at: row.created_at,
+    started_at: row.started_at,
+    finished_at: row.finished_at,
+    allow_failure: row.allow_failure,
+    coverage: row.coverage,
+    pipeline_id: row.pipeline.id,
+    author: row.author && userReference(row.author, ctx),
+  }),
+})

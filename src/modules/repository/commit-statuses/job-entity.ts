@@ -1,0 +1,65 @@
+import { Type } from 'typebox'
+import { entity } from '../../../api/entity.ts'
+import { nullable, timestamp } from '../../../api/schema.ts'
+import { readCommits } from '../../../git/commits.ts'
+import { UserReferenceSchema, userReference } from '../../accounts/index.ts'
+import { PipelineReferenceSchema, pipelineReference } from '../../ci/index.ts'
+import { openRepository, type ProjectSubject } from '../../projects/index.ts'
+import { Commit } from '../commits/entity.ts'
+import type { StatusRow } from './queries.ts'
+
+/** A status and its project; those of a page are of one project. */
+export type JobRow = { readonly status: StatusRow; readonly project: ProjectSubject }
+
+/** What was said of a commit, in the form in which clients read jobs. */
+export const Job = entity({
+  name: 'Job',
+  schema: Type.Object({
+    id: Type.Integer(),
+    name: Type.String(),
+    stage: Type.String(),
+    status: Type.String(),
+    ref: Type.String(),
+    tag: Type.Boolean({ description: 'The ref is a tag' }),
+    coverage: nullable(Type.Number({ description: 'Per cent' })),
+    allow_failure: Type.Boolean({ description: 'Its failure is a warning' }),
+    failure_reason: nullable(Type.String({ description: 'Of a failed one' })),
+    created_at: timestamp(),
+    started_at: nullable(timestamp()),
+    finished_at: nullable(timestamp()),
+    duration: nullable(Type.Number({ description: 'Seconds that it ran, so far or in all' })),
+    queued_duration: nullable(Type.Number({ description: 'Seconds that it waited' })),
+    user: nullable(UserReferenceSchema, { description: 'Null when he is gone' }),
+    commit: nullable(Commit.schema, { description: 'Null when the repository has lost it' }),
+    pipeline: PipelineReferenceSchema,
+    web_url: Type.String(),
+  }),
+  async gather(rows: readonly JobRow[], ctx) {
+    const shas = [...new Set(rows.map(({ status }) => status.pipeline.sha))]
+    const commits = await readCommits(openRepository(ctx, rows[0]!.project), shas)
+    return new Map(shas.map((sha, index) => [sha, commits[index]]))
+  },
+  present({ status: row, project }, ctx, commits) {
+    const commit = commits.get(row.pipeline.sha)
+    return {
+      id: row.id,
+      name: row.name,
+      stage: row.stage,
+      status: row.status as string,
+      ref: row.ref,
+      tag: row.pipeline.tag,
+      coverage: row.coverage,
+      allow_failure: row.allow_failure,
+      failure_reason: row.failure_reason,
+      created_at: row.created_at,
+      started_at: row.started_at,
+      finished_at: row.finished_at,
+      duration: row.duration,
+      queued_duration: row.queued_duration,
+      user: row.author && userReference(row.author, ctx),
+      commit: commit ? Commit.present({ commit, project }, ctx) : null,
+      pipeline: pipelineReference(row.pipeline, project, ctx.site),
+      web_url: `${ctx.site.url}/${project.full_path}/-/jobs/${row.id}`,
+    }
+  },
+})

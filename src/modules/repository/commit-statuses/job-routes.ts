@@ -1,0 +1,95 @@
+import type { Ctx } from '../../../api/ctx.ts'
+import { endpoint, raw } from '../../../api/endpoint.ts'
+import { fetchPage, type Page, type Paged, type List as RowList } from '../../../api/page.ts'
+import { Flag, Id, List, OneOf, Optional, Params } from '../../../api/params/types.ts'
+import { rowNotFound } from '../../../kernel/failure.ts'
+import { getPipeline, statuses } from '../../ci/index.ts'
+import { type ProjectSubject, project } from '../../projects/index.ts'
+import { Job, type JobRow } from './job-entity.ts'
+import { findStatus, jobsOfPipeline, jobsOfProject, type StatusRow } from './queries.ts'
+
+const scope = Optional(List(OneOf(statuses), { single: true, description: 'Only those that are so' }))
+
+async function jobsPage(ctx: Ctx, within: ProjectSubject, list: RowList, page: Page): Promise<Paged<JobRow>> {
+  const found = await fetchPage<StatusRow>(ctx.db, list, page)
+  return { ...found, rows: found.rows.map((status) => ({ status, project: within })) }
+}
+
+export const jobRoutes = [
+  endpoint({
+    method: 'GET',
+    path: '/projects/:id/jobs',
+    summary: 'List what was said of commits of a project as jobs, the newest first',
+    subject: project,
+    allow: 'read_job',
+    params: Params({ scope }),
+    paged: true,
+    returns: Job,
+    handle: ({ subject, params, page, ctx }) => jobsPage(ctx, subject, jobsOfProject(subject.id, params.scope), page),
+  }),
+
+  endpoint({
+    method: 'GET',
+    path: '/projects/:id/jobs/:job_id',
+    summary: 'One thing that was said of a commit, as a job',
+    subject: project,
+    allow: 'read_job',
+    params: Params({ job_id: Id({ description: 'Number of the status' }) }),
+    returns: Job,
+    async handle({ subject, params, ctx }) {
+      const status = await findStatus(ctx.db, subject.id, params.job_id)
+      if (!status) throw rowNotFound()
+      return { status, project: subject }
+    },
+  }),
+
+  /** Compat: glab and others show it beside the job. */
+  endpoint({
+    method: 'GET',
+    path: '/projects/:id/jobs/:job_id/trace',
+    summary: 'What a job wrote: nothing that we know of, for it ran elsewhere',
+    subject: project,
+    allow: 'read_job',
+    params: Params({ job_id: Id({ description: 'Number of the status' }) }),
+    returns: raw('text/plain'),
+    async handle({ subject, params, ctx }) {
+      if (!(await findStatus(ctx.db, subject.id, params.job_id))) throw rowNotFound()
+      return { body: Buffer.alloc(0), contentType: 'text/plain' }
+    },
+  }),
+
+  endpoint({
+    method: 'GET',
+    path: '/projects/:id/pipelines/:pipeline_id/jobs',
+    summary: 'The same of one pipeline',
+    subject: project,
+    allow: 'read_job',
+    params: Params({
+      pipeline_id: Id({ description: 'Number of the pipeline' }),
+      scope,
+      include_retried: Flag({ default: false, description: 'With those that a later one of the same name stands for' }),
+    }),
+    paged: true,
+    returns: Job,
+    async handle({ subject, params, page, ctx }) {
+      const { id } = await getPipeline(ctx, subject, params.pipeline_id)
+      return jobsPage(ctx, subject, jobsOfPipeline(id, params.scope, params.include_retried), page)
+    },
+  }),
+
+  /** Compat: glab reads them beside the jobs. */
+  endpoint({
+    method: 'GET',
+    path: '/projects/:id/pipelines/:pipeline_id/bridges',
+    summary: 'Jobs of a pipeline that start another one: there are none, for nothing runs here',
+    subject: project,
+    allow: 'read_job',
+    params: Params({ pipeline_id: Id({ description: 'Number of the pipeline' }) }),
+    paged: true,
+    returns: Job,
+    async handle({ subject, params, ctx }) {
+      await getPipeline(ctx, subject, params.pipeline_id)
+      return { rows: [], total: 0, hasNext: false }
+    },
+  }),
+]

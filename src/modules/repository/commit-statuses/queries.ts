@@ -1,0 +1,155 @@
+import type { List } from '../../../api/page.ts'
+import type { Db, Tx } from '../../../db/db.ts'
+import { raw, type Sql, sql, wireTime } from '../../../db/sql.ts'
+import type { Timestamp } from '../../../db/types.ts'
+import type { Oid } from '../../../git/oid.ts'
+import { type UserReferenceRow, userReferenceJson } from '../../accounts/index.ts'
+import { isFinished, type Status } from '../../ci/index.ts'
+import type { Report } from './report.ts'
+
+/** A status with what it shows of its pipeline. */
+export type StatusRow = {
+  id: number
+  name: string
+  /** Short name of a branch or tag. */
+  ref: string
+  stage: string
+  status: Status
+  failure_reason: string | null
+  allow_failure: boolean
+  target_url: string | null
+  description: string | null
+  /** Per cent. */
+  coverage: number | null
+  created_at: Timestamp
+  started_at: Timestamp | null
+  finished_at: Timestamp | null
+  /** Seconds that it ran, so far or in all. */
+  duration: number | null
+  /** Seconds that it waited. */
+  queued_duration: number | null
+  /** Null when he is gone. */
+  author: UserReferenceRow | null
+  pipeline: {
+    id: number
+    sha: Oid
+    ref: string
+    tag: boolean
+    status: Status
+    created_at: Timestamp
+    updated_at: Timestamp
+  }
+}
+
+const seconds = (from: string, to: string): Sql =>
+  raw(`extract(epoch from coalesce(${to}, now()) - ${from})::double precision`)
+
+/** Of a row named `s`, with its pipeline `p` and author `u`. */
+const columns = sql`s.id, s.name, s.ref, s.stage, s.status, s.failure_reason, s.allow_failure, s.target_url, s.description, s.coverage,
+  s.created_at, s.started_at, s.finished_at, ${seconds('s.started_at', 's.finished_at')} as duration,
+  ${seconds('s.queued_at', 'coalesce(s.started_at, s.finished_at)')} as queued_duration,
+  case when u.id is not null then ${userReferenceJson('u')} end as author,
+  json_build_object('id', p.id, 'sha', p.sha, 'ref', p.ref, 'tag', p.tag, 'status', p.status,
+    'created_at', ${wireTime(raw('p.created_at'))}, 'updated_at', ${wireTime(raw('p.updated_at'))}) as pipeline`
+
+const joined = raw('join pipelines p on p.id = s.pipeline_id left join users u on u.id = s.user_id')
+
+const list = (type: string, where: readonly Sql[], direction: 'asc' | 'desc'): List => ({
+  type,
+  select: sql`select ${columns} from commit_statuses s ${joined}`,
+  from: raw('from commit_statuses s'),
+  key: raw('s.id'),
+  where,
+  order: [{ by: raw('s.id'), direction }],
+  keyset: { direction },
+})
+
+export type StatusFilters = { ref?: string; stage?: string; name?: string; all: boolean }
+
+/** What was said of a commit in all of its pipelines, the oldest first; without `all`, the latest of each name. */
+export const statusesOf = (projectId: number, sha: Oid, { ref, stage, name, all }: StatusFilters): List =>
+  list(
+    'CommitStatus',
+    [
+      sql`s.pipeline_id = any(array(select id from pipelines where project_id = ${projectId} and sha = ${sha}))`,
+      ...(all ? [] : [raw('not s.retried')]),
+      ...(ref === undefined ? [] : [sql`s.ref = ${ref}`]),
+      ...(stage === undefined ? [] : [sql`s.stage = ${stage}`]),
+      ...(name === undefined ? [] : [sql`s.name = ${name}`]),
+    ],
+    'asc',
+  )
+
+const anyOf = (statuses: readonly Status[] | undefined): Sql[] =>
+  statuses === undefined ? [] : [sql`s.status = any(${statuses}::text[])`]
+
+/** Statuses of a project as jobs, the newest first. */
+export const jobsOfProject = (projectId: number, statuses: readonly Status[] | undefined): List =>
+  list('Job', [sql`s.project_id = ${projectId}`, ...anyOf(statuses)], 'desc')
+
+/** The same of one pipeline; those that later ones stand for only when they are wanted. */
+export const jobsOfPipeline = (
+  pipelineId: number,
+  statuses: readonly Status[] | undefined,
+  includeRetried: boolean,
+): List =>
+  list(
+    'Job',
+    [sql`s.pipeline_id = ${pipelineId}`, ...anyOf(statuses), ...(includeRetried ? [] : [raw('not s.retried')])],
+    'desc',
+  )
+
+/** One status of a project. */
+export const findStatus = (db: Db, projectId: number, id: number): Promise<StatusRow | undefined> =>
+  db.row<StatusRow>(
+    sql`select ${columns} from commit_statuses s ${joined} where s.project_id = ${projectId} and s.id = ${id}`,
+  )
+
+/** Whose status is meant. */
+export type StatusKey = {
+  readonly projectId: number
+  readonly pipelineId: number
+  readonly name: string
+  readonly ref: string
+  readonly userId: number
+}
+
+/** The newest that has not finished. */
+export const findOpenStatus = (tx: Tx, key: StatusKey): Promise<{ id: number; status: Status } | undefined> =>
+  tx.row<{ id: number; status: Status }>(sql`
+    select id, status from commit_statuses
+    where pipeline_id = ${key.pipelineId} and name = ${key.name} and ref = ${key.ref} and user_id = ${key.userId}
+      and status in ('pending', 'running')
+    order by id desc limit 1`)
+
+/** A status that nothing is said of yet. It counts instead of earlier ones of its name. */
+export async function insertStatus(tx: Tx, key: StatusKey): Promise<number> {
+  await tx.run(sql`
+    update commit_statuses set retried = true where pipeline_id = ${key.pipelineId} and name = ${key.name} and not retried`)
+  const { id } = (await tx.row<{ id: number }>(sql`
+    insert into commit_statuses (project_id, pipeline_id, name, ref, status, user_id, created_at)
+    values (${key.projectId}, ${key.pipelineId}, ${key.name}, ${key.ref}, 'created', ${key.userId}, clock_timestamp())
+    returning id`))!
+  return id
+}
+
+/**
+ * Gives a status the state of a report, and takes over what that says besides. What runs was queued, and begins once;
+ * what waits again has not begun; what ends says when.
+ */
+export async function updateStatus(tx: Tx, id: number, { state, ...said }: Report): Promise<StatusRow> {
+  const queued = state === 'pending' || state === 'running'
+  return (await tx.row<StatusRow>(sql`
+    with s as (
+      update commit_statuses as s set status = ${state},
+        failure_reason = ${state === 'failed' ? 'api_failure' : null},
+        queued_at = case when ${queued} then coalesce(s.queued_at, clock.now) else s.queued_at end,
+        started_at = case ${state} when 'pending' then null when 'running' then coalesce(s.started_at, clock.now) else s.started_at end,
+        finished_at = case when ${isFinished(state)} then clock.now end,
+        target_url = coalesce(${said.targetUrl ?? null}, s.target_url),
+        description = coalesce(${said.description ?? null}, s.description),
+        coverage = coalesce(${said.coverage ?? null}::double precision, s.coverage)
+      from (select clock_timestamp() as now) clock where s.id = ${id}
+      returning s.*)
+    select ${columns} from s ${joined}`))!
+}

@@ -1,0 +1,60 @@
+import { commitStats } from '../../../git/changes.ts'
+import { listCommits } from '../../../git/history.ts'
+import type { Oid } from '../../../git/oid.ts'
+import { remember } from '../../../git/remember.ts'
+import type { Repository } from '../../../git/repository.ts'
+
+export type ContributorRow = {
+  readonly name: string
+  readonly email: string
+  readonly commits: number
+  readonly additions: number
+  readonly deletions: number
+}
+
+/** How many commits are looked at: the newest, merges apart. */
+const looksBack = 2000
+/** Commits whose changes are asked for at once: others get answers from the same process in between. */
+const atOnce = 50
+
+/** Who wrote the newest commits before `tip`, by exact address, newest first. Remembered. */
+export async function listContributors(repo: Repository, tip: Oid): Promise<readonly ContributorRow[]> {
+  const found = await remember(
+    repo,
+    `contributors ${tip}`,
+    async (repo) => {
+      const commits = await listCommits(repo, { from: [tip], merges: 'none' }, { limit: looksBack })
+      const byEmail = new Map<string, { -readonly [Key in keyof ContributorRow]: ContributorRow[Key] }>()
+      for (let at = 0; at < commits.length; at += atOnce) {
+        const some = commits.slice(at, at + atOnce)
+        const stats = await Promise.all(some.map(({ oid }) => commitStats(repo, oid)))
+        for (const [index, { author }] of some.entries()) {
+          const row = byEmail.get(author.email) ?? {
+            name: author.name,
+            email: author.email,
+            commits: 0,
+            additions: 0,
+            deletions: 0,
+          }
+          row.commits++
+          row.additions += stats[index]?.additions ?? 0
+          row.deletions += stats[index]?.deletions ?? 0
+          byEmail.set(author.email, row)
+        }
+      }
+      return [...byEmail.values()]
+    },
+    (rows) => 200 * rows.length,
+  )
+  return found
+}
+
+/** In the order asked for; who is alike stays newest first. Names and addresses as plain text, by code unit. */
+export function sortContributors(
+  rows: readonly ContributorRow[],
+  by: 'name' | 'email' | 'commits',
+  direction: 'asc' | 'desc',
+): ContributorRow[] {
+  const sign = direction === 'asc' ? 1 : -1
+  return rows.toSorted((a, b) => (a[by] < b[by] ? -sign : a[by] > b[by] ? sign : 0))
+}

@@ -1,0 +1,31 @@
+import { Type } from 'typebox'
+import { entity } from '../../../api/entity.ts'
+import type { FilePatch } from '../../../git/patches.ts'
+import { shownPath } from '../../../git/text.ts'
+
+/** What one file went through. */
+export const DiffEntry = entity({
+  name: 'DiffEntry',
+  schema: Type.Object({
+    diff: Type.String({ description: 'Hunks; empty without any, or beyond the limit' }),
+    old_path: Type.String(),
+    new_path: Type.String(),
+    a_mode: Type.String({ description: 'Six octal digits; 0 for a new file' }),
+    b_mode: Type.String({ description: 'Six octal digits; 0 for a deleted file' }),
+    new_file: Type.Boolean(),
+    renamed_file: Type.Boolean(),
+    deleted_file: Type.Boolean(),
+  }),
+  present: ({ change, text }: FilePatch) => ({
+    diff: text,
+    old_path: shownPath(change.oldPath),
+    new_path: shownPath(change.newPath),
+    a_mode: modeOf(change.oldMode),
+    b_mode: modeOf(change.newMode),
+    new_file: change.status === 'added',
+    renamed_file: change.status === 'renamed',
+    deleted_file: change.status === 'deleted',
+  }),
+})
+
+const modeOf = (mode: string): string => (mode === '000000' ? '0' : mode)

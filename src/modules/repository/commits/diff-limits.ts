@@ -1,0 +1,10 @@
+import type { PatchLimits } from '../../../git/patches.ts'
+import type { Settings } from '../../../settings/settings.ts'
+
+/** How much of a difference is shown. */
+export const diffLimits = ({ diff_max_patch_bytes }: Settings): PatchLimits => ({
+  files: 1000,
+  lines: 50_000,
+  bytes: 5_120_000,
+  fileBytes: diff_max_patch_bytes,
+})

@@ -1,0 +1,107 @@
+import { Type } from 'typebox'
+import { entity } from '../../../api/entity.ts'
+import { cacheableEntity, type RecordView } from '../../../api/record-view.ts'
+import { nullable, timestamp } from '../../../api/schema.ts'
+import type { Stats } from '../../../git/changes.ts'
+import { type Commit as GitCommit, titleOf } from '../../../git/commits.ts'
+import { formatSignatureTime } from '../../../git/signature.ts'
+import { PipelineReferenceSchema, pipelineReference } from '../../ci/index.ts'
+import type { ProjectSubject } from '../../projects/index.ts'
+import type { ContributorRow } from './contributors.ts'
+import { lastPipelines } from './pipelines.ts'
+
+/** A commit and the project it is shown in. */
+export type CommitRow = {
+  readonly commit: GitCommit
+  readonly project: { readonly id: number; readonly full_path: string }
+  /** Only when asked for. */
+  readonly stats?: Stats
+}
+
+/** The same with what tells whether the caller may read pipelines. */
+export type CommitDetailRow = CommitRow & { readonly project: Pick<ProjectSubject, 'id' | 'full_path' | 'facts'> }
+
+const basic = {
+  id: Type.String({ description: 'Full hash' }),
+  short_id: Type.String({ description: 'The first eight digits' }),
+  created_at: timestamp('The same as committed_date'),
+  parent_ids: Type.Array(Type.String()),
+  title: Type.String({ description: 'First line of the message' }),
+  message: Type.String(),
+  author_name: Type.String(),
+  author_email: Type.String(),
+  authored_date: timestamp("In the author's zone"),
+  committer_name: Type.String(),
+  committer_email: Type.String(),
+  committed_date: timestamp("In the committer's zone"),
+  web_url: Type.String(),
+  stats: Type.Optional(
+    Type.Object(
+      { additions: Type.Integer(), deletions: Type.Integer(), total: Type.Integer() },
+      { description: 'Lines, against the first parent' },
+    ),
+  ),
+}
+
+function basicOf({ commit, project, stats }: CommitRow, { site }: Pick<RecordView, 'site'>) {
+  const committedDate = formatSignatureTime(commit.committer)
+  return {
+    id: commit.oid,
+    short_id: commit.oid.slice(0, 8),
+    created_at: committedDate,
+    parent_ids: [...commit.parents],
+    title: titleOf(commit.message),
+    message: commit.message,
+    author_name: commit.author.name,
+    author_email: commit.author.email,
+    authored_date: formatSignatureTime(commit.author),
+    committer_name: commit.committer.name,
+    committer_email: commit.committer.email,
+    committed_date: committedDate,
+    web_url: `${site.url}/${project.full_path}/-/commit/${commit.oid}`,
+    ...(stats && { stats: { ...stats } }),
+  }
+}
+
+/** A commit in a list. */
+export const Commit = cacheableEntity({
+  name: 'Commit',
+  schema: Type.Object(basic),
+  present: (row: CommitRow, view) => basicOf(row, view),
+})
+
+/** One commit, with what became of it. */
+export const CommitDetail = entity({
+  name: 'CommitDetail',
+  schema: Type.Object({
+    ...basic,
+    project_id: Type.Integer(),
+    status: nullable(Type.String({ description: 'Of its newest pipeline' })),
+    last_pipeline: nullable(PipelineReferenceSchema, {
+      description: 'Null, too, for those who may not read pipelines',
+    }),
+  }),
+  gather: (rows: readonly CommitDetailRow[], ctx) => lastPipelines(ctx, rows),
+  present(row, ctx, lastPipelineOf) {
+    const pipeline = lastPipelineOf(row)
+    return {
+      ...basicOf(row, ctx),
+      project_id: row.project.id,
+      status: pipeline?.status ?? null,
+      last_pipeline: pipeline ? pipelineReference(pipeline, row.project, ctx.site) : null,
+    }
+  },
+})
+
+/** Everything one address wrote. */
+export const Contributor = entity({
+  name: 'Contributor',
+  schema: Type.Object({
+    name: Type.String({ description: 'Of the newest commit' }),
+    email: Type.String(),
+    commits: Type.Integer(),
+    additions: Type.Integer({ description: 'Lines' }),
+    deletions: Type.Integer({ description: 'Lines' }),
+  }),
+  present: (row: ContributorRow) => ({ ...row }),
+})

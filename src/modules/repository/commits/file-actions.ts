@@ -1,0 +1,132 @@
+import { readBlob } from '../../../git/blobs.ts'
+import { type FileOfGit, passChecks } from '../../../git/file-check.ts'
+import { type NewObject, newObject } from '../../../git/objects.ts'
+import type { Oid } from '../../../git/oid.ts'
+import type { Repository } from '../../../git/repository.ts'
+import { isReadByGit, isSafePath } from '../../../git/safe-path.ts'
+import type { TreeEdit } from '../../../git/tree-edit.ts'
+import { invalid } from '../../../kernel/failure.ts'
+
+/** One change to a file, or to a submodule (`point`). Parameters that an action has no use for are ignored. */
+export type FileAction = {
+  readonly action: 'create' | 'update' | 'delete' | 'move' | 'chmod' | 'point'
+  readonly file_path: string
+  /** Where a moved file was. */
+  readonly previous_path?: string
+  readonly content?: string
+  readonly encoding?: 'text' | 'base64'
+  readonly last_commit_id?: string
+  readonly execute_filemode?: boolean
+  /** Where a submodule is to point. */
+  readonly commit?: Oid
+}
+
+/** The path of the file as it was before the action. */
+export const pathBefore = ({ action, file_path, previous_path }: FileAction): string =>
+  action === 'move' ? (previous_path ?? '') : file_path
+
+/** Every path that the action has to do with. */
+export const touchedPaths = (action: FileAction): string[] =>
+  action.action === 'move' ? [pathBefore(action), action.file_path] : [action.file_path]
+
+const submodule = '160000'
+const directory = '040000'
+
+/**
+ * Applies actions to a tree one after another. Returns the new contents, not stored yet. Fails with the first action
+ * that cannot be done. `stored` says what is committed for the content of a new file: itself, unless that is a large file.
+ * No process, unless files are written that git itself reads.
+ */
+export async function applyActions(
+  repo: Repository,
+  tree: TreeEdit,
+  actions: readonly FileAction[],
+  stored: Stored = (_path, content) => content,
+): Promise<NewObject[]> {
+  const contents = new Map<Oid, NewObject>()
+  const toCheck = new Map<string, FileOfGit>()
+  const put = async (path: string, mode: string, content: Buffer | Oid): Promise<void> => {
+    const object = typeof content === 'string' ? contents.get(content) : newObject('blob', content)
+    const oid = typeof content === 'string' ? content : object!.oid
+    if (object) contents.set(oid, object)
+    const name = path.slice(path.lastIndexOf('/') + 1)
+    if (isReadByGit(name) && mode === submodule) throw invalid(`invalid path: '${path}'`)
+    if (isReadByGit(name)) toCheck.set(path, { name, mode, blob: object ?? (await storedBlob(repo, oid)) })
+    await tree.put(path, { mode, oid })
+  }
+  for (const action of actions) await applyAction(tree, action, put, stored)
+  for (const [path, file] of toCheck) if (!(await passChecks(repo, [file]))) throw invalid(`invalid file: '${path}'`)
+  return [...contents.values()]
+}
+
+/** The content of a file that only gets another name. */
+async function storedBlob(repo: Repository, oid: Oid): Promise<NewObject> {
+  const blob = await readBlob(repo, oid)
+  if (!blob) throw new Error(`the blob ${oid} is missing`)
+  return newObject('blob', blob.content)
+}
+
+type Stored = (path: string, content: Buffer) => Buffer
+type Put = (path: string, mode: string, content: Buffer | Oid) => Promise<void>
+
+async function applyAction(tree: TreeEdit, action: FileAction, put: Put, stored: Stored): Promise<void> {
+  const path = action.file_path
+  requirePath(path)
+  if (action.action === 'create') {
+    await requireFree(tree, path)
+    return put(path, '100644', stored(path, contentOf(action)))
+  }
+  const before = pathBefore(action)
+  requirePath(before)
+  const found = await tree.find(before)
+  if (action.action === 'point') {
+    if (found?.mode !== submodule) throw invalid('Invalid submodule path')
+    if (found.oid === action.commit) throw invalid(`The submodule ${path} is already at ${found.oid}`)
+    return tree.put(path, { mode: submodule, oid: action.commit! })
+  }
+  if (found?.oid === undefined) throw missing()
+  switch (action.action) {
+    case 'delete':
+      return tree.remove(before)
+    case 'update':
+      if (found.mode === submodule) throw missing()
+      return put(path, found.mode, contentOf(action))
+    case 'chmod':
+      // A link or a submodule has no such bit.
+      if (!found.mode.startsWith('100')) throw missing()
+      return put(path, action.execute_filemode ? '100755' : '100644', found.oid)
+    case 'move': {
+      if (action.content !== undefined && found.mode === submodule) throw missing()
+      await requireFree(tree, path, before)
+      await tree.remove(before)
+      return put(path, found.mode, action.content === undefined ? found.oid : contentOf(action))
+    }
+  }
+}
+
+const missing = () => invalid("A file with this name doesn't exist")
+
+function requirePath(path: string): void {
+  if (path === '') throw invalid('You must provide a file path')
+  if (path.split(/[/\\]/).includes('..')) throw invalid('Path cannot include directory traversal')
+}
+
+/** Fails unless a file may come to be there; `except` is about to go. */
+async function requireFree(tree: TreeEdit, path: string, except?: string): Promise<void> {
+  const found = await tree.find(path)
+  if (found) throw invalid(`A ${found.mode === directory ? 'directory' : 'file'} with this name already exists`)
+  // A file where a directory is needed is not lost silently either.
+  if ((await tree.isBlocked(path)) && !(except !== undefined && path.startsWith(`${except}/`)))
+    throw invalid('A file with this name already exists')
+  if (!isSafePath(path) || path.split('/').slice(0, -1).some(isReadByGit)) throw invalid(`invalid path: '${path}'`)
+}
+
+/** Base64 as it is sent: with line breaks, perhaps without padding. */
+const base64 = /^[A-Za-z0-9+/\s]*={0,2}\s*$/
+
+function contentOf({ content = '', encoding }: FileAction): Buffer {
+  if (encoding !== 'base64') return Buffer.from(content)
+  // What is no Base64 would otherwise be dropped, and something else stored.
+  if (!base64.test(content)) throw invalid('The content is not valid Base64')
+  return Buffer.from(content, 'base64')
+}

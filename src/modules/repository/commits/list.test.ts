@@ -1,0 +1,196 @@
+import { describe, expect } from 'vitest'
+import { test } from '../../../../test/world.ts'
+import { gitIn } from '../../../git/testing.ts'
+import { gitCommands, history, linesOf, storedProject } from './testing.ts'
+
+const enc = encodeURIComponent
+const ids = (records: { id: string }[]) => records.map(({ id }) => id)
+
+describe('GET /projects/:id/repository/commits', () => {
+  test('lists what git lists, page by page', async ({ world }) => {
+    for (const seed of ['one', 'two', 'three']) {
+      const project = await storedProject(world)
+      const { repository } = project
+      const made = history(repository, seed, 40)
+      repository.git('tag', 'v1', made[10]!)
+      const middle = new Date((1_700_000_000 + 60 * 20) * 1000).toISOString()
+      const queries: [string, string[]][] = [
+        ['', ['main']],
+        ['ref_name=side', ['side']],
+        ['ref_name=v1', ['v1']],
+        [`ref_name=${made[15]}`, [made[15]!]],
+        [`ref_name=${made[15]!.slice(0, 10)}`, [made[15]!]],
+        ['ref_name=main..side', ['main..side']],
+        ['ref_name=side..main', ['side..main']],
+        ['ref_name=main...side', ['main...side']],
+        ['ref_name=v1..', ['v1..main']],
+        ['ref_name=..side', ['main..side']],
+        ['ref_name=main~3', ['main~3']],
+        ['ref_name=HEAD^', ['main^']],
+        ['ref_name=main~6..main~1', ['main~6..main~1']],
+        ['ref_name=v1~2..v1^0', ['v1~2..v1']],
+        ['ref_name=main~999', ['--max-count=0', 'main']],
+        ['all=true', ['--branches', '--tags']],
+        ['all=true&ref_name=nope', ['--branches', '--tags']],
+        ['first_parent=true', ['--first-parent', 'main']],
+        ['order=topo', ['--topo-order', 'main']],
+        ['order=default', ['main']],
+        [`since=${middle}`, ['--since=2023-11-14T22:33:20Z', 'main']],
+        [`until=${middle}`, ['--until=2023-11-14T22:33:20Z', 'main']],
+        [`since=${middle}&until=${middle}`, ['--since=2023-11-14T22:33:20Z', '--until=2023-11-14T22:33:20Z', 'main']],
+        ['path=dir0', ['main', '--', 'dir0']],
+        ['path=dir0/', ['main', '--', 'dir0']],
+        ['path=dir1/file1&ref_name=side', ['side', '--', 'dir1/file1']],
+        ['path=nope', ['main', '--', 'nope']],
+      ]
+      for (const [query, words] of queries) {
+        // The history of one file is what git follows, which leaves out no side of a merge.
+        const follows = query.includes('file')
+        const expected = linesOf(
+          repository.git(...(follows ? ['log', '--follow', '--format=%H'] : ['rev-list']), ...words),
+        )
+        const answer = await world.root.get(`/projects/${project.id}/repository/commits?per_page=100&${query}`)
+        expect(answer.status).toBe(200)
+        expect(ids(answer.json), `${seed} ${query}`).toEqual(expected)
+        expect(answer.headers['x-total'], query).toBe(String(expected.length))
+        const paged: string[] = []
+        for (let page = 1; page <= Math.ceil(expected.length / 7) + 1; page++) {
+          const part = await world.root.get(
+            `/projects/${project.id}/repository/commits?per_page=7&page=${page}&${query}`,
+          )
+          paged.push(...ids(part.json))
+          expect(part.headers['x-total'], `${query} page ${page}`).toBe(String(expected.length))
+          expect(part.headers['x-next-page']).toBe(page * 7 < expected.length ? String(page + 1) : '')
+        }
+        expect(paged, `${seed} ${query}`).toEqual(expected)
+      }
+    }
+  })
+
+  test('D1-COMMITS-REF-NAME D1-COMMITS-ALL: what cannot be found is an empty list', async ({ world }) => {
+    const project = await storedProject(world)
+    project.repository.commit({ a: 'a' })
+    const at = `/projects/${project.id}/repository/commits`
+    for (const ref of ['nope', 'nope..main', 'main..nope', 'main...nope', 'main..main', '....', 'a..b..c'])
+      expect(await world.root.get(`${at}?ref_name=${ref}`), ref).toMatchObject({
+        status: 200,
+        json: [],
+        headers: { 'x-total': '0' },
+      })
+    expect(await world.root.get(`${at}?page=99999999`)).toMatchObject({
+      status: 200,
+      json: [],
+      headers: { 'x-total': '1' },
+    })
+  })
+
+  test('D1-COMMITS-SINCE-UNTIL: both ends are included, and no date is too far away', async ({ world }) => {
+    const project = await storedProject(world)
+    project.repository.commit({ a: 'a' }, { seconds: 1_700_000_000 })
+    const count = async (query: string) =>
+      (await world.root.get(`/projects/${project.id}/repository/commits?${query}`)).json.length
+    expect(await count('since=2023-11-14T22:13:20Z')).toBe(1)
+    expect(await count('since=2023-11-14T22:13:21Z')).toBe(0)
+    expect(await count('until=2023-11-14T22:13:20Z')).toBe(1)
+    expect(await count('until=2023-11-14T22:13:19Z')).toBe(0)
+    for (const [query, found] of [
+      ['since=1800-01-01', 1],
+      ['until=1800-01-01', 0],
+      ['since=2150-01-01', 0],
+      ['until=2150-01-01', 1],
+      ['until=9999-12-31', 1],
+    ] as const)
+      expect(await count(query), query).toBe(found)
+    for (const name of ['since', 'until'])
+      expect(await world.root.get(`/projects/${project.id}/repository/commits?${name}=yesterday`)).toMatchObject({
+        status: 400,
+        json: { error: `${name} is invalid` },
+      })
+  })
+
+  test('D1-COMMITS-PATH: a file is followed through its renames, a directory is not', async ({ world }) => {
+    const project = await storedProject(world)
+    const content = 'line\n'.repeat(20)
+    const made = [
+      project.repository.commit({ 'old.txt': content }),
+      project.repository.commit({ 'old.txt': `${content}more\n` }),
+      project.repository.commit({ 'old.txt': null, 'new/name.txt': `${content}more\n` }),
+      project.repository.commit({ 'new/name.txt': content }),
+    ].reverse()
+    const at = `/projects/${project.id}/repository/commits`
+    expect(ids((await world.root.get(`${at}?path=new/name.txt`)).json)).toEqual(made)
+    const second = await world.root.get(`${at}?path=new/name.txt&per_page=3&page=1`)
+    expect(second).toMatchObject({ headers: { 'x-total': '4', 'x-next-page': '2' } })
+    expect(ids((await world.root.get(`${at}?path=new/name.txt&per_page=3&page=2`)).json)).toEqual(made.slice(3))
+    expect(ids((await world.root.get(`${at}?path=new`)).json)).toEqual(made.slice(0, 2))
+    expect(ids((await world.root.get(`${at}?path=old.txt`)).json)).toEqual(made.slice(1))
+  })
+
+  test('D1-COMMITS-FIRST-PARENT D1-COMMITS-ORDER: other values are refused', async ({ world }) => {
+    const project = await storedProject(world)
+    const at = `/projects/${project.id}/repository/commits`
+    expect(await world.root.get(`${at}?order=date`)).toMatchObject({
+      status: 400,
+      json: { error: 'order does not have a valid value' },
+    })
+    expect(await world.root.get(`${at}?first_parent=maybe`)).toMatchObject({
+      status: 400,
+      json: { error: 'first_parent is invalid' },
+    })
+    expect(await world.root.get(`${at}?pagination=keyset`)).toMatchObject({ status: 405 })
+  })
+
+  test('what was asked before takes no process, but for the readers that stay', async ({ world }) => {
+    const project = await storedProject(world)
+    history(project.repository, 'costs', 30)
+    const at = `/projects/${project.id}/repository`
+    const forms = [
+      'commits?per_page=5',
+      'commits?per_page=5&page=2',
+      'commits/main',
+      'commits/main/refs',
+      'branches',
+      'branches?sort=updated_desc&search=a',
+      'tree',
+      'tree?recursive=true',
+      `files/${enc('dir0/file0')}?ref=main`,
+      `files/${enc('dir0/file0')}/raw?ref=main`,
+      'contributors',
+    ]
+    for (const form of forms) expect(await world.root.get(`${at}/${form}`), form).toMatchObject({ status: 200 })
+    const again = async () => {
+      for (const form of forms) await world.root.get(`${at}/${form}`)
+    }
+    expect(await gitCommands(world, again)).toEqual([])
+    // Commands are seen at all: this order only git can tell.
+    expect(await gitCommands(world, () => world.root.get(`${at}/commits?order=topo`))).not.toEqual([])
+  })
+
+  test('above 10,000 no page tells the total, not the last one either', async ({ world }) => {
+    const project = await storedProject(world)
+    const line = Array.from(
+      { length: 10_001 },
+      (_, at) => `commit refs/heads/main\ncommitter C <c@e> ${at} +0000\ndata 0\n`,
+    )
+    gitIn(project.repository.gitDir, ['fast-import', '--quiet'], line.join(''))
+    const at = `/projects/${project.id}/repository/commits?per_page=100`
+    const last = await world.root.get(`${at}&page=101`)
+    expect(last.json).toHaveLength(1)
+    expect(last.headers['x-next-page']).toBe('')
+    expect(last.headers['x-total']).toBeUndefined()
+    expect(last.headers['link']).not.toContain('rel="last"')
+  })
+
+  test('D1-COMMITS-WITH-STATS: the lines of each commit', async ({ world }) => {
+    const project = await storedProject(world)
+    project.repository.commit({ a: '1\n2\n3\n' })
+    project.repository.commit({ a: '1\n3\n4\n5\n', bin: Buffer.from([0, 1]) })
+    const at = `/projects/${project.id}/repository/commits`
+    const { json } = await world.root.get(`${at}?with_stats=true`)
+    expect(json.map((each: any) => each.stats)).toEqual([
+      { additions: 2, deletions: 1, total: 3 },
+      { additions: 3, deletions: 0, total: 3 },
+    ])
+    expect((await world.root.get(at)).json[0]).not.toHaveProperty('stats')
+  })
+})

@@ -1,0 +1,112 @@
+import type { Page, Paged } from '../../../api/page.ts'
+import { countedRows } from '../../../api/page.ts'
+import type { Commit } from '../../../git/commits.ts'
+import { readCommits } from '../../../git/commits.ts'
+import { countCommits, type HistoryFilters, type HistoryPage, listCommitIds } from '../../../git/history.ts'
+import type { Oid } from '../../../git/oid.ts'
+import { remember } from '../../../git/remember.ts'
+import type { Repository } from '../../../git/repository.ts'
+import { findEntry } from '../../../git/trees.ts'
+import { Failure } from '../../../kernel/failure.ts'
+import { findRange } from './range.ts'
+
+export type CommitFilters = {
+  readonly ref_name?: string
+  readonly since?: Date
+  readonly until?: Date
+  readonly path?: string
+  readonly all: boolean
+  readonly first_parent: boolean
+  readonly order: 'default' | 'topo'
+}
+
+/** What a rename is followed through to count at most: every commit of the history is looked at for it. */
+const countedFollowing = 1000
+/** Git reads these numbers into an `int`. */
+const largest = 2 ** 31 - 1
+const largestSkip = largest - 1000
+
+type Order = NonNullable<HistoryPage['order']>
+
+const nothing: Paged<Commit> = { rows: [], total: 0, hasNext: false }
+
+/**
+ * A page of commits. A path that is a file is followed through its renames. For a page that was asked for before: one
+ * round trip to git, whatever moved in between. Otherwise a walk of the history for the page, and another one for the
+ * total unless this is the last page or a file's; with `all` these are processes, and run each time.
+ */
+export async function commitsPage(
+  repo: Repository,
+  filters: CommitFilters,
+  page: Page,
+  unnamed: string,
+): Promise<Paged<Commit>> {
+  if (page.keyset)
+    throw new Failure('paging_refused', 'Keyset pagination is not yet available for this type of request')
+  const when = period(filters)
+  const range = filters.all ? undefined : await findRange(repo, filters.ref_name || unnamed, unnamed)
+  if (!when || (!filters.all && !range)) return nothing
+  const path = filters.path?.replace(/\/+$/, '')
+  const history: HistoryFilters = {
+    from: 'all',
+    ...range,
+    ...when,
+    ...(path && { path, follow: await isFile(repo, range?.from[0], path) }),
+    firstParent: filters.first_parent,
+  }
+  const skip = Math.min((page.page - 1) * page.perPage, largestSkip)
+  const order: Order = filters.order === 'topo' ? 'topo' : 'time'
+  // One more than asked for tells whether there is a next page.
+  const end = skip + page.perPage + 1
+  const found =
+    history.follow && end <= countedFollowing
+      ? (await followed(repo, history, order)).slice(skip, end)
+      : await idsOf(repo, history, { order, skip, limit: page.perPage + 1 })
+  const hasNext = found.length > page.perPage
+  const commits = await readCommits(repo, found.slice(0, page.perPage))
+  const ends = !hasNext && (found.length > 0 || skip === 0)
+  return {
+    rows: commits.filter((commit) => commit !== undefined),
+    total: ends ? upTo(mostCounted(history), skip + found.length) : await total(repo, history, order),
+    hasNext,
+  }
+}
+
+/** Remembered when it starts from commits, which is a fact; what starts from "all refs" is not. */
+function idsOf(repo: Repository, history: HistoryFilters, page: HistoryPage): Promise<readonly Oid[]> {
+  const ids = (repo: Repository) => listCommitIds(repo, history, page)
+  if (history.from === 'all') return ids(repo)
+  return remember(repo, `ids ${JSON.stringify([page, history])}`, ids, (oids) => 80 * oids.length)
+}
+
+/** The beginning of a file's history. To count it is to list it, so one walk does for the total and for all its pages. */
+const followed = (repo: Repository, history: HistoryFilters, order: Order): Promise<readonly Oid[]> =>
+  idsOf(repo, history, { order, limit: countedFollowing + 1 })
+
+/** How many there are in all; `undefined` above what is counted. */
+async function total(repo: Repository, history: HistoryFilters, order: Order): Promise<number | undefined> {
+  const count = history.follow
+    ? (await followed(repo, history, order)).length
+    : await countCommits(repo, history, { atMost: countedRows + 1 })
+  return upTo(mostCounted(history), count)
+}
+
+const mostCounted = ({ follow }: HistoryFilters) => (follow ? countedFollowing : countedRows)
+
+/** A total, unless it is above what is counted: then no page tells it, not the last one either. */
+const upTo = (most: number, count: number): number | undefined => (count > most ? undefined : count)
+
+/** Only one file can be followed; the path of a directory, or of what is gone, is taken as it is. */
+const isFile = async (repo: Repository, tip: Parameters<typeof findEntry>[1] | undefined, path: string) =>
+  tip !== undefined && (await findEntry(repo, tip, path))?.type === 'blob'
+
+/** Within what git can read; `undefined` when nothing can lie between. */
+function period({ since, until }: CommitFilters): Pick<HistoryFilters, 'since' | 'until'> | undefined {
+  const seconds = (date: Date) => date.getTime() / 1000
+  if (since && seconds(since) > largest) return undefined
+  if (until && seconds(until) < 0) return undefined
+  return {
+    ...(since && seconds(since) > 0 && { since }),
+    ...(until && seconds(until) < largest && { until }),
+  }
+}

@@ -1,0 +1,67 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Ctx } from '../../../api/ctx.ts'
+import type { Commit } from '../../../git/commits.ts'
+import type { Oid } from '../../../git/oid.ts'
+import type { RefName } from '../../../git/ref-name.ts'
+import { readRef } from '../../../git/refs.ts'
+import type { Repository } from '../../../git/repository.ts'
+import { Failure, invalid } from '../../../kernel/failure.ts'
+import { inTurn } from '../../../kernel/turns.ts'
+import type { ProjectSubject } from '../../projects/index.ts'
+import { moveRefs } from '../../pushes/index.ts'
+import { type RefusalKind, refusalOf } from './branch-access.ts'
+
+/** A branch that a commit is to go to. */
+export type Target = {
+  readonly project: ProjectSubject
+  readonly repo: Repository
+  readonly branch: string
+  readonly ref: RefName
+  readonly refusal: RefusalKind
+}
+
+/** A commit that is made, and how its objects are stored. */
+export type MadeCommit = { readonly commit: Commit; store(): Promise<void> }
+
+/** Writers in other processes may come first so often before we give up. */
+const attempts = 30
+
+export const lostRace = (branch: string): Failure =>
+  invalid(`Could not update branch ${branch}. Please refresh and try again.`)
+
+export const unusableName = (branch: string, why: string): Failure =>
+  invalid(`Something went wrong when we tried to create '${branch}' for you: ${why}`)
+
+/**
+ * Moves the branch to the commit that `make` makes, given where the branch is (`null`: nowhere yet). When somebody else
+ * moved it meanwhile, `make` is asked again, who decides whether that still makes sense. Writers of one branch in this
+ * process take turns; those in others are met by compare-and-swap.
+ */
+export function moveBranch(
+  ctx: Ctx,
+  { project, repo, branch, ref, refusal }: Target,
+  make: (tip: Oid | null) => Promise<MadeCommit>,
+): Promise<Commit> {
+  return inTurn(`${repo.gitDir} ${ref}`, async () => {
+    for (let attempt = 1; attempt <= attempts; attempt++) {
+      const tip = (await readRef(repo, ref)) ?? null
+      const { commit, store } = await make(tip)
+      try {
+        const change = { name: ref, from: tip, to: commit.oid }
+        const continues = tip !== null && commit.parents.includes(tip)
+        const outcome = await moveRefs(ctx, project.id, repo, [change], {
+          refusal: refusalOf(refusal),
+          continues,
+          store,
+        })
+        if (outcome === 'moved') return commit
+      } catch (error) {
+        // `a` cannot be while there is `a/b`.
+        if (error instanceof Failure && error.kind === 'conflict') throw unusableName(branch, 'Branch name is invalid')
+        throw error
+      }
+      await sleep(5 * Math.min(attempt, 6) * Math.random())
+    }
+    throw lostRace(branch)
+  })
+}

@@ -1,0 +1,50 @@
+import { as, endpoint, variants } from '../../../api/endpoint.ts'
+import { Filled, Flag, Optional, Params, Text } from '../../../api/params/types.ts'
+import { project } from '../../projects/index.ts'
+import { DryRun } from './dry-run.ts'
+import { Commit } from './entity.ts'
+import { cherryPickOf, revertOf } from './pick.ts'
+import { pickOnto } from './pick-service.ts'
+import { maxMessageLength } from './write-params.ts'
+
+const pickParams = {
+  sha: Text({ description: 'Hash, full or abbreviated, or name of a branch or tag' }),
+  branch: Filled({ description: 'Where the new commit goes' }),
+  dry_run: Flag({ default: false, description: 'Only say whether it could be done' }),
+} as const
+
+const shared = {
+  method: 'POST',
+  subject: project,
+  allow: 'request_commit',
+  returns: variants(Commit, DryRun),
+} as const
+
+export const pickRoutes = [
+  endpoint({
+    ...shared,
+    path: '/projects/:id/repository/commits/:sha/cherry_pick',
+    summary: 'Make the change of a commit once more, on a branch',
+    params: Params({
+      ...pickParams,
+      message: Optional(Text({ maxLength: maxMessageLength, description: 'Instead of the message of the commit' })),
+    }),
+    async handle({ subject, params, ctx }) {
+      const commit = await pickOnto(ctx, subject, params, (repo, picked) =>
+        cherryPickOf(ctx, repo, picked, params.message || undefined),
+      )
+      return params.dry_run ? as(DryRun, undefined) : as(Commit, { commit, project: subject })
+    },
+  }),
+
+  endpoint({
+    ...shared,
+    path: '/projects/:id/repository/commits/:sha/revert',
+    summary: 'Undo the change of a commit, on a branch',
+    params: Params(pickParams),
+    async handle({ subject, params, ctx }) {
+      const commit = await pickOnto(ctx, subject, params, (repo, picked) => revertOf(ctx, repo, picked))
+      return params.dry_run ? as(DryRun, undefined) : as(Commit, { commit, project: subject })
+    },
+  }),
+]

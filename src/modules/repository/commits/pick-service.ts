@@ -1,0 +1,43 @@
+import type { Ctx } from '../../../api/ctx.ts'
+import { type Commit, readCommit } from '../../../git/commits.ts'
+import type { Oid } from '../../../git/oid.ts'
+import { branchRef } from '../../../git/ref-name.ts'
+import { readRef } from '../../../git/refs.ts'
+import type { Repository } from '../../../git/repository.ts'
+import { invalid, notFound } from '../../../kernel/failure.ts'
+import { openRepository, type ProjectSubject } from '../../projects/index.ts'
+import { requireBranchAccess } from './branch-access.ts'
+import { moveBranch } from './move-branch.ts'
+import { applyPick, type Pick } from './pick.ts'
+import { findCommitId } from './revision.ts'
+
+export type PickRequest = {
+  readonly sha: string
+  readonly branch: string
+  /** Only says whether it could be done. */
+  readonly dry_run: boolean
+}
+
+/** Applies what `pickOf` makes of a commit to the tip of a branch, which moves. */
+export async function pickOnto(
+  ctx: Ctx,
+  project: ProjectSubject,
+  { sha, branch, dry_run }: PickRequest,
+  pickOf: (repo: Repository, commit: Commit) => Promise<Pick>,
+): Promise<Commit> {
+  await requireBranchAccess(ctx, project, branch, 'forbidden')
+  const repo = openRepository(ctx, project)
+  const id = await findCommitId(repo, sha)
+  const commit = id && (await readCommit(repo, id))
+  if (!commit) throw notFound('Commit')
+  const ref = branchRef(branch)
+  if (!ref) throw invalid('The branch refname is invalid')
+  const pick = await pickOf(repo, commit)
+  const make = async (tip: Oid | null) => {
+    const onto = tip === null ? undefined : await readCommit(repo, tip)
+    if (!onto) throw notFound('Branch')
+    return applyPick(repo, pick, onto)
+  }
+  if (dry_run) return (await make((await readRef(repo, ref)) ?? null)).commit
+  return moveBranch(ctx, { project, repo, branch, ref, refusal: 'forbidden' }, make)
+}

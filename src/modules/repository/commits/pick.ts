@@ -1,0 +1,83 @@
+import type { Ctx } from '../../../api/ctx.ts'
+import { type Commit, parseCommit, readCommit, rememberCommit } from '../../../git/commits.ts'
+import { mergeTrees } from '../../../git/merge-trees.ts'
+import { commitObject, type NewSignature, treeObject, writeObjects } from '../../../git/objects.ts'
+import { emptyTreeOid, type Oid } from '../../../git/oid.ts'
+import type { Repository } from '../../../git/repository.ts'
+import { writtenAs } from '../../../git/signature.ts'
+import { Failure } from '../../../kernel/failure.ts'
+import { callerSignature } from '../../accounts/index.ts'
+import type { MadeCommit } from './move-branch.ts'
+
+/** A change that is made once more, or undone. */
+export type Pick = {
+  /** Between these trees: the change that is applied. */
+  readonly base: Oid
+  readonly theirs: Oid
+  readonly author: NewSignature
+  readonly committer: NewSignature
+  readonly message: string
+  /** What could not be done: `['cherry-pick', 'cherry-picked']`. */
+  readonly verbs: readonly [infinitive: string, participle: string]
+}
+
+/** A merge is taken against its first parent, a first commit against nothing. */
+async function treeBefore(repo: Repository, { parents }: Commit): Promise<Oid> {
+  const parent = parents[0] && (await readCommit(repo, parents[0]))
+  return parent ? parent.tree : emptyTreeOid
+}
+
+/** The change of a commit, by its author, once more. `message` replaces the usual one. */
+export async function cherryPickOf(ctx: Ctx, repo: Repository, commit: Commit, message?: string): Promise<Pick> {
+  return {
+    base: await treeBefore(repo, commit),
+    theirs: commit.tree,
+    author: writtenAs(commit.author),
+    committer: callerSignature(ctx),
+    message: message ?? `${commit.message.trimEnd()}\n\n(cherry picked from commit ${commit.oid})`,
+    verbs: ['cherry-pick', 'cherry-picked'],
+  }
+}
+
+/** Longest title in the message of a revert. */
+const maxTitleLength = 81
+
+/** The opposite of a commit's change, by the caller. */
+export async function revertOf(ctx: Ctx, repo: Repository, commit: Commit): Promise<Pick> {
+  const committer = callerSignature(ctx)
+  const line = commit.message.split(/[\r\n]/, 1)[0]!.trim()
+  const letters = [...line]
+  const title = letters.length > maxTitleLength ? `${letters.slice(0, maxTitleLength - 3).join('')}...` : line
+  return {
+    base: commit.tree,
+    theirs: await treeBefore(repo, commit),
+    author: committer,
+    committer,
+    message: `Revert "${title}"\n\nThis reverts commit ${commit.oid}`,
+    verbs: ['revert', 'reverted'],
+  }
+}
+
+/** Puts the change on top of a commit, in a new one. One `merge-tree` process at most. */
+export async function applyPick(repo: Repository, pick: Pick, onto: Commit): Promise<MadeCommit> {
+  const tree = await mergeTrees(repo, { base: pick.base, ours: onto.tree, theirs: pick.theirs })
+  if (tree === 'conflict') throw notApplicable(pick, 'conflict')
+  if (tree === onto.tree) throw notApplicable(pick, 'empty')
+  const object = commitObject({ ...pick, tree, parents: [onto.oid] })
+  const commit = parseCommit(object.oid, object.content)
+  return {
+    commit,
+    async store() {
+      // Git knows the empty tree without it being there, but its checks want to see it.
+      await writeObjects(repo, [...(tree === emptyTreeOid ? [treeObject([])] : []), object])
+      rememberCommit(repo, commit)
+    },
+  }
+}
+
+const notApplicable = ({ verbs: [infinitive, participle] }: Pick, code: 'conflict' | 'empty'): Failure =>
+  new Failure(
+    'invalid',
+    `Sorry, we cannot ${infinitive} this commit automatically. This commit may already have been ${participle}, or a more recent commit may have updated some of its content.`,
+    { code },
+  )

@@ -1,0 +1,78 @@
+import { describe, expect } from 'vitest'
+import { test, type World } from '../../../../test/world.ts'
+import { loadProject } from '../../projects/projects/subject.ts'
+import type { FileAction } from './file-actions.ts'
+import { storedProject } from './testing.ts'
+import { createCommit } from './write-service.ts'
+
+/** A commit while which others, in other processes, commit as well: `meanwhile` runs before the branch moves. */
+async function raced(
+  world: World,
+  action: FileAction,
+  meanwhile: (attempt: number) => Record<string, string> | undefined,
+) {
+  const project = await storedProject(world)
+  const first = project.repository.commit({ 'a.txt': 'a\n', 'b.txt': 'b\n' })
+  const ctx = await world.app.open({
+    id: 1,
+    username: 'root',
+    name: 'Root',
+    email: 'root@example.com',
+    admin: true,
+    external: false,
+    canCreateGroup: true,
+    projectsLimit: 1,
+    scopes: undefined,
+    tokenId: undefined,
+  })
+  let attempts = 0
+  const making = createCommit(ctx, {
+    project: (await loadProject(String(project.id), ctx))!,
+    branch: 'main',
+    start: {},
+    actions: [action],
+    message: 'Mine',
+    get author() {
+      const files = meanwhile(++attempts)
+      if (files) project.repository.commit(files, { message: `Theirs ${attempts}` })
+      return {}
+    },
+    refusal: 'invalid',
+    stale: () => 'stale',
+  })
+  const outcome = await making.then(
+    () => 'made',
+    (error: Error) => error.message,
+  )
+  return { outcome, attempts, first, git: (...args: string[]) => project.repository.git(...args) }
+}
+
+const update: FileAction = { action: 'update', file_path: 'a.txt', content: 'mine\n' }
+
+describe('a branch that moves during a commit', () => {
+  test('what others did elsewhere is built upon', async ({ world }) => {
+    const { outcome, attempts, git } = await raced(world, update, (n) => (n < 3 ? { [`other-${n}`]: 'x' } : undefined))
+    expect([outcome, attempts]).toEqual(['made', 3])
+    expect(git('log', '--format=%s', 'main')).toBe('Mine\nTheirs 2\nTheirs 1\nChange')
+    expect(git('ls-tree', '--name-only', 'main')).toBe('a.txt\nb.txt\nother-1\nother-2')
+    expect(git('fsck', '--strict', '--no-dangling')).toBe('')
+  })
+
+  test.for([
+    ['an update', update, { 'a.txt': 'theirs\n' }],
+    ['a removal', { action: 'delete', file_path: 'a.txt' }, { 'a.txt': 'theirs\n' }],
+    ['a new file', { action: 'create', file_path: 'c/d', content: '' }, { 'c/d': 'theirs\n' }],
+    ['a move', { action: 'move', file_path: 'z', previous_path: 'a.txt' }, { 'a.txt': 'theirs\n' }],
+    ['the target of a move', { action: 'move', file_path: 'z', previous_path: 'a.txt' }, { z: 'theirs\n' }],
+  ] as const)('D1-FILE-FAIL-STALE: %s of the same file is refused', async ([, action, files], { world }) => {
+    const { outcome, git } = await raced(world, action as FileAction, () => files)
+    expect(outcome).toBe('Could not update branch main. Please refresh and try again.')
+    expect(git('log', '--format=%s', 'main')).toBe('Theirs 1\nChange')
+  })
+
+  test('one that never stands still is given up', async ({ world }) => {
+    const { outcome, attempts, git } = await raced(world, update, (n) => ({ other: `${n}` }))
+    expect(outcome).toBe('Could not update branch main. Please refresh and try again.')
+    expect(git('log', '--format=%s', 'main').split('\n')).toHaveLength(attempts + 1)
+  })
+})

@@ -1,0 +1,171 @@
+import { endpoint } from '../../../api/endpoint.ts'
+import { slicePage } from '../../../api/page.ts'
+import { FilePath, Flag, List, OneOf, Optional, Params, Text, Timestamp } from '../../../api/params/types.ts'
+import { mergeBases, refsContaining } from '../../../git/ancestry.ts'
+import { commitStats } from '../../../git/changes.ts'
+import { readCommit } from '../../../git/commits.ts'
+import { emptyTreeOid, type Oid } from '../../../git/oid.ts'
+import { patchesBetweenTrees } from '../../../git/patches.ts'
+import type { Repository } from '../../../git/repository.ts'
+import { invalid, notFound } from '../../../kernel/failure.ts'
+import { openRepository, project } from '../../projects/index.ts'
+import { listContributors, sortContributors } from './contributors.ts'
+import { DiffEntry } from './diff-entity.ts'
+import { diffLimits } from './diff-limits.ts'
+import { Commit, CommitDetail, Contributor } from './entity.ts'
+import { commitsPage } from './list.ts'
+import { maxListedPathLength } from './path-length.ts'
+import { CommitReference } from './reference.ts'
+import { defaultRef, findCommitId, getCommit } from './revision.ts'
+
+/** Each is looked up, and all go into one command line. */
+const maxMergeBaseRefs = 100
+
+const sha = Text({ description: 'Hash, full or abbreviated, or name of a branch or tag' })
+
+/** One process of its own for as long as it is in use; each commit's changes are remembered. */
+const withStats = async (repo: Repository, oid: Oid) => {
+  const stats = await commitStats(repo, oid)
+  return stats && { stats }
+}
+
+export const commitRoutes = [
+  endpoint({
+    method: 'GET',
+    path: '/projects/:id/repository/commits',
+    summary: 'List commits',
+    subject: project,
+    allow: 'read_code',
+    params: Params({
+      ref_name: Optional(Text({ description: 'Branch, tag or range (`a..b`); the default branch without' })),
+      since: Optional(Timestamp({ description: 'Committed then or later' })),
+      until: Optional(Timestamp({ description: 'Committed then or earlier' })),
+      path: Optional(FilePath({ maxLength: maxListedPathLength, description: 'That touched this file or directory' })),
+      all: Flag({ default: false, description: 'Of all branches and tags; ref_name does not count' }),
+      with_stats: Flag({ default: false, description: 'With added and removed lines' }),
+      first_parent: Flag({ default: false, description: 'Only the first parent of merges' }),
+      order: OneOf(['default', 'topo'], {
+        default: 'default',
+        description: 'Newest first, or no parent before its children',
+      }),
+    }),
+    paged: true,
+    returns: Commit,
+    async handle({ subject, params, page, ctx }) {
+      const repo = openRepository(ctx, subject)
+      const found = await commitsPage(repo, params, page, defaultRef(subject))
+      const rows = found.rows.map(async (commit) => ({
+        commit,
+        project: subject,
+        ...(params.with_stats && (await withStats(repo, commit.oid))),
+      }))
+      return { ...found, rows: await Promise.all(rows) }
+    },
+  }),
+
+  endpoint({
+    method: 'GET',
+    path: '/projects/:id/repository/commits/:sha',
+    summary: 'One commit',
+    subject: project,
+    allow: 'read_code',
+    params: Params({ sha, stats: Flag({ default: true, description: 'With added and removed lines' }) }),
+    returns: CommitDetail,
+    async handle({ subject, params, ctx }) {
+      const repo = openRepository(ctx, subject)
+      const commit = await getCommit(repo, params.sha)
+      return { commit, project: subject, ...(params.stats && (await withStats(repo, commit.oid))) }
+    },
+  }),
+
+  /** One `diff-tree` process the first time. */
+  endpoint({
+    method: 'GET',
+    path: '/projects/:id/repository/commits/:sha/diff',
+    summary: 'What a commit changed against its first parent',
+    subject: project,
+    allow: 'read_code',
+    params: Params({ sha }),
+    paged: true,
+    returns: DiffEntry,
+    async handle({ subject, params, page, ctx }) {
+      const repo = openRepository(ctx, subject)
+      const commit = await getCommit(repo, params.sha)
+      const parent = commit.parents[0] && (await readCommit(repo, commit.parents[0]))
+      const { files } = await patchesBetweenTrees(
+        repo,
+        parent?.tree ?? emptyTreeOid,
+        commit.tree,
+        diffLimits(ctx.settings),
+      )
+      return slicePage(files, page)
+    },
+  }),
+
+  /** Time grows with refs, and with the history since the commit. */
+  endpoint({
+    method: 'GET',
+    path: '/projects/:id/repository/commits/:sha/refs',
+    summary: 'Branches and tags that contain a commit',
+    subject: project,
+    allow: 'read_code',
+    params: Params({ sha, type: OneOf(['branch', 'tag', 'all'], { default: 'all', description: 'Kind of ref' }) }),
+    paged: true,
+    returns: CommitReference,
+    async handle({ subject, params, page, ctx }) {
+      const repo = openRepository(ctx, subject)
+      const { oid } = await getCommit(repo, params.sha)
+      const prefixes = [
+        ...(params.type === 'tag' ? [] : (['refs/heads/'] as const)),
+        ...(params.type === 'branch' ? [] : (['refs/tags/'] as const)),
+      ]
+      return slicePage(await refsContaining(repo, oid, prefixes), page)
+    },
+  }),
+
+  /** With more than two refs, as git: of the first one and a merge of all others. */
+  endpoint({
+    method: 'GET',
+    path: '/projects/:id/repository/merge_base',
+    summary: 'The best common ancestor of several refs',
+    subject: project,
+    allow: 'read_code',
+    params: Params({
+      refs: List(Text(), { maxItems: maxMergeBaseRefs, description: 'Commits, branches or tags; at least two' }),
+    }),
+    returns: Commit,
+    async handle({ subject, params, ctx }) {
+      const [first, second, ...others] = params.refs
+      if (first === undefined || second === undefined) throw invalid('Provide at least 2 refs')
+      const repo = openRepository(ctx, subject)
+      const names = [first, second, ...others]
+      const found = await Promise.all(names.map((name) => findCommitId(repo, name)))
+      const unknown = names.filter((_, at) => found[at] === undefined)
+      if (unknown.length > 0) throw invalid(`Could not find ref${unknown.length > 1 ? 's' : ''}: ${unknown.join(', ')}`)
+      const [base] = await mergeBases(repo, ...(found as [Oid, Oid, ...Oid[]]))
+      if (!base) throw notFound('Merge Base')
+      return { commit: await getCommit(repo, base), project: subject }
+    },
+  }),
+
+  /** The first time for a tip: one `rev-list`, and the changes of 2,000 commits. Remembered after that. */
+  endpoint({
+    method: 'GET',
+    path: '/projects/:id/repository/contributors',
+    summary: 'Who wrote the newest commits of the default branch',
+    subject: project,
+    allow: 'read_code',
+    params: Params({
+      order_by: OneOf(['name', 'email', 'commits'], { default: 'commits', description: 'Order' }),
+      sort: OneOf(['asc', 'desc'], { default: 'asc', description: 'Direction' }),
+    }),
+    paged: true,
+    returns: Contributor,
+    async handle({ subject, params, page, ctx }) {
+      const repo = openRepository(ctx, subject)
+      const tip = await findCommitId(repo, defaultRef(subject))
+      const found = tip ? await listContributors(repo, tip) : []
+      return slicePage(sortContributors(found, params.order_by, params.sort), page)
+    },
+  }),
+]

@@ -1,0 +1,34 @@
+import { Type } from 'typebox'
+import { endpoint } from '../../../api/endpoint.ts'
+import { entity } from '../../../api/entity.ts'
+import { Flag, Params, Text } from '../../../api/params/types.ts'
+import { countCommits } from '../../../git/history.ts'
+import { openRepository, project } from '../../projects/index.ts'
+import { getCommit } from './revision.ts'
+
+const CommitSequence = entity({
+  name: 'CommitSequence',
+  schema: Type.Object({ count: Type.Integer({ description: 'Commits of its history, itself included' }) }),
+  present: (count: number) => ({ count }),
+})
+
+export const commitSequenceRoutes = [
+  /** One walk of the history, remembered. */
+  endpoint({
+    method: 'GET',
+    path: '/projects/:id/repository/commits/:sha/sequence',
+    summary: 'Which number a commit has, counted from the first of its history',
+    subject: project,
+    allow: 'read_code',
+    params: Params({
+      sha: Text({ description: 'Hash, full or abbreviated, or name of a branch or tag' }),
+      first_parent: Flag({ default: false, description: 'Only the first parent of merges' }),
+    }),
+    returns: CommitSequence,
+    async handle({ subject, params, ctx }) {
+      const repo = openRepository(ctx, subject)
+      const { oid } = await getCommit(repo, params.sha)
+      return countCommits(repo, { from: [oid], firstParent: params.first_parent })
+    },
+  }),
+]

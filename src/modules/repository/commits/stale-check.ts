@@ -1,0 +1,26 @@
+import type { Commit } from '../../../git/commits.ts'
+import { lastCommitOfPath } from '../../../git/history.ts'
+import type { Repository } from '../../../git/repository.ts'
+import { invalid } from '../../../kernel/failure.ts'
+import { type FileAction, pathBefore } from './file-actions.ts'
+
+/** The document names these alone. */
+const checked: readonly FileAction['action'][] = ['update', 'move', 'delete']
+
+/**
+ * Fails when a file was changed by another commit than the one its action names as the last. A path that was never
+ * committed has none. One walk of the history for each path that is named so.
+ */
+export async function requireFresh(
+  repo: Repository,
+  from: Commit | undefined,
+  actions: readonly FileAction[],
+  complaint: (action: FileAction) => string,
+): Promise<void> {
+  if (!from) return
+  for (const action of actions) {
+    if (!action.last_commit_id || !checked.includes(action.action)) continue
+    const last = await lastCommitOfPath(repo, from.oid, pathBefore(action))
+    if (last && last.oid !== action.last_commit_id) throw invalid(complaint(action))
+  }
+}

@@ -1,0 +1,64 @@
+import { type Commit, readCommit } from '../../../git/commits.ts'
+import { fetchCommit } from '../../../git/fetch.ts'
+import type { Oid } from '../../../git/oid.ts'
+import { branchRef } from '../../../git/ref-name.ts'
+import { listRefs, readRef } from '../../../git/refs.ts'
+import type { Repository } from '../../../git/repository.ts'
+import { resolve } from '../../../git/resolve.ts'
+import { type Failure, invalid } from '../../../kernel/failure.ts'
+import { type Target, unusableName } from './move-branch.ts'
+
+/** Where the caller wants a commit to begin. Without any of it, at the tip of its branch. */
+export type Start = {
+  readonly branch?: string
+  readonly sha?: string
+  /** Of another project. */
+  readonly repo?: Repository
+  /** The branch may be somewhere else now and is overwritten. */
+  readonly force?: boolean
+}
+
+const hasBranches = async (repo: Repository): Promise<boolean> =>
+  (await listRefs(repo, 'refs/heads/', { limit: 1 })).length > 0
+
+const noBranch = () => invalid('You can only create or edit files when you are on a branch')
+
+/**
+ * The commit to begin with; `undefined` in an empty repository, where the first commit may make any branch. `tip` is where
+ * the branch is now. Brings the commit over when it is in another repository.
+ */
+export async function findStart({ repo, branch }: Target, start: Start, tip: Oid | null): Promise<Commit | undefined> {
+  const from = start.repo ?? repo
+  const differs = start.repo !== undefined || start.sha !== undefined || (start.branch ?? branch) !== branch
+  const oid =
+    start.sha === undefined ? await tipOf(from, start.branch ?? branch, differs, tip) : await shaOf(from, start.sha)
+  if (oid === undefined && (start.repo !== undefined || (await hasBranches(repo)))) throw noBranch()
+  if (differs && tip !== null && !start.force)
+    throw invalid(`A branch called '${branch}' already exists. Switch to that branch in order to make changes`)
+  // Such a branch could not be told from a commit.
+  if (tip === null && /^[0-9a-f]{40}$/.test(branch)) throw unusableName(branch, 'Branch name is invalid')
+  if (oid === undefined) return undefined
+  if (start.repo) await fetchCommit(repo, start.repo, oid)
+  return readCommit(repo, oid)
+}
+
+/** What is wrong with a branch that cannot be, in the order of the checks. */
+export async function refuseBranchName(repo: Repository, branch: string, start: Start): Promise<Failure> {
+  const from = start.repo ?? repo
+  const ref = branchRef(start.branch ?? branch)
+  const begins = start.sha !== undefined || (ref !== undefined && (await readRef(from, ref)) !== undefined)
+  return begins || !(await hasBranches(repo)) ? unusableName(branch, 'Branch name is invalid') : noBranch()
+}
+
+async function tipOf(repo: Repository, name: string, differs: boolean, tip: Oid | null): Promise<Oid | undefined> {
+  if (!differs) return tip ?? undefined
+  const ref = branchRef(name)
+  return ref && readRef(repo, ref)
+}
+
+/** Only an id counts, in full or abbreviated: a branch has a parameter of its own. */
+async function shaOf(repo: Repository, sha: string): Promise<Oid> {
+  const oid = /^[0-9a-f]{7,40}$/i.test(sha) ? await resolve(repo, sha) : undefined
+  if (!oid) throw invalid(`Cannot find start_sha '${sha}'`)
+  return oid
+}

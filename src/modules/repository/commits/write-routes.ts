@@ -1,0 +1,57 @@
+import { endpoint } from '../../../api/endpoint.ts'
+import { Filled, Flag, IdOrName, Optional, Params, Text } from '../../../api/params/types.ts'
+import { commitStats } from '../../../git/changes.ts'
+import { openRepository, project } from '../../projects/index.ts'
+import { actionsParam } from './actions.ts'
+import { CommitDetail } from './entity.ts'
+import { pathBefore } from './file-actions.ts'
+import { findStartProject } from './start-project.ts'
+import { authorParams, maxContentBytes, maxMessageLength } from './write-params.ts'
+import { createCommit } from './write-service.ts'
+
+export const commitWriteRoutes = [
+  endpoint({
+    method: 'POST',
+    path: '/projects/:id/repository/commits',
+    summary: 'Make a commit of several changes to files',
+    subject: project,
+    allow: 'request_commit',
+    bodyLimit: maxContentBytes,
+    params: Params(
+      {
+        branch: Filled({ description: 'Where the commit goes; a new branch needs start_branch or start_sha' }),
+        commit_message: Filled({ maxLength: maxMessageLength }),
+        start_branch: Optional(Text({ description: 'Branch to start a new one from' })),
+        start_sha: Optional(Text({ description: 'Commit to start a new branch from' })),
+        start_project: Optional(IdOrName({ description: 'Project of the same fork network to start from' })),
+        actions: actionsParam,
+        ...authorParams,
+        stats: Flag({ default: true, description: 'With added and removed lines' }),
+        force: Flag({ default: false, description: 'Overwrite the branch with the new commit' }),
+      },
+      { mutuallyExclusive: [['start_branch', 'start_sha']] },
+    ),
+    returns: CommitDetail,
+    async handle({ subject, params, ctx }) {
+      const startProject = await findStartProject(ctx, subject, params.start_project)
+      const commit = await createCommit(ctx, {
+        project: subject,
+        branch: params.branch,
+        start: {
+          ...(params.start_branch && { branch: params.start_branch }),
+          ...(params.start_sha && { sha: params.start_sha }),
+          ...(startProject && { repo: openRepository(ctx, startProject) }),
+          force: params.force,
+        },
+        actions: params.actions,
+        message: params.commit_message,
+        author: { name: params.author_name, email: params.author_email },
+        refusal: 'forbidden',
+        counted: params.stats,
+        stale: (action) => `The file has changed since you started editing it: ${pathBefore(action)}`,
+      })
+      const stats = params.stats && (await commitStats(openRepository(ctx, subject), commit.oid))
+      return { commit, project: subject, ...(stats && { stats }) }
+    },
+  }),
+]

@@ -1,0 +1,112 @@
+import type { Ctx } from '../../../api/ctx.ts'
+import { commitStats } from '../../../git/changes.ts'
+import { type Commit, parseCommit, rememberCommit } from '../../../git/commits.ts'
+import { commitObject } from '../../../git/objects.ts'
+import { emptyTreeOid } from '../../../git/oid.ts'
+import { storeObjects } from '../../../git/pack.ts'
+import { branchRef } from '../../../git/ref-name.ts'
+import type { Repository } from '../../../git/repository.ts'
+import { TreeEdit } from '../../../git/tree-edit.ts'
+import { invalid } from '../../../kernel/failure.ts'
+import { callerSignature } from '../../accounts/index.ts'
+import { openForWriting, openRepository, type ProjectSubject } from '../../projects/index.ts'
+import { type RefusalKind, requireBranchAccess } from './branch-access.ts'
+import { applyActions, type FileAction, touchedPaths } from './file-actions.ts'
+import { NewLargeFiles } from './large-files.ts'
+import { lostRace, type MadeCommit, moveBranch, type Target } from './move-branch.ts'
+import { requireFresh } from './stale-check.ts'
+import { findStart, refuseBranchName, type Start } from './start-point.ts'
+
+/** A commit as it is asked for. */
+export type CommitRequest = {
+  readonly project: ProjectSubject
+  readonly branch: string
+  readonly start: Start
+  readonly actions: readonly FileAction[]
+  readonly message: string
+  readonly author: { readonly name?: string | undefined; readonly email?: string | undefined }
+  /** How a branch is refused that the caller may not push to. */
+  readonly refusal: RefusalKind
+  /** What is said of an action whose file has changed since its `last_commit_id`. */
+  readonly stale: (action: FileAction) => string
+  /** Its lines are counted while the branch moves, for who asks for them then. */
+  readonly counted?: boolean
+}
+
+/**
+ * Makes one commit of all the actions, or none, and moves the branch to it: the one way in which the API writes files.
+ * The branch may be new, and the first of its repository. A round trip to git that moves the branch, others for
+ * what is not in memory, no process unless an action names a last commit; the verdict and the intent are found and written while
+ * the objects are.
+ */
+export async function createCommit(ctx: Ctx, request: CommitRequest): Promise<Commit> {
+  const { project, branch, start } = request
+  await requireBranchAccess(ctx, project, branch, request.refusal)
+  const ref = branchRef(branch)
+  if (!ref) throw await refuseBranchName(openRepository(ctx, project), branch, start)
+  const repo = await openForWriting(ctx, { ...project, default_branch: project.default_branch ?? branch })
+  const target: Target = { project, repo, branch, ref, refusal: request.refusal }
+  let first: Commit | undefined | 'none yet' = 'none yet'
+  return moveBranch(ctx, target, async (tip) => {
+    const from = await findStart(target, start, tip)
+    // Somebody else was faster. What he did elsewhere is no reason to refuse.
+    if (first !== 'none yet' && !(await isSameAt(repo, request.actions.flatMap(touchedPaths), first, from)))
+      throw lostRace(branch)
+    first = from
+    await requireFresh(repo, from, request.actions, request.stale)
+    return makeCommit(ctx, repo, from, request)
+  })
+}
+
+async function makeCommit(
+  ctx: Ctx,
+  repo: Repository,
+  from: Commit | undefined,
+  { project, actions, message, author, counted }: CommitRequest,
+): Promise<MadeCommit> {
+  const edit = await TreeEdit.of(repo, from?.tree)
+  const largeFiles = await NewLargeFiles.of(ctx, project, repo, edit)
+  const contents = await applyActions(repo, edit, actions, largeFiles?.pointerTo)
+  const { tree, objects, kept } = edit.finish()
+  if (tree === (from?.tree ?? emptyTreeOid)) throw invalid('Nothing would change: the commit would be empty')
+  const committer = callerSignature(ctx)
+  const object = commitObject({
+    tree,
+    parents: from ? [from.oid] : [],
+    author: {
+      ...committer,
+      name: author.name?.trim() || committer.name,
+      email: author.email?.trim() || committer.email,
+    },
+    committer,
+    message,
+  })
+  const commit = parseCommit(object.oid, object.content)
+  return {
+    commit,
+    async store() {
+      await largeFiles?.store()
+      await storeObjects(repo, [...contents.filter(({ oid }) => kept.has(oid)), ...objects, object])
+      edit.remember()
+      rememberCommit(repo, commit)
+      // Whoever asks hears what is wrong with it.
+      if (counted) commitStats(repo, commit.oid).catch(() => {})
+    },
+  }
+}
+
+/** Whether the same is at each of the paths in two commits, of which there may be none. */
+async function isSameAt(
+  repo: Repository,
+  paths: readonly string[],
+  before: Commit | undefined,
+  after: Commit | undefined,
+): Promise<boolean> {
+  if (before?.oid === after?.oid) return true
+  const [old, now] = await Promise.all([TreeEdit.of(repo, before?.tree), TreeEdit.of(repo, after?.tree)])
+  for (const path of new Set(paths)) {
+    const [was, is] = [await old.find(path), await now.find(path)]
+    if (was?.mode !== is?.mode || was?.oid !== is?.oid) return false
+  }
+  return true
+}

@@ -1,0 +1,40 @@
+import { Type } from 'typebox'
+import { entity } from '../../../api/entity.ts'
+import { nullable } from '../../../api/schema.ts'
+import type { Commit as GitCommit } from '../../../git/commits.ts'
+import type { FilePatch } from '../../../git/patches.ts'
+import { DiffEntry } from '../commits/diff-entity.ts'
+import { Commit, type CommitRow } from '../commits/entity.ts'
+
+export type ComparisonRow = {
+  readonly project: CommitRow['project']
+  /** Oldest first. */
+  readonly commits: readonly GitCommit[]
+  readonly files: readonly FilePatch[]
+  /** Something was left out. */
+  readonly cut: boolean
+  /** Absent when a ref names nothing. */
+  readonly sameRef: boolean | undefined
+}
+
+/** What one ref has that another one lacks. */
+export const Comparison = entity({
+  name: 'Comparison',
+  schema: Type.Object({
+    commit: nullable(Commit.schema, { description: 'The newest of the commits' }),
+    commits: Type.Array(Commit.schema, { description: 'Of `to` and not of `from`, oldest first' }),
+    diffs: Type.Array(DiffEntry.schema),
+    compare_timeout: Type.Boolean({ description: 'There is more, or it took too long' }),
+    compare_same_ref: nullable(Type.Boolean({ description: 'Both refs name one commit; null when one names none' })),
+  }),
+  present({ project, commits, files, cut, sameRef }: ComparisonRow, ctx) {
+    const records = commits.map((commit) => Commit.present({ commit, project }, ctx))
+    return {
+      commit: records.at(-1) ?? null,
+      commits: records,
+      diffs: files.map((file) => DiffEntry.present(file, ctx, undefined)),
+      compare_timeout: cut,
+      compare_same_ref: sameRef ?? null,
+    }
+  },
+})

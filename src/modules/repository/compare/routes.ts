@@ -1,0 +1,34 @@
+import { endpoint } from '../../../api/endpoint.ts'
+import { Filled, Flag, Params } from '../../../api/params/types.ts'
+import { openRepository, project } from '../../projects/index.ts'
+import { diffLimits } from '../commits/diff-limits.ts'
+import { findCommitId } from '../commits/revision.ts'
+import { Comparison } from './entity.ts'
+import { compare } from './service.ts'
+
+export const compareRoutes = [
+  /** Compat: a ref that names nothing gives an empty comparison, as clients of 12.x expect. */
+  endpoint({
+    method: 'GET',
+    path: '/projects/:id/repository/compare',
+    summary: 'What one branch, tag or commit has that another one lacks',
+    subject: project,
+    allow: 'read_code',
+    params: Params({
+      from: Filled({ description: 'Branch, tag or commit to start from' }),
+      to: Filled({ description: 'Branch, tag or commit that is looked at' }),
+      straight: Flag({ default: false, description: 'Compares both ends rather than `to` with their merge base' }),
+    }),
+    returns: Comparison,
+    async handle({ subject, params, ctx }) {
+      const repo = openRepository(ctx, subject)
+      const [from, to] = await Promise.all([findCommitId(repo, params.from), findCommitId(repo, params.to)])
+      if (!from || !to) return { project: subject, commits: [], files: [], cut: false, sameRef: undefined }
+      return {
+        project: subject,
+        ...(await compare(repo, from, to, { ...params, ...diffLimits(ctx.settings) })),
+        sameRef: from === to,
+      }
+    },
+  }),
+]

@@ -1,0 +1,21 @@
+import { createHash, hash } from 'node:crypto'
+import { blobStream } from '../../../git/blobs.ts'
+import type { Oid } from '../../../git/oid.ts'
+import { remember } from '../../../git/remember.ts'
+import type { Repository } from '../../../git/repository.ts'
+
+/**
+ * The SHA-256 of a blob, in hex, remembered. The first time costs a pass over the content, as a stream unless the caller
+ * has it at hand. `undefined` when the repository has no such blob.
+ */
+export async function contentSha256(repo: Repository, oid: Oid, content?: Buffer): Promise<string | undefined> {
+  const make = async (repo: Repository) => {
+    if (content) return { hex: hash('sha256', content, 'hex') }
+    const blob = await blobStream(repo, oid)
+    if (!blob) return undefined
+    const sum = createHash('sha256')
+    for await (const chunk of blob.stream as AsyncIterable<Buffer>) sum.update(chunk)
+    return { hex: sum.digest('hex') }
+  }
+  return (await remember(repo, `sha256 ${oid}`, make, () => 100))?.hex
+}

@@ -1,0 +1,41 @@
+import { Type } from 'typebox'
+import { cacheableEntity } from '../../../api/record-view.ts'
+import type { Oid } from '../../../git/oid.ts'
+import type { FoundFile } from './service.ts'
+
+export type FileRow = FoundFile & {
+  readonly lastCommit: Oid
+  readonly sha256: string
+  readonly content: Buffer
+}
+
+/** A file with its content. */
+export const RepositoryFile = cacheableEntity({
+  name: 'RepositoryFile',
+  schema: Type.Object({
+    file_name: Type.String(),
+    file_path: Type.String(),
+    size: Type.Integer({ description: 'Bytes' }),
+    encoding: Type.String({ description: 'base64' }),
+    content: Type.String({ description: 'Base64 without line breaks' }),
+    content_sha256: Type.String({ description: 'Of the bytes, in hex' }),
+    ref: Type.String({ description: 'As the caller named it' }),
+    blob_id: Type.String(),
+    commit_id: Type.String({ description: 'What the ref stands for' }),
+    last_commit_id: Type.String({ description: 'The newest commit that touched the file' }),
+    execute_filemode: Type.Boolean(),
+  }),
+  present: (row: FileRow) => ({
+    file_name: row.name,
+    file_path: row.path,
+    size: row.sizeBytes,
+    encoding: 'base64',
+    content: row.content.toString('base64'),
+    content_sha256: row.sha256,
+    ref: row.ref,
+    blob_id: row.blob,
+    commit_id: row.commit,
+    last_commit_id: row.lastCommit,
+    execute_filemode: row.executable,
+  }),
+})

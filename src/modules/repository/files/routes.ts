@@ -1,0 +1,94 @@
+import { disposition } from '../../../api/disposition.ts'
+import { endpoint, type Reply, raw } from '../../../api/endpoint.ts'
+import { textOf } from '../../../api/kept.ts'
+import { FilePath, Filled, Params } from '../../../api/params/types.ts'
+import { remember } from '../../../git/remember.ts'
+import type { Repository } from '../../../git/repository.ts'
+import { notFound } from '../../../kernel/failure.ts'
+import { openRepository, project } from '../../projects/index.ts'
+import { maxPathLength } from '../commits/path-length.ts'
+import { immutableCacheControl, isImmutable } from '../commits/revision.ts'
+import { contentSha256 } from './content-hash.ts'
+import { RepositoryFile } from './entity.ts'
+import { metadataHeaders, setMetadata } from './headers.ts'
+import { jsonContent } from './json-content.ts'
+import { rawBlob } from './raw.ts'
+import { type FoundFile, findFile, lastCommitOf } from './service.ts'
+
+const fileParams = Params({
+  file_path: FilePath({ maxLength: maxPathLength, description: 'Full path of the file, as one segment' }),
+  ref: Filled({ description: 'Branch, tag or commit' }),
+})
+
+const nothing = Buffer.alloc(0)
+/** The answer about a file up to this size is kept as text. */
+const keptBytes = 64 * 1024
+
+/** What the headers tell of a file. Remembered but for the ref: one round trip to git when all was asked for before. */
+async function fileFacts(repo: Repository, found: FoundFile, reply: Reply, content?: Buffer) {
+  const known = await remember(
+    repo,
+    `file ${found.commit}:${found.path}`,
+    async (repo) => {
+      const made = [lastCommitOf(repo, found), contentSha256(repo, found.blob, content)] as const
+      const [lastCommit, sha256] = await Promise.all(made)
+      return sha256 === undefined ? undefined : { lastCommit, sha256 }
+    },
+    () => 250,
+  )
+  if (!known) throw notFound('File')
+  const facts = { ...found, ...known }
+  setMetadata(reply, facts)
+  if (isImmutable(found.ref, found.commit)) reply.header('cache-control', immutableCacheControl)
+  return facts
+}
+
+export const fileRoutes = [
+  endpoint({
+    method: 'GET',
+    path: '/projects/:id/repository/files/:file_path',
+    summary: 'A file with its content in Base64; HEAD tells what is known of it',
+    scopes: ['read_repository'],
+    subject: project,
+    allow: 'read_code',
+    params: fileParams,
+    headers: metadataHeaders,
+    returns: RepositoryFile,
+    async handle({ subject, params, ctx, reply, head }) {
+      const repo = openRepository(ctx, subject)
+      const found = await findFile(repo, params.ref, params.file_path)
+      // All there is to say about a file follows from the commit, and from the path and ref of the address.
+      reply.header('etag', `W/"${found.commit}"`)
+      if (head) return { ...(await fileFacts(repo, found, reply)), content: nothing }
+      if (found.sizeBytes > keptBytes) {
+        const content = await jsonContent(repo, found.blob, found.sizeBytes, 'File')
+        return { ...(await fileFacts(repo, found, reply, content)), content }
+      }
+      const facts = await fileFacts(repo, found, reply)
+      const key = `${repo.cacheKey}${found.commit} ${JSON.stringify([found.ref, found.path])}`
+      return textOf(ctx, RepositoryFile, key, async () => ({
+        ...facts,
+        content: await jsonContent(repo, found.blob, found.sizeBytes, 'File'),
+      }))
+    },
+  }),
+
+  endpoint({
+    method: 'GET',
+    path: '/projects/:id/repository/files/:file_path/raw',
+    summary: 'The bytes of a file',
+    scopes: ['read_repository'],
+    subject: project,
+    allow: 'read_code',
+    params: fileParams,
+    headers: metadataHeaders,
+    returns: raw('text/plain'),
+    async handle({ subject, params, ctx, reply, head }) {
+      const repo = openRepository(ctx, subject)
+      const found = await findFile(repo, params.ref, params.file_path)
+      await fileFacts(repo, found, reply)
+      reply.header('content-disposition', disposition('inline', found.name))
+      return rawBlob(repo, { blob: found.blob, sizeBytes: found.sizeBytes, what: 'File' }, { reply, head })
+    },
+  }),
+]

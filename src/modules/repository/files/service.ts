@@ -1,0 +1,42 @@
+import { lastCommitOfPath } from '../../../git/history.ts'
+import type { Oid } from '../../../git/oid.ts'
+import type { Repository } from '../../../git/repository.ts'
+import { findEntry } from '../../../git/trees.ts'
+import { notFound } from '../../../kernel/failure.ts'
+import { findCommitId } from '../commits/revision.ts'
+
+/** A file as it is in one commit. */
+export type FoundFile = {
+  /** As the caller wrote it. */
+  readonly ref: string
+  readonly commit: Oid
+  readonly path: string
+  readonly name: string
+  readonly blob: Oid
+  readonly sizeBytes: number
+  readonly executable: boolean
+}
+
+/**
+ * The file that is at `path` in what `ref` names; fails when there is no such commit, or something else than a file. One
+ * round trip to git, and another one when the directory was not read before. No process.
+ */
+export async function findFile(repo: Repository, ref: string, path: string): Promise<FoundFile> {
+  const commit = await findCommitId(repo, ref)
+  if (!commit) throw notFound('Commit')
+  const entry = await findEntry(repo, commit, path)
+  if (entry?.type !== 'blob' || entry.sizeBytes === undefined) throw notFound('File')
+  return {
+    ref,
+    commit,
+    path,
+    name: entry.name,
+    blob: entry.oid,
+    sizeBytes: entry.sizeBytes,
+    executable: entry.mode === '100755',
+  }
+}
+
+/** The newest commit that touched the file. A walk of the history the first time, remembered. */
+export const lastCommitOf = async (repo: Repository, { commit, path }: FoundFile): Promise<Oid> =>
+  (await lastCommitOfPath(repo, commit, path))?.oid ?? commit

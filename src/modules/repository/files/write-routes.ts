@@ -1,0 +1,63 @@
+import { endpoint } from '../../../api/endpoint.ts'
+import { FilePath, Filled, OneOf, Optional, Params, Text } from '../../../api/params/types.ts'
+import { project } from '../../projects/index.ts'
+import { maxPathLength } from '../commits/path-length.ts'
+import { authorParams, maxContentBytes, maxMessageLength } from '../commits/write-params.ts'
+import { writeFile } from './write-service.ts'
+import { WrittenFile } from './written-file.ts'
+
+const common = {
+  file_path: FilePath({ maxLength: maxPathLength, description: 'Full path of the file, as one segment' }),
+  branch: Filled({ description: 'Where the commit goes' }),
+  start_branch: Optional(Text({ description: 'Branch to start a new one from' })),
+  ...authorParams,
+  commit_message: Filled({ maxLength: maxMessageLength }),
+} as const
+
+const content = {
+  content: Text(),
+  encoding: Optional(OneOf(['base64'], { description: 'Of the content; it is text without' })),
+} as const
+
+const lastCommit = {
+  last_commit_id: Optional(Text({ description: 'The last commit of the file that the caller knows' })),
+} as const
+
+const shared = {
+  path: '/projects/:id/repository/files/:file_path',
+  subject: project,
+  allow: 'request_commit',
+} as const
+
+export const fileWriteRoutes = [
+  endpoint({
+    ...shared,
+    method: 'POST',
+    summary: 'Create a file',
+    bodyLimit: maxContentBytes,
+    params: Params({ ...common, ...content }),
+    returns: WrittenFile,
+    handle: ({ subject, params, ctx }) => writeFile(ctx, subject, 'create', params),
+  }),
+
+  endpoint({
+    ...shared,
+    method: 'PUT',
+    summary: 'Change the content of a file',
+    bodyLimit: maxContentBytes,
+    params: Params({ ...common, ...content, ...lastCommit }),
+    returns: WrittenFile,
+    handle: ({ subject, params, ctx }) => writeFile(ctx, subject, 'update', params),
+  }),
+
+  endpoint({
+    ...shared,
+    method: 'DELETE',
+    summary: 'Delete a file',
+    params: Params({ ...common, ...lastCommit }),
+    returns: null,
+    async handle({ subject, params, ctx }) {
+      await writeFile(ctx, subject, 'delete', params)
+    },
+  }),
+]

@@ -1,0 +1,93 @@
+import { Type } from 'typebox'
+import { allows } from '../../../access/policy.ts'
+import { projectPolicy } from '../../../access/project-policy.ts'
+import type { Ctx } from '../../../api/ctx.ts'
+import { entity } from '../../../api/entity.ts'
+import { nullable, timestamp } from '../../../api/schema.ts'
+import { type Commit as GitCommit, readCommit } from '../../../git/commits.ts'
+import { tagRef } from '../../../git/ref-name.ts'
+import { readRef } from '../../../git/refs.ts'
+import { UserReferenceSchema, userReference } from '../../accounts/index.ts'
+import { openRepository, type ProjectSubject } from '../../projects/index.ts'
+import { Commit } from '../commits/entity.ts'
+import { LinkSchema, linkRecord } from './link-entity.ts'
+import type { ReleaseRow } from './queries.ts'
+
+/** A release and its project; those of a page are of one project. */
+export type Row = { readonly release: ReleaseRow; readonly project: ProjectSubject }
+
+const formats = ['zip', 'tar.gz', 'tar.bz2', 'tar'] as const
+
+export const Release = entity({
+  name: 'Release',
+  schema: Type.Object({
+    name: Type.String({ description: 'That of the tag, unless it was given one' }),
+    description: Type.String(),
+    created_at: timestamp(),
+    released_at: timestamp(),
+    upcoming_release: Type.Boolean({ description: 'Its time is still to come' }),
+    author: nullable(UserReferenceSchema, { description: 'Null when he is gone' }),
+    assets: Type.Object({
+      count: Type.Integer(),
+      sources: Type.Optional(Type.Array(Type.Object({ format: Type.String(), url: Type.String() }))),
+      links: Type.Array(LinkSchema),
+    }),
+    // Only those who read the code are told that there is such a tag, and what it has.
+    tag_name: Type.Optional(Type.String()),
+    commit: Type.Optional(nullable(Commit.schema, { description: 'Where the tag is; null when it is gone' })),
+    commit_path: Type.Optional(nullable(Type.String({ description: 'Below our address' }))),
+    tag_path: Type.Optional(Type.String({ description: 'Below our address' })),
+    _links: Type.Optional(Type.Object({ self: Type.String() })),
+  }),
+  async gather(rows: readonly Row[], ctx) {
+    const readsCode = allows(projectPolicy.read_code, ctx.actor, rows[0]!.project.facts)
+    return { readsCode, commits: new Map(readsCode ? await commitsOf(ctx, rows) : []) }
+  },
+  present({ release, project }, ctx, { readsCode, commits }) {
+    const sources = readsCode ? sourcesOf(release, project, ctx) : undefined
+    return {
+      // The name of the tag would tell of it.
+      name: readsCode ? (release.name ?? release.tag) : `Release-${release.id}`,
+      description: release.description,
+      created_at: release.created_at,
+      released_at: release.released_at,
+      upcoming_release: release.upcoming,
+      author: release.author && userReference(release.author, ctx),
+      assets: {
+        count: release.links.length + (sources?.length ?? 0),
+        ...(sources && { sources }),
+        links: release.links.map((link) => linkRecord(link, project, ctx)),
+      },
+      ...(readsCode && codeOf(release, project, commits.get(release.tag), ctx)),
+    }
+  },
+})
+
+/** Where the tags are now. One round trip. */
+const commitsOf = (ctx: Ctx, rows: readonly Row[]): Promise<[tag: string, commit: GitCommit | undefined][]> => {
+  const repo = openRepository(ctx, rows[0]!.project)
+  return Promise.all(
+    rows.map(async ({ release: { tag } }) => {
+      const ref = tagRef(tag)
+      const oid = ref && (await readRef(repo, ref))
+      return [tag, oid && (await readCommit(repo, oid))]
+    }),
+  )
+}
+
+const sourcesOf = ({ tag }: ReleaseRow, { id }: ProjectSubject, { site }: Ctx) =>
+  formats.map((format) => ({
+    format,
+    url: `${site.apiUrl}/projects/${id}/repository/archive.${format}?sha=${encodeURIComponent(tag)}`,
+  }))
+
+function codeOf({ tag }: ReleaseRow, project: ProjectSubject, commit: GitCommit | undefined, ctx: Ctx) {
+  const named = encodeURIComponent(tag)
+  return {
+    tag_name: tag,
+    commit: commit ? Commit.present({ commit, project }, ctx) : null,
+    commit_path: commit ? `/${project.full_path}/-/commit/${commit.oid}` : null,
+    tag_path: `/${project.full_path}/-/tags/${named}`,
+    _links: { self: `${ctx.site.url}/${project.full_path}/-/releases/${named}` },
+  }
+}

@@ -1,0 +1,52 @@
+import type { List } from '../../../api/page.ts'
+import type { Db, Tx } from '../../../db/db.ts'
+import { raw, type Sql, sql } from '../../../db/sql.ts'
+
+export const linkTypes = ['other', 'runbook', 'image', 'package'] as const
+
+export type LinkValues = {
+  readonly name: string
+  readonly url: string
+  readonly link_type: (typeof linkTypes)[number]
+}
+
+export type LinkRow = LinkValues & { readonly id: number }
+
+const columns = raw('l.id, l.name, l.url, l.link_type')
+
+/** All links of a release as one JSON value, the newest first. */
+export const linksJson = (releaseId: Sql): Sql => sql`(select coalesce(json_agg(
+    json_build_object('id', l.id, 'name', l.name, 'url', l.url, 'link_type', l.link_type) order by l.id desc), '[]')
+  from release_links l where l.release_id = ${releaseId})`
+
+export const linksOf = (releaseId: number): List => ({
+  type: 'ReleaseLink',
+  select: sql`select ${columns} from release_links l`,
+  from: raw('from release_links l'),
+  where: [sql`l.release_id = ${releaseId}`],
+  order: [{ by: raw('l.id'), direction: 'desc' }],
+  keyset: { direction: 'desc' },
+})
+
+export const findLinks = (tx: Tx, releaseId: number): Promise<LinkRow[]> =>
+  tx.rows<LinkRow>(sql`select ${columns} from release_links l where l.release_id = ${releaseId}`)
+
+export const findLink = (db: Db | Tx, releaseId: number, id: number): Promise<LinkRow | undefined> =>
+  db.row<LinkRow>(sql`select ${columns} from release_links l where l.release_id = ${releaseId} and l.id = ${id}`)
+
+/** In the order given. Name and address must be new to the release. */
+export const insertLinks = (tx: Tx, releaseId: number, links: readonly LinkValues[]): Promise<LinkRow[]> =>
+  tx.rows<LinkRow>(sql`
+    insert into release_links as l (release_id, name, url, link_type)
+    select ${releaseId}, name, url, link_type from unnest(
+      ${links.map(({ name }) => name)}::text[], ${links.map(({ url }) => url)}::text[],
+      ${links.map(({ link_type }) => link_type)}::text[]) with ordinality as given (name, url, link_type, place)
+    order by place returning ${columns}`)
+
+export const updateLink = async (tx: Tx, id: number, { name, url, link_type }: LinkValues): Promise<LinkRow> =>
+  (await tx.row<LinkRow>(sql`
+    update release_links l set name = ${name}, url = ${url}, link_type = ${link_type}, updated_at = now()
+    where l.id = ${id} returning ${columns}`))!
+
+export const deleteLink = (tx: Tx, id: number): Promise<number> =>
+  tx.run(sql`delete from release_links where id = ${id}`)

@@ -1,0 +1,99 @@
+import type { Ctx } from '../../../api/ctx.ts'
+import type { Tx } from '../../../db/db.ts'
+import { blank, complaintsOf, taken, tooLong } from '../../../kernel/complaints.ts'
+import { invalidFields, notFound, rowNotFound } from '../../../kernel/failure.ts'
+import type { ProjectSubject } from '../../projects/index.ts'
+import {
+  deleteLink,
+  findLink,
+  findLinks,
+  insertLinks,
+  type LinkRow,
+  type LinkValues,
+  updateLink,
+} from './link-queries.ts'
+import { lockRelease } from './queries.ts'
+
+const longest = { name: 255, url: 2048 }
+
+function urlComplaints(url: string): string[] {
+  if (url.trim() === '') return [blank]
+  if (url.length > longest.url) return [tooLong(longest.url)]
+  if (/\s|\p{Cc}/u.test(url) || !URL.canParse(url)) return ['is blocked: URI is invalid']
+  return /^(https?|ftp):$/.test(new URL(url).protocol) ? [] : ['is blocked: Only allowed schemes are http, https, ftp']
+}
+
+/** Fails when a link of a release breaks a rule, or has name or address of another one. */
+function requireLink({ name, url }: LinkValues, others: readonly LinkValues[]): void {
+  const complaints = complaintsOf({
+    name: [
+      ...(name.trim() === '' ? [blank] : []),
+      ...([...name].length > longest.name ? [tooLong(longest.name)] : []),
+      ...(others.some((other) => other.name === name) ? [taken] : []),
+    ],
+    url: [...urlComplaints(url), ...(others.some((other) => other.url === url) ? [taken] : [])],
+  })
+  if (complaints) throw invalidFields(complaints)
+}
+
+/** Fails with the complaints about the first link that breaks a rule. */
+export const requireLinks = (links: readonly LinkValues[]): void =>
+  links.forEach((link, index) => {
+    requireLink(link, links.slice(0, index))
+  })
+
+/** Writers of one release take turns, so that what is looked at stays true. */
+const changing = <T>(
+  ctx: Ctx,
+  { id }: ProjectSubject,
+  tag: string,
+  change: (tx: Tx, releaseId: number) => Promise<T>,
+) =>
+  ctx.transaction(async (tx) => {
+    const releaseId = await lockRelease(tx, id, tag)
+    if (releaseId === undefined) throw notFound('Release')
+    return change(tx, releaseId)
+  })
+
+async function ownLink(tx: Tx, releaseId: number, id: number): Promise<LinkRow> {
+  const link = await findLink(tx, releaseId, id)
+  if (!link) throw rowNotFound()
+  return link
+}
+
+export const createLink = (ctx: Ctx, project: ProjectSubject, tag: string, values: LinkValues): Promise<LinkRow> =>
+  changing(ctx, project, tag, async (tx, releaseId) => {
+    requireLink(values, await findLinks(tx, releaseId))
+    const [link] = await insertLinks(tx, releaseId, [values])
+    return link!
+  })
+
+/** What is absent stays. */
+export const editLink = (
+  ctx: Ctx,
+  project: ProjectSubject,
+  tag: string,
+  id: number,
+  changes: { [K in keyof LinkValues]?: LinkValues[K] | undefined },
+): Promise<LinkRow> =>
+  changing(ctx, project, tag, async (tx, releaseId) => {
+    const link = await ownLink(tx, releaseId, id)
+    const values = {
+      name: changes.name ?? link.name,
+      url: changes.url ?? link.url,
+      link_type: changes.link_type ?? link.link_type,
+    }
+    requireLink(
+      values,
+      (await findLinks(tx, releaseId)).filter((other) => other.id !== id),
+    )
+    return updateLink(tx, id, values)
+  })
+
+/** The link as it was. */
+export const removeLink = (ctx: Ctx, project: ProjectSubject, tag: string, id: number): Promise<LinkRow> =>
+  changing(ctx, project, tag, async (tx, releaseId) => {
+    const link = await ownLink(tx, releaseId, id)
+    await deleteLink(tx, id)
+    return link
+  })

@@ -1,0 +1,100 @@
+import type { List } from '../../../api/page.ts'
+import type { Db, Tx } from '../../../db/db.ts'
+import { raw, type Sql, sql } from '../../../db/sql.ts'
+import type { Timestamp } from '../../../db/types.ts'
+import { type UserReferenceRow, userReferenceJson } from '../../accounts/index.ts'
+import { type LinkRow, linksJson } from './link-queries.ts'
+
+export type ReleaseRow = {
+  readonly id: number
+  readonly tag: string
+  /** Null: that of the tag. */
+  readonly name: string | null
+  readonly description: string
+  readonly created_at: Timestamp
+  readonly released_at: Timestamp
+  /** The day it is told for is still to come. */
+  readonly upcoming: boolean
+  /** Null when he is gone. */
+  readonly author: UserReferenceRow | null
+  /** The newest first. */
+  readonly links: readonly LinkRow[]
+}
+
+export const releaseOrders = ['released_at', 'created_at'] as const
+export type ReleaseOrder = { readonly by: (typeof releaseOrders)[number]; readonly direction: 'asc' | 'desc' }
+
+/** Of a row named `r` with its author `u`. */
+const columns = sql`r.id, r.tag, r.name, r.description, r.created_at, r.released_at, r.released_at > now() as upcoming,
+  case when u.id is not null then ${userReferenceJson('u')} end as author,
+  ${linksJson(raw('r.id'))} as links`
+
+const withAuthor = raw('left join users u on u.id = r.author_id')
+
+const orderOf: Record<ReleaseOrder['by'], Sql> = { released_at: raw('r.released_at'), created_at: raw('r.created_at') }
+
+export const releasesOf = (projectId: number, { by, direction }: ReleaseOrder): List => ({
+  type: 'Release',
+  select: sql`select ${columns} from releases r ${withAuthor}`,
+  from: raw('from releases r'),
+  key: raw('r.id'),
+  where: [sql`r.project_id = ${projectId}`],
+  order: [
+    { by: orderOf[by], direction },
+    { by: raw('r.id'), direction },
+  ],
+})
+
+export const findRelease = (db: Db | Tx, projectId: number, tag: string): Promise<ReleaseRow | undefined> =>
+  db.row<ReleaseRow>(
+    sql`select ${columns} from releases r ${withAuthor} where r.project_id = ${projectId} and r.tag = ${tag}`,
+  )
+
+/** The last one that is out. */
+export const findLatestRelease = (db: Db, projectId: number): Promise<ReleaseRow | undefined> =>
+  db.row<ReleaseRow>(sql`
+    select ${columns} from releases r ${withAuthor} where r.project_id = ${projectId} and r.released_at <= now()
+    order by r.released_at desc, r.id desc limit 1`)
+
+/** The id of a release, which nobody else changes until the transaction ends. */
+export const lockRelease = async (tx: Tx, projectId: number, tag: string): Promise<number | undefined> =>
+  (
+    await tx.row<{ id: number }>(
+      sql`select id from releases where project_id = ${projectId} and tag = ${tag} for no key update`,
+    )
+  )?.id
+
+export type ReleaseValues = {
+  readonly name: string | null
+  readonly description: string
+  readonly releasedAt: Date | Timestamp
+}
+
+/** Its id; nothing when the tag has a release already. */
+export const insertRelease = async (
+  tx: Tx,
+  { projectId, tag, authorId }: { projectId: number; tag: string; authorId: number },
+  { name, description, releasedAt }: Omit<ReleaseValues, 'releasedAt'> & { releasedAt: Date | undefined },
+): Promise<number | undefined> =>
+  (
+    await tx.row<{ id: number }>(sql`
+      insert into releases (project_id, tag, author_id, name, description, released_at)
+      values (${projectId}, ${tag}, ${authorId}, ${name}, ${description}, coalesce(${releasedAt ?? null}::timestamptz, now()))
+      on conflict (project_id, tag) do nothing returning id`)
+  )?.id
+
+/** What is absent stays. */
+export const updateRelease = (
+  tx: Tx,
+  id: number,
+  { name, description, releasedAt }: { [K in keyof ReleaseValues]?: ReleaseValues[K] | undefined },
+): Promise<number> =>
+  tx.run(sql`
+    update releases set
+      name = case when ${name !== undefined} then ${name ?? null} else name end,
+      description = coalesce(${description ?? null}, description),
+      released_at = coalesce(${releasedAt ?? null}::timestamptz, released_at),
+      updated_at = now()
+    where id = ${id}`)
+
+export const deleteRelease = (tx: Tx, id: number): Promise<number> => tx.run(sql`delete from releases where id = ${id}`)

@@ -1,0 +1,119 @@
+import { endpoint } from '../../../api/endpoint.ts'
+import { fetchPage } from '../../../api/page.ts'
+import { Filled, List, Nullable, OneOf, Optional, Params, Text, Timestamp } from '../../../api/params/types.ts'
+import { project } from '../../projects/index.ts'
+import { Release } from './entity.ts'
+import { linkParams } from './link-routes.ts'
+import { type ReleaseRow, releaseOrders, releasesOf } from './queries.ts'
+import { createRelease, editRelease, getLatestRelease, getRelease, removeRelease } from './service.ts'
+
+const tag_name = Text({ description: 'Name of the tag, as one segment' })
+const maxNotes = 1024 * 1024
+const description = Text({ maxLength: maxNotes, description: 'Release notes' })
+const released_at = Optional(Timestamp({ description: 'When it is or was released; now, if absent' }))
+
+export const releaseRoutes = [
+  endpoint({
+    method: 'GET',
+    path: '/projects/:id/releases',
+    summary: 'List releases, the last first',
+    subject: project,
+    allow: 'read_release',
+    params: Params({
+      order_by: OneOf(releaseOrders, { default: 'released_at', description: 'Order' }),
+      sort: OneOf(['asc', 'desc'], { default: 'desc', description: 'Direction' }),
+    }),
+    paged: true,
+    returns: Release,
+    async handle({ subject, params, page, ctx }) {
+      const list = releasesOf(subject.id, { by: params.order_by, direction: params.sort })
+      const found = await fetchPage<ReleaseRow>(ctx.db, list, page)
+      return { ...found, rows: found.rows.map((release) => ({ release, project: subject })) }
+    },
+  }),
+
+  /** Compat: GitLab itself sends clients on to the release by its tag; they know no difference. */
+  endpoint({
+    method: 'GET',
+    path: '/projects/:id/releases/permalink/latest',
+    summary: 'The last release that is out',
+    subject: project,
+    allow: 'read_code',
+    returns: Release,
+    handle: async ({ subject, ctx }) => ({ release: await getLatestRelease(ctx, subject), project: subject }),
+  }),
+
+  endpoint({
+    method: 'GET',
+    path: '/projects/:id/releases/:tag_name',
+    summary: 'One release',
+    subject: project,
+    allow: 'read_code',
+    params: Params({ tag_name }),
+    returns: Release,
+    handle: async ({ subject, params, ctx }) => ({
+      release: await getRelease(ctx, subject, params.tag_name),
+      project: subject,
+    }),
+  }),
+
+  endpoint({
+    method: 'POST',
+    path: '/projects/:id/releases',
+    summary: 'Release a tag, which is made where there is none',
+    subject: project,
+    allow: 'admin_tag',
+    params: Params({
+      tag_name: Filled({ description: 'Name of the tag' }),
+      tag_message: Optional(Text({ maxLength: maxNotes, description: 'Makes a new tag an annotated one' })),
+      ref: Optional(Text({ description: 'Branch, tag or commit at which a new tag is' })),
+      name: Optional(Text({ description: 'That of the tag, if absent' })),
+      description: Optional(description),
+      released_at,
+      assets: Optional(
+        Params({
+          links: Optional(List(Params(linkParams), { maxItems: 100, description: 'To what was built of it' })),
+        }),
+      ),
+    }),
+    returns: Release,
+    handle: async ({ subject, params: { assets, ...input }, ctx }) => ({
+      release: await createRelease(ctx, subject, { ...input, links: assets?.links ?? [] }),
+      project: subject,
+    }),
+  }),
+
+  endpoint({
+    method: 'PUT',
+    path: '/projects/:id/releases/:tag_name',
+    summary: 'Change what is told of a release',
+    subject: project,
+    allow: 'admin_tag',
+    params: Params({
+      tag_name,
+      name: Optional(Nullable(Text({ description: 'Empty for that of the tag' }))),
+      description: Optional(Nullable(description)),
+      released_at,
+    }),
+    returns: Release,
+    handle: async ({ subject, params: { tag_name: tag, ...changes }, ctx }) => ({
+      release: await editRelease(ctx, subject, tag, changes),
+      project: subject,
+    }),
+  }),
+
+  endpoint({
+    method: 'DELETE',
+    path: '/projects/:id/releases/:tag_name',
+    summary: 'Take a release away; the tag stays',
+    subject: project,
+    allow: 'admin_tag',
+    params: Params({ tag_name }),
+    status: 200,
+    returns: Release,
+    handle: async ({ subject, params, ctx }) => ({
+      release: await removeRelease(ctx, subject, params.tag_name),
+      project: subject,
+    }),
+  }),
+]

@@ -1,0 +1,125 @@
+import type { Ctx } from '../../../api/ctx.ts'
+import type { Tx } from '../../../db/db.ts'
+import { emit } from '../../../events/log.ts'
+import { tagRef } from '../../../git/ref-name.ts'
+import { readRef } from '../../../git/refs.ts'
+import { tooLong } from '../../../kernel/complaints.ts'
+import { conflict, Failure, invalid, invalidFields, notFound } from '../../../kernel/failure.ts'
+import { openRepository, type ProjectSubject } from '../../projects/index.ts'
+import { createTag } from '../tags/service.ts'
+import { insertLinks, type LinkValues } from './link-queries.ts'
+import { requireLinks } from './link-service.ts'
+import {
+  deleteRelease,
+  findLatestRelease,
+  findRelease,
+  insertRelease,
+  lockRelease,
+  type ReleaseRow,
+  updateRelease,
+} from './queries.ts'
+
+const longestName = 255
+
+function requireName(name: string | null | undefined): void {
+  if (name && [...name].length > longestName) throw invalidFields({ name: [tooLong(longestName)] })
+}
+
+export async function getRelease(ctx: Ctx, project: ProjectSubject, tag: string): Promise<ReleaseRow> {
+  const release = await findRelease(ctx.db, project.id, tag)
+  if (!release) throw notFound('Release')
+  return release
+}
+
+/** The last one, without those whose time is still to come. */
+export async function getLatestRelease(ctx: Ctx, project: ProjectSubject): Promise<ReleaseRow> {
+  const release = await findLatestRelease(ctx.db, project.id)
+  if (!release) throw notFound('Release')
+  return release
+}
+
+export type NewRelease = {
+  readonly tag_name: string
+  readonly tag_message?: string
+  /** Of what a tag is made that is not there yet. */
+  readonly ref?: string
+  readonly name?: string
+  readonly description?: string
+  readonly released_at?: Date
+  readonly links: readonly LinkValues[]
+}
+
+/** A release of a tag, which is made where there is none. Of two at once, one is made. */
+export async function createRelease(ctx: Ctx, project: ProjectSubject, input: NewRelease): Promise<ReleaseRow> {
+  requireName(input.name)
+  requireLinks(input.links)
+  const isNewTag = await ensureTag(ctx, project, input)
+  const key = { projectId: project.id, tag: input.tag_name, authorId: ctx.actor!.id }
+  return ctx.transaction(async (tx) => {
+    if (isNewTag) await forgetRelease(tx, project.id, input.tag_name)
+    const id = await insertRelease(tx, key, {
+      name: input.name?.trim() || null,
+      description: input.description ?? '',
+      releasedAt: input.released_at,
+    })
+    if (id === undefined) throw conflict('Release already exists')
+    if (input.links.length > 0) await insertLinks(tx, id, input.links)
+    await tell(tx, ctx, 'release_created', project, input.tag_name)
+    return (await findRelease(tx, project.id, input.tag_name))!
+  })
+}
+
+/** Whether the tag had to be made. */
+async function ensureTag(ctx: Ctx, project: ProjectSubject, { tag_name, tag_message, ref }: NewRelease) {
+  const name = tagRef(tag_name)
+  if (!name) throw invalid('Tag name invalid')
+  if (await readRef(openRepository(ctx, project), name)) return false
+  if (!ref) throw new Failure('unprocessable', 'Ref is not specified')
+  await createTag(ctx, project, { tag_name, ref, ...(tag_message && { message: tag_message }) })
+  return true
+}
+
+/** What was told of a tag that went by git is about another commit. */
+async function forgetRelease(tx: Tx, projectId: number, tag: string): Promise<void> {
+  const id = await lockRelease(tx, projectId, tag)
+  if (id !== undefined) await deleteRelease(tx, id)
+}
+
+/** What is absent stays; an empty name becomes that of the tag. */
+export async function editRelease(
+  ctx: Ctx,
+  project: ProjectSubject,
+  tag: string,
+  changes: {
+    readonly name?: string | null
+    readonly description?: string | null
+    readonly released_at?: Date
+  },
+): Promise<ReleaseRow> {
+  requireName(changes.name)
+  return ctx.transaction(async (tx) => {
+    const id = await lockRelease(tx, project.id, tag)
+    if (id === undefined) throw notFound('Release')
+    await updateRelease(tx, id, {
+      name: changes.name === undefined ? undefined : changes.name?.trim() || null,
+      description: changes.description === null ? '' : changes.description,
+      releasedAt: changes.released_at,
+    })
+    await tell(tx, ctx, 'release_updated', project, tag)
+    return (await findRelease(tx, project.id, tag))!
+  })
+}
+
+const tell = (tx: Tx, ctx: Ctx, kind: string, { id }: ProjectSubject, tag: string) =>
+  emit(tx, { kind, projectId: id, actorId: ctx.actor!.id, payload: { tag } })
+
+/** Takes a release away, its links included, and answers with what it was; the tag stays. */
+export const removeRelease = (ctx: Ctx, project: ProjectSubject, tag: string): Promise<ReleaseRow> =>
+  ctx.transaction(async (tx) => {
+    const id = await lockRelease(tx, project.id, tag)
+    const release = id === undefined ? undefined : await findRelease(tx, project.id, tag)
+    if (!release) throw notFound('Release')
+    await deleteRelease(tx, release.id)
+    await tell(tx, ctx, 'release_deleted', project, tag)
+    return release
+  })

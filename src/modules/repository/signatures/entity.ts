@@ -1,0 +1,72 @@
+import { Type } from 'typebox'
+import { entity } from '../../../api/entity.ts'
+import { nullable } from '../../../api/schema.ts'
+import { presentSshKey, sshKeyFields } from '../../accounts/index.ts'
+import type { SignatureFormat } from './format.ts'
+import type { VerificationStatus } from './queries.ts'
+import type { SignatureRecord } from './service.ts'
+
+const statuses = [
+  'verified',
+  'unverified',
+  'unverified_key',
+  'same_user_different_email',
+  'other_user',
+  'unknown_key',
+] as const satisfies readonly VerificationStatus[]
+
+const shared = <F extends SignatureFormat>(type: F) => ({
+  signature_type: Type.Literal(type),
+  verification_status: Type.Enum([...statuses]),
+  commit_source: Type.Literal('gitaly'),
+})
+
+/** Compat: clients know two sources of commits; ours come from a repository, as that one's do. */
+const commit_source = 'gitaly'
+
+export const PGPSignature = entity({
+  name: 'PGPSignature',
+  schema: Type.Object({
+    ...shared('PGP'),
+    gpg_key_id: nullable(Type.Integer(), { description: 'The key, while it is there' }),
+    gpg_key_primary_keyid: nullable(Type.String(), { description: 'Of an unknown key, what the signature says' }),
+    gpg_key_user_name: nullable(Type.String()),
+    gpg_key_user_email: nullable(Type.String()),
+    gpg_key_subkey_id: nullable(Type.Integer(), { description: 'The subkey that signed, if one did' }),
+  }),
+  present: (row: SignatureRecord) => ({
+    signature_type: 'PGP' as const,
+    verification_status: row.status,
+    gpg_key_id: row.gpg_key_id,
+    gpg_key_primary_keyid: row.primary_key_id,
+    gpg_key_user_name: row.user_name,
+    gpg_key_user_email: row.user_email,
+    gpg_key_subkey_id: row.gpg_subkey_id,
+    commit_source: commit_source as typeof commit_source,
+  }),
+})
+
+export const SSHSignature = entity({
+  name: 'SSHSignature',
+  schema: Type.Object({
+    ...shared('SSH'),
+    key: nullable(Type.Object(sshKeyFields), { description: 'The key, while it is there' }),
+  }),
+  present: (row: SignatureRecord) => ({
+    signature_type: 'SSH' as const,
+    verification_status: row.status,
+    key: row.ssh_key ? presentSshKey(row.ssh_key) : null,
+    commit_source: commit_source as typeof commit_source,
+  }),
+})
+
+/** Recognised and not verified. */
+export const X509Signature = entity({
+  name: 'X509Signature',
+  schema: Type.Object(shared('X509')),
+  present: (row: SignatureRecord) => ({
+    signature_type: 'X509' as const,
+    verification_status: row.status,
+    commit_source: commit_source as typeof commit_source,
+  }),
+})

@@ -1,0 +1,114 @@
+import type { Db } from '../../../db/db.ts'
+import { parseObjectText } from '../../../git/object-text.ts'
+import { parseSignature } from '../../../git/signature.ts'
+import type { SignedCommit } from '../../../git/signed-commit.ts'
+import { readKeyBlock } from '../../accounts/index.ts'
+import { formatOf, type SignatureFormat } from './format.ts'
+import { type PgpSignature, parsePgpSignature, verifiesPgp } from './pgp.ts'
+import {
+  findPgpSigners,
+  findSshSigner,
+  type Judgement,
+  type PgpSignerRow,
+  type SshSignerRow,
+  type VerificationStatus,
+} from './queries.ts'
+import { parseSshSignature, type SshSignature, verifiesSsh } from './ssh.ts'
+
+/** A judgement with the keys and addresses it was made from, as text: others may make another. */
+export type Grounds = { readonly judgement: Judgement; readonly basis: string }
+
+const unread = (type: SignatureFormat, status: VerificationStatus = 'unverified'): Judgement => ({
+  type,
+  status,
+  signer: null,
+  gpg_key_id: null,
+  gpg_subkey_id: null,
+  ssh_key_id: null,
+  primary_key_id: null,
+  user_name: null,
+  user_email: null,
+})
+
+/**
+ * Holds the signature of a commit against the keys there are; `privateHost` is where private addresses of commits are. `undefined` without one. Several signatures, which say nothing
+ * about one another, verify nothing; nor do X.509 signatures, for want of authorities to trust.
+ */
+export async function judge(
+  db: Db,
+  { payload, signatures }: SignedCommit,
+  privateHost: string,
+): Promise<Grounds | undefined> {
+  const [armored, ...others] = signatures
+  const type = armored === undefined ? undefined : formatOf(armored)
+  if (armored === undefined || !type) return undefined
+  const plain = { judgement: unread(type), basis: '' }
+  if (others.length > 0 || type === 'X509') return plain
+  const committer = parseSignature(parseObjectText(payload).headers.get('committer')?.[0] ?? '')
+  if (type === 'PGP') {
+    const signature = await parsePgpSignature(armored)
+    if (!signature) return plain
+    const signers = await findPgpSigners(db, signature.keyId, privateHost)
+    return { judgement: await judgePgp(signature, signers, payload, committer.email), basis: JSON.stringify(signers) }
+  }
+  const signature = parseSshSignature(armored)
+  if (!signature) return plain
+  const signer = await findSshSigner(db, signature.fingerprint, new Date(committer.seconds * 1000), privateHost)
+  return { judgement: judgeSsh(signature, signer, payload, committer.email), basis: JSON.stringify(signer ?? null) }
+}
+
+async function judgePgp(
+  signature: PgpSignature,
+  signers: readonly PgpSignerRow[],
+  payload: Buffer,
+  email: string,
+): Promise<Judgement> {
+  const unknown = { ...unread('PGP', 'unknown_key'), signer: signature.keyId, primary_key_id: signature.keyId }
+  let first: Judgement | undefined
+  for (const signer of signers) {
+    const { name, email: shown } = ownIdentities(signer)[0] ?? signer.identities[0]!
+    const key = await readKeyBlock(signer.key)
+    const valid = key !== undefined && (await verifiesPgp(signature, key, payload))
+    const judgement = {
+      ...unknown,
+      status: pgpStatus(signer, valid, email.toLowerCase()),
+      gpg_key_id: signer.id,
+      gpg_subkey_id: signer.subkey_id,
+      primary_key_id: signer.key_id,
+      user_name: name,
+      user_email: shown,
+    }
+    if (valid) return judgement
+    first ??= judgement
+  }
+  return first ?? unknown
+}
+
+/** Those of a key that its owner is known to be. */
+const ownIdentities = ({ identities, addresses }: PgpSignerRow) =>
+  identities.filter(({ email }) => addresses.includes(email.toLowerCase()))
+
+function pgpStatus(signer: PgpSignerRow, valid: boolean, committer: string): VerificationStatus {
+  const own = ownIdentities(signer)
+  if (own.length === 0) return 'unverified_key'
+  if (!valid) return 'unverified'
+  if (own.some(({ email }) => email.toLowerCase() === committer)) return 'verified'
+  return signer.addresses.includes(committer) ? 'same_user_different_email' : 'other_user'
+}
+
+function judgeSsh(
+  signature: SshSignature,
+  signer: SshSignerRow | undefined,
+  payload: Buffer,
+  email: string,
+): Judgement {
+  const unknown = { ...unread('SSH', 'unknown_key'), signer: signature.fingerprint }
+  if (!signer) return unknown
+  const status =
+    signer.expired || !verifiesSsh(signature, signer.key, payload)
+      ? 'unverified'
+      : signer.addresses.includes(email.toLowerCase())
+        ? 'verified'
+        : 'other_user'
+  return { ...unknown, status, ssh_key_id: signer.id }
+}

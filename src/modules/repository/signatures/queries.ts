@@ -1,0 +1,117 @@
+import type { Db } from '../../../db/db.ts'
+import { literal, type Sql, sql } from '../../../db/sql.ts'
+import type { Oid } from '../../../git/oid.ts'
+import type { Identity } from '../../accounts/index.ts'
+import type { SignatureFormat } from './format.ts'
+
+export type VerificationStatus =
+  | 'verified'
+  /** The signature is not of this commit, or the key was not good when it signed, or has been revoked since. */
+  | 'unverified'
+  /** No identity of the key is a confirmed address of its owner. */
+  | 'unverified_key'
+  /** The committer's address is the owner's, but not of the key. */
+  | 'same_user_different_email'
+  | 'other_user'
+  | 'unknown_key'
+
+export type Judgement = {
+  readonly type: SignatureFormat
+  readonly status: VerificationStatus
+  /** Key id (OpenPGP) or SHA-256 fingerprint (SSH) that the signature names, if it can be read. */
+  readonly signer: string | null
+  readonly gpg_key_id: number | null
+  readonly gpg_subkey_id: number | null
+  readonly ssh_key_id: number | null
+  readonly primary_key_id: string | null
+  readonly user_name: string | null
+  readonly user_email: string | null
+}
+
+export const findJudgement = (db: Db, projectId: number, oid: Oid): Promise<Judgement | undefined> =>
+  db.row<Judgement>(sql`
+    select type, status, signer, gpg_key_id, gpg_subkey_id, ssh_key_id, primary_key_id, user_name, user_email
+    from commit_signatures where project_id = ${projectId} and oid = ${oid}`)
+
+/** Keeps a judgement in place of an earlier one. Nothing when the project, or a key it names, has gone meanwhile. */
+export const saveJudgement = (db: Db, projectId: number, oid: Oid, j: Judgement): Promise<number> =>
+  db.run(sql`
+    insert into commit_signatures (project_id, oid, type, status, signer, gpg_key_id, gpg_subkey_id, ssh_key_id, primary_key_id, user_name, user_email)
+    select p.id, ${oid}, ${j.type}, ${j.status}, ${j.signer}, ${j.gpg_key_id}, ${j.gpg_subkey_id}, ${j.ssh_key_id}, ${j.primary_key_id},
+      ${j.user_name}, ${j.user_email}
+    from projects p where p.id = ${projectId}
+      and (${j.gpg_key_id}::bigint is null or exists (select from gpg_keys where id = ${j.gpg_key_id} for key share))
+      and (${j.ssh_key_id}::bigint is null or exists (select from ssh_keys where id = ${j.ssh_key_id} for key share))
+    on conflict (project_id, oid) do update set type = excluded.type, status = excluded.status, signer = excluded.signer,
+      gpg_key_id = excluded.gpg_key_id, gpg_subkey_id = excluded.gpg_subkey_id, ssh_key_id = excluded.ssh_key_id,
+      primary_key_id = excluded.primary_key_id, user_name = excluded.user_name, user_email = excluded.user_email, judged_at = now()`)
+
+export const deleteJudgement = (db: Db, projectId: number, oid: string): Promise<number> =>
+  db.run(sql`delete from commit_signatures where project_id = ${projectId} and oid = ${oid}`)
+
+/** Confirmed addresses of a key's owner, and his private one of commits, in lower case. */
+const addressesWith = (privateHost: string): Sql => sql`array(
+  select a.address from email_addresses a join users u on u.id = a.user_id left join emails e on e.id = a.email_id
+  where a.user_id = k.user_id and case when a.email_id is null then u.confirmed_at else e.confirmed_at end is not null
+  union all select lower(u.id || '-' || u.username || '@' || ${privateHost}::text) from users u where u.id = k.user_id
+  order by 1) as addresses`
+
+export type PgpSignerRow = {
+  id: number
+  key: string
+  key_id: string
+  identities: Identity[]
+  /** Set when it is the subkey that the signature names. */
+  subkey_id: number | null
+  addresses: string[]
+}
+
+/** More keys than this do not share a key id, short of forgery. */
+const mostSigners = 5
+
+/** Keys whose own id, or a subkey's, is this one. */
+export const findPgpSigners = (db: Db, keyId: string, privateHost: string): Promise<PgpSignerRow[]> =>
+  db.rows<PgpSignerRow>(sql`
+    select k.id, k.key, k.key_id, k.identities, ${addressesWith(privateHost)},
+      (select s.id from gpg_subkeys s where s.gpg_key_id = k.id and s.key_id = ${keyId} order by s.id limit 1) as subkey_id
+    from gpg_keys k
+    where k.id in (select id from gpg_keys where key_id = ${keyId} union select gpg_key_id from gpg_subkeys where key_id = ${keyId})
+    order by k.id limit ${literal(mostSigners)}`)
+
+export type SshSignerRow = { id: number; key: string; expired: boolean; addresses: string[] }
+
+/** A person's key; a deploy key is nobody's. `at` is when it signed, by its own account. */
+export const findSshSigner = (
+  db: Db,
+  fingerprint: string,
+  at: Date,
+  privateHost: string,
+): Promise<SshSignerRow | undefined> =>
+  db.row<SshSignerRow>(sql`
+    select k.id, k.key, coalesce(k.expires_at <= ${at}, false) as expired, ${addressesWith(privateHost)} from ssh_keys k
+    where k.fingerprint_sha256 = ${fingerprint} and k.user_id is not null`)
+
+export type DueRow = { project_id: number; repository_storage: string; repository_key: string; oid: Oid }
+
+/**
+ * Signatures that somebody's keys and addresses decide: those that were held against his keys, and those that none has verified
+ * and that name one of his. In an order of their own, after the one given.
+ */
+export const signaturesOfUser = (
+  db: Db,
+  userId: number,
+  after: Pick<DueRow, 'project_id' | 'oid'>,
+  limit: number,
+): Promise<DueRow[]> =>
+  db.rows<DueRow>(sql`
+    with own_gpg as (select id, key_id from gpg_keys where user_id = ${userId}),
+      own_ssh as (select id, fingerprint_sha256 from ssh_keys where user_id = ${userId}),
+      signers as (select key_id as signer from own_gpg
+        union select s.key_id from gpg_subkeys s join own_gpg g on g.id = s.gpg_key_id
+        union select fingerprint_sha256 from own_ssh),
+      due as (select project_id, oid from commit_signatures where gpg_key_id in (select id from own_gpg)
+        union select project_id, oid from commit_signatures where ssh_key_id in (select id from own_ssh)
+        union select project_id, oid from commit_signatures
+          where gpg_key_id is null and ssh_key_id is null and status <> 'verified' and signer in (select signer from signers))
+    select d.project_id, p.repository_storage, p.repository_key, d.oid from due d join projects p on p.id = d.project_id
+    where (d.project_id, d.oid) > (${after.project_id}, ${after.oid}) order by d.project_id, d.oid limit ${literal(limit)}`)

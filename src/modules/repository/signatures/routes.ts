@@ -1,0 +1,23 @@
+import { as, endpoint, variants } from '../../../api/endpoint.ts'
+import { Params, Text } from '../../../api/params/types.ts'
+import { project } from '../../projects/index.ts'
+import { PGPSignature, SSHSignature, X509Signature } from './entity.ts'
+import { getSignature } from './service.ts'
+
+const records = { PGP: PGPSignature, SSH: SSHSignature, X509: X509Signature }
+
+export const signatureRoutes = [
+  endpoint({
+    method: 'GET',
+    path: '/projects/:id/repository/commits/:sha/signature',
+    summary: 'How a commit is signed, and whether by whoever committed it',
+    subject: project,
+    allow: 'read_code',
+    params: Params({ sha: Text({ description: 'Hash, full or abbreviated, or name of a branch or tag' }) }),
+    returns: variants(...Object.values(records)),
+    async handle({ subject, params, ctx }) {
+      const signature = await getSignature(ctx, subject, params.sha)
+      return as(records[signature.type], signature)
+    },
+  }),
+]

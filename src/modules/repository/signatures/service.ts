@@ -1,0 +1,65 @@
+import type { Ctx } from '../../../api/ctx.ts'
+import { readCommit } from '../../../git/commits.ts'
+import type { Oid } from '../../../git/oid.ts'
+import type { Repository } from '../../../git/repository.ts'
+import { readSignedCommit } from '../../../git/signed-commit.ts'
+import { notFound } from '../../../kernel/failure.ts'
+import { findKey, privateEmailHost, type SshKeyRow } from '../../accounts/index.ts'
+import { openRepository, type ProjectSubject } from '../../projects/index.ts'
+import { findCommitId } from '../commits/revision.ts'
+import { isSigned } from './format.ts'
+import { judge } from './judge.ts'
+import { deleteJudgement, findJudgement, type Judgement, saveJudgement, signaturesOfUser } from './queries.ts'
+
+export type SignatureRecord = Judgement & { readonly ssh_key: SshKeyRow | undefined }
+
+/** What is known of the signature of a commit, found out if nobody asked before. Fails when there is no commit, or it has none. */
+export async function getSignature(ctx: Ctx, project: ProjectSubject, name: string): Promise<SignatureRecord> {
+  const repo = openRepository(ctx, project)
+  const oid = await findCommitId(repo, name)
+  const commit = oid && (await readCommit(repo, oid))
+  if (!commit) throw notFound('Commit')
+  if (!isSigned(commit)) throw notFound('GPG Signature')
+  const judgement =
+    (await findJudgement(ctx.db, project.id, commit.oid)) ?? (await judgeCommit(ctx, project.id, repo, commit.oid))
+  if (!judgement) throw notFound('GPG Signature')
+  const { ssh_key_id } = judgement
+  return { ...judgement, ssh_key: ssh_key_id === null ? undefined : await findKey(ctx.db, ssh_key_id) }
+}
+
+/** Each attempt but the first follows a change of the very keys; the last is as good as the moment. */
+const mostAttempts = 3
+
+/**
+ * Finds out and keeps what the signature of a commit is worth. Looks at the keys again once that is kept: whoever changed them
+ * before is seen now, whoever does so later finds the judgement and has it made anew.
+ */
+async function judgeCommit(ctx: Ctx, projectId: number, repo: Repository, oid: Oid): Promise<Judgement | undefined> {
+  const signed = await readSignedCommit(repo, oid)
+  let grounds = signed && (await judge(ctx.db, signed, privateEmailHost(ctx)))
+  if (!signed || !grounds) {
+    await deleteJudgement(ctx.db, projectId, oid)
+    return undefined
+  }
+  for (let attempt = 1; attempt <= mostAttempts; attempt++) {
+    await saveJudgement(ctx.db, projectId, oid, grounds.judgement)
+    const again: typeof grounds | undefined = await judge(ctx.db, signed, privateEmailHost(ctx))
+    if (!again || again.basis === grounds.basis) break
+    grounds = again
+  }
+  return grounds.judgement
+}
+
+const atOnce = 200
+
+/** Judges again what somebody's keys and addresses decide. May run at any time, and more than once. */
+export async function judgeSignaturesOf(ctx: Ctx, userId: number): Promise<void> {
+  let after = { project_id: 0, oid: '' as Oid }
+  for (;;) {
+    const due = await signaturesOfUser(ctx.db, userId, after, atOnce)
+    for (const { project_id: id, repository_storage, repository_key, oid } of due)
+      await judgeCommit(ctx, id, openRepository(ctx, { id, repository_storage, repository_key }), oid)
+    if (due.length < atOnce) return
+    after = due.at(-1)!
+  }
+}

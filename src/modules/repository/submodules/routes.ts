@@ -1,0 +1,41 @@
+import { endpoint } from '../../../api/endpoint.ts'
+import { FilePath, Filled, Optional, Params, Text } from '../../../api/params/types.ts'
+import type { Oid } from '../../../git/oid.ts'
+import { project } from '../../projects/index.ts'
+import { CommitDetail } from '../commits/entity.ts'
+import { maxPathLength } from '../commits/path-length.ts'
+import { maxMessageLength } from '../commits/write-params.ts'
+import { createCommit } from '../commits/write-service.ts'
+
+export const submoduleRoutes = [
+  endpoint({
+    method: 'PUT',
+    path: '/projects/:id/repository/submodules/:submodule',
+    summary: 'Make a commit in which a submodule is at another commit of its own repository',
+    subject: project,
+    allow: 'push_code',
+    params: Params({
+      submodule: FilePath({ maxLength: maxPathLength, description: 'Full path of the submodule, as one segment' }),
+      branch: Filled({ description: 'Where the commit goes' }),
+      commit_sha: Text({
+        pattern: '^(?!0{40})[0-9a-f]{40}$',
+        description: 'Where the submodule is to be; nobody looks there',
+      }),
+      commit_message: Optional(Text({ maxLength: maxMessageLength, description: 'Says what was done, if absent' })),
+    }),
+    returns: CommitDetail,
+    async handle({ subject, params: { submodule, branch, commit_sha, commit_message }, ctx }) {
+      const commit = await createCommit(ctx, {
+        project: subject,
+        branch,
+        start: {},
+        actions: [{ action: 'point', file_path: submodule, commit: commit_sha as Oid }],
+        message: commit_message?.trim() ? commit_message : `Update submodule ${submodule} with oid ${commit_sha}`,
+        author: {},
+        refusal: 'invalid',
+        stale: () => '',
+      })
+      return { commit, project: subject }
+    },
+  }),
+]

@@ -1,0 +1,65 @@
+import { Type } from 'typebox'
+import { entity } from '../../../api/entity.ts'
+import { nullable } from '../../../api/schema.ts'
+import type { Commit as GitCommit } from '../../../git/commits.ts'
+import type { Oid } from '../../../git/oid.ts'
+import type { ProjectSubject } from '../../projects/index.ts'
+import { loadProtections } from '../../pushes/index.ts'
+import { Commit } from '../commits/entity.ts'
+import { findReleases, type ReleaseRow } from './queries.ts'
+
+/** A tag and the project; those of a page are of one project. */
+export type TagRow = {
+  readonly name: string
+  /** Of an annotated tag. */
+  readonly message: string | null
+  /** The tag object of an annotated tag, else the commit. */
+  readonly target: Oid
+  /** Absent for tags of trees and blobs. */
+  readonly commit: GitCommit | undefined
+  readonly project: ProjectSubject
+}
+
+const release = { tag_name: Type.String(), description: Type.String() }
+
+export const Tag = entity({
+  name: 'Tag',
+  schema: Type.Object({
+    name: Type.String(),
+    message: nullable(Type.String(), { description: 'Of an annotated tag' }),
+    target: Type.String({ description: 'Id of the tag object of an annotated tag, else of the commit' }),
+    commit: nullable(Commit.schema, { description: 'Absent for tags of files and folders' }),
+    release: nullable(Type.Object(release), { description: 'Release notes' }),
+    protected: Type.Boolean(),
+  }),
+  async gather(rows: readonly TagRow[], ctx) {
+    const { project } = rows[0]!
+    const [protections, releases] = await Promise.all([
+      loadProtections(ctx, project),
+      findReleases(
+        ctx.db,
+        project.id,
+        rows.map(({ name }) => name),
+      ),
+    ])
+    return { protections, releases: new Map(releases.map((each) => [each.tag, each])) }
+  },
+  present({ name, message, target, commit, project }, ctx, { protections, releases }) {
+    const notes = releases.get(name)
+    return {
+      name,
+      message,
+      target,
+      commit: commit ? Commit.present({ commit, project }, ctx) : null,
+      release: notes ? { tag_name: name, description: notes.description } : null,
+      protected: protections.isProtected('tag', name),
+    }
+  },
+})
+
+/** Release notes by themselves, as their older calls answer. */
+export const TagRelease = entity({
+  name: 'TagRelease',
+  schema: Type.Object(release),
+  present: ({ tag, description }: ReleaseRow) => ({ tag_name: tag, description }),
+})

@@ -1,0 +1,29 @@
+import type { Db, Tx } from '../../../db/db.ts'
+import { sql } from '../../../db/sql.ts'
+
+export type ReleaseRow = { readonly tag: string; readonly description: string }
+
+/** What is told of some tags of a project; those of which nothing is are left out. One statement. */
+export const findReleases = (db: Db, projectId: number, tags: readonly string[]): Promise<ReleaseRow[]> =>
+  db.rows<ReleaseRow>(
+    sql`select tag, description from releases where project_id = ${projectId} and tag = any(${tags}::text[])`,
+  )
+
+/** False when something is told of the tag already. */
+export const insertRelease = async (
+  tx: Tx,
+  release: { projectId: number; tag: string; description: string; authorId: number },
+): Promise<boolean> =>
+  (await tx.run(sql`
+    insert into releases (project_id, tag, description, author_id)
+    values (${release.projectId}, ${release.tag}, ${release.description}, ${release.authorId})
+    on conflict (project_id, tag) do nothing`)) > 0
+
+/** False when nothing is told of the tag. */
+export const updateRelease = async (tx: Tx, projectId: number, tag: string, description: string): Promise<boolean> =>
+  (await tx.run(sql`
+    update releases set description = ${description}, updated_at = now() where project_id = ${projectId} and tag = ${tag}`)) >
+  0
+
+export const deleteRelease = (tx: Tx, projectId: number, tag: string): Promise<number> =>
+  tx.run(sql`delete from releases where project_id = ${projectId} and tag = ${tag}`)

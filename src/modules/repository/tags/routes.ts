@@ -1,0 +1,113 @@
+import { endpoint } from '../../../api/endpoint.ts'
+import { Filled, OneOf, Optional, Params, Text } from '../../../api/params/types.ts'
+import { openRepository, project } from '../../projects/index.ts'
+import { pageTokenParam, refPage } from '../branches/ref-page.ts'
+import { Tag, TagRelease } from './entity.ts'
+import {
+  addRelease,
+  createTag,
+  deleteTag,
+  editRelease,
+  findTags,
+  getTag,
+  nameOfTag,
+  tagChangedAt,
+  tagRows,
+} from './service.ts'
+
+const tagName = Text({ description: 'Name of the tag, as one segment' })
+const maxNotes = 1024 * 1024
+const description = Text({ maxLength: maxNotes, description: 'Release notes' })
+
+export const tagRoutes = [
+  /** One process for all names. */
+  endpoint({
+    method: 'GET',
+    path: '/projects/:id/repository/tags',
+    summary: 'List tags',
+    subject: project,
+    allow: 'read_code',
+    params: Params({
+      order_by: OneOf(['name', 'updated', 'version'], { default: 'updated', description: 'Order' }),
+      sort: OneOf(['asc', 'desc'], { default: 'desc', description: 'Direction' }),
+      search: Optional(Text({ description: 'Part of the name; `^x` begins, `x$` ends with it' })),
+      page_token: pageTokenParam,
+    }),
+    paged: true,
+    returns: Tag,
+    async handle({ subject, params, page, ctx, reply }) {
+      const repo = openRepository(ctx, subject)
+      const order = params.sort === 'asc' ? params.order_by : (`-${params.order_by}` as const)
+      const found = refPage(await findTags(repo, params.search, order), page, nameOfTag, {
+        token: params.page_token,
+        url: `${ctx.site.apiUrl}/projects/${subject.id}/repository/tags`,
+        query: { order_by: params.order_by, sort: params.sort, search: params.search },
+        reply,
+      })
+      return { ...found, rows: await tagRows(repo, subject, found.rows) }
+    },
+  }),
+
+  endpoint({
+    method: 'GET',
+    path: '/projects/:id/repository/tags/:tag_name',
+    summary: 'One tag',
+    subject: project,
+    allow: 'read_code',
+    params: Params({ tag_name: tagName }),
+    returns: Tag,
+    handle: ({ subject, params, ctx }) => getTag(ctx, subject, params.tag_name),
+  }),
+
+  endpoint({
+    method: 'POST',
+    path: '/projects/:id/repository/tags',
+    summary: 'Create a tag',
+    subject: project,
+    allow: 'admin_tag',
+    params: Params({
+      tag_name: Filled({ description: 'Name of the new tag' }),
+      ref: Filled({ description: 'Branch, tag or commit it is at' }),
+      message: Optional(Text({ maxLength: maxNotes, description: 'Makes it an annotated tag' })),
+      release_description: Optional(Text({ maxLength: maxNotes, description: 'Release notes' })),
+    }),
+    returns: Tag,
+    handle: ({ subject, params, ctx }) => createTag(ctx, subject, params),
+  }),
+
+  endpoint({
+    method: 'DELETE',
+    path: '/projects/:id/repository/tags/:tag_name',
+    summary: 'Delete a tag with its release notes',
+    subject: project,
+    allow: 'admin_tag',
+    params: Params({ tag_name: tagName }),
+    changedAt: (subject, params, ctx) => tagChangedAt(ctx, subject, params.tag_name),
+    returns: null,
+    handle: ({ subject, params, ctx }) => deleteTag(ctx, subject, params.tag_name),
+  }),
+
+  endpoint({
+    method: 'POST',
+    path: '/projects/:id/repository/tags/:tag_name/release',
+    summary: 'Write release notes for a tag: older form of releases',
+    deprecated: true,
+    subject: project,
+    allow: 'admin_tag',
+    params: Params({ tag_name: tagName, description }),
+    returns: TagRelease,
+    handle: ({ subject, params, ctx }) => addRelease(ctx, subject, params.tag_name, params.description),
+  }),
+
+  endpoint({
+    method: 'PUT',
+    path: '/projects/:id/repository/tags/:tag_name/release',
+    summary: 'Change the release notes of a tag: older form of releases',
+    deprecated: true,
+    subject: project,
+    allow: 'admin_tag',
+    params: Params({ tag_name: tagName, description }),
+    returns: TagRelease,
+    handle: ({ subject, params, ctx }) => editRelease(ctx, subject, params.tag_name, params.description),
+  }),
+]

@@ -1,0 +1,139 @@
+import type { Ctx } from '../../../api/ctx.ts'
+import { readCommit } from '../../../git/commits.ts'
+import { writeTag } from '../../../git/objects.ts'
+import type { Oid } from '../../../git/oid.ts'
+import { type RefName, tagName, tagRef } from '../../../git/ref-name.ts'
+import { listRefTips, type RefOrder, type RefTip, readRef } from '../../../git/refs.ts'
+import type { Repository } from '../../../git/repository.ts'
+import { resolve } from '../../../git/resolve.ts'
+import { formatSignatureTime } from '../../../git/signature.ts'
+import { readTag } from '../../../git/tags.ts'
+import { conflict, invalid, notFound } from '../../../kernel/failure.ts'
+import { callerSignature } from '../../accounts/index.ts'
+import { openRepository, type ProjectSubject } from '../../projects/index.ts'
+import { moveRefs } from '../../pushes/index.ts'
+import { searchNames } from '../branches/ref-search.ts'
+import type { TagRow } from './entity.ts'
+import { deleteRelease, insertRelease, type ReleaseRow, updateRelease } from './queries.ts'
+
+export const nameOfTag = ({ name }: RefTip): string => tagName(name) ?? name
+
+/** All tags that a search finds; do not change the array. */
+export async function findTags(
+  repo: Repository,
+  search: string | undefined,
+  order: RefOrder,
+): Promise<readonly RefTip[]> {
+  const all = await listRefTips(repo, 'refs/tags/', { order })
+  return search ? searchNames(all, search, nameOfTag) : all
+}
+
+/** A tag with what it stands for. One round trip for all that are asked for at once. */
+async function tagRow(repo: Repository, project: ProjectSubject, name: string, oid: Oid): Promise<TagRow> {
+  const [tag, commit] = await Promise.all([readTag(repo, oid), readCommit(repo, oid)])
+  return { name, message: tag ? tag.message.replace(/\n+$/, '') : null, target: oid, commit, project }
+}
+
+/** The tags of a page: one round trip. */
+export const tagRows = (repo: Repository, project: ProjectSubject, refs: readonly RefTip[]): Promise<TagRow[]> =>
+  Promise.all(refs.map((ref) => tagRow(repo, project, nameOfTag(ref), ref.oid)))
+
+async function findTagRef(repo: Repository, name: string): Promise<{ ref: RefName; oid: Oid } | undefined> {
+  const ref = tagRef(name)
+  const oid = ref && (await readRef(repo, ref))
+  return ref && oid && { ref, oid }
+}
+
+/** One tag. Fails when there is none of this name. Two round trips. */
+export async function getTag(ctx: Ctx, project: ProjectSubject, name: string): Promise<TagRow> {
+  const repo = openRepository(ctx, project)
+  const found = await findTagRef(repo, name)
+  if (!found) throw notFound('Tag')
+  return tagRow(repo, project, name, found.oid)
+}
+
+/** When the commit of a tag was made; `undefined` for no tag. */
+export async function tagChangedAt(ctx: Ctx, project: ProjectSubject, name: string): Promise<string | undefined> {
+  const repo = openRepository(ctx, project)
+  const found = await findTagRef(repo, name)
+  const commit = found && (await readCommit(repo, found.oid))
+  return commit && formatSignatureTime(commit.committer)
+}
+
+export type NewTag = {
+  readonly tag_name: string
+  readonly ref: string
+  /** Makes it an annotated tag. */
+  readonly message?: string
+  /** Release notes. */
+  readonly release_description?: string
+}
+
+/** A new tag at what `ref` names. Of two at once, one is made. */
+export async function createTag(ctx: Ctx, project: ProjectSubject, input: NewTag): Promise<TagRow> {
+  const actor = ctx.actor!
+  const name = input.tag_name
+  const ref = tagRef(name)
+  if (!ref) throw invalid('Tag name invalid')
+  const repo = openRepository(ctx, project)
+  const [existing, commit] = await Promise.all([readRef(repo, ref), resolve(repo, input.ref, { prefer: 'branch' })])
+  if (existing) throw invalid(`Tag ${name} already exists`)
+  if (!commit) throw invalid(`Target ${input.ref} is invalid`)
+  const message = input.message?.trim() ? input.message : undefined
+  const to =
+    message === undefined
+      ? commit
+      : await writeTag(repo, {
+          name,
+          target: commit,
+          targetType: 'commit',
+          tagger: callerSignature(ctx),
+          message,
+        })
+  const outcome = await moveRefs(ctx, project.id, repo, [{ name: ref, from: null, to }], { refusal: invalid })
+  if (outcome === 'stale') throw invalid(`Tag ${name} already exists`)
+  const description = input.release_description
+  if (description?.trim())
+    await ctx.transaction(async (tx) => {
+      // Notes of a tag that went by git are about another commit.
+      await deleteRelease(tx, project.id, name)
+      await insertRelease(tx, { projectId: project.id, tag: name, description, authorId: actor.id })
+    })
+  return tagRow(repo, project, name, to)
+}
+
+/** Deletes a tag as it is now, with its release notes. Fails with a conflict when it moves meanwhile. */
+export async function deleteTag(ctx: Ctx, project: ProjectSubject, name: string): Promise<void> {
+  const repo = openRepository(ctx, project)
+  const found = await findTagRef(repo, name)
+  if (!found) throw notFound('Tag')
+  const change = { name: found.ref, from: found.oid, to: null }
+  if ((await moveRefs(ctx, project.id, repo, [change], { refusal: invalid })) === 'stale')
+    throw conflict('The tag has changed meanwhile')
+  await ctx.transaction((tx) => deleteRelease(tx, project.id, name))
+}
+
+/** Writes release notes for a tag that has none. */
+export async function addRelease(
+  ctx: Ctx,
+  project: ProjectSubject,
+  tag: string,
+  description: string,
+): Promise<ReleaseRow> {
+  if (!(await findTagRef(openRepository(ctx, project), tag))) throw notFound('Tag')
+  const release = { projectId: project.id, tag, description, authorId: ctx.actor!.id }
+  if (!(await ctx.transaction((tx) => insertRelease(tx, release)))) throw conflict('Release already exists')
+  return { tag, description }
+}
+
+/** Changes the release notes of a tag. */
+export async function editRelease(
+  ctx: Ctx,
+  project: ProjectSubject,
+  tag: string,
+  description: string,
+): Promise<ReleaseRow> {
+  if (!(await findTagRef(openRepository(ctx, project), tag))) throw notFound('Tag')
+  if (!(await ctx.transaction((tx) => updateRelease(tx, project.id, tag, description)))) throw notFound('Release')
+  return { tag, description }
+}

@@ -1,0 +1,44 @@
+import { Type } from 'typebox'
+import { entity } from '../../../api/entity.ts'
+import { nullable } from '../../../api/schema.ts'
+import type { Template } from './kinds.ts'
+import { factsOf, filledIn, type Licensee } from './licenses.ts'
+
+export const TemplateName = entity({
+  name: 'TemplateName',
+  schema: Type.Object({ key: Type.String({ description: 'To ask for it' }), name: Type.String() }),
+  present: ({ key }: Template) => ({ key, name: key }),
+})
+
+export const FileTemplate = entity({
+  name: 'FileTemplate',
+  schema: Type.Object({ name: Type.String(), content: Type.String() }),
+  async gather([template]: readonly Template[]) {
+    return template!.read()
+  },
+  present: ({ key }: Template, _ctx, content) => ({ name: key, content }),
+})
+
+/** A licence, and what to fill in. */
+export type LicenseRow = { readonly template: Template; readonly licensee: Licensee }
+
+export const LicenseTemplate = entity({
+  name: 'LicenseTemplate',
+  schema: Type.Object({
+    key: Type.String(),
+    name: Type.String(),
+    nickname: nullable(Type.String()),
+    popular: Type.Boolean({ description: 'One of those that most choose' }),
+    html_url: nullable(Type.String({ description: 'About it' })),
+    source_url: nullable(Type.String({ description: 'Where it is from' })),
+    content: Type.String({ description: 'With year, name and project filled in where it has places for them' }),
+  }),
+  async gather(rows: readonly LicenseRow[]) {
+    const texts = await Promise.all(rows.map(({ template }) => template.read()))
+    return new Map(rows.map((row, index) => [row, texts[index]!]))
+  },
+  present: (row: LicenseRow, _ctx, texts) => ({
+    ...factsOf(row.template),
+    content: filledIn(texts.get(row)!, row.licensee, new Date()),
+  }),
+})

@@ -1,0 +1,36 @@
+import { featureLevels, levels } from '../../../access/levels.ts'
+import type { Db } from '../../../db/db.ts'
+import { raw, sql } from '../../../db/sql.ts'
+import { within } from '../../namespaces/index.ts'
+
+export type TemplateProjectRow = {
+  id: number
+  repository_storage: string
+  repository_key: string
+  default_branch: string | null
+}
+
+/**
+ * Projects whose files are templates: those of the groups around a namespace, the nearest first, and that of the
+ * installation at the end. The project of a group counts while it is in the group, or shared with it for reading code, and none
+ * counts while its repository is switched off: readers of the templates may have no access to the project itself.
+ */
+export const templateProjects = (
+  db: Db,
+  namespaceId: number | null,
+  installations: number | null,
+): Promise<TemplateProjectRow[]> =>
+  db.rows<TemplateProjectRow>(sql`
+    select p.id, p.repository_storage, p.repository_key, p.default_branch
+    from (
+      select g.file_template_project_id as id, cardinality(g.traversal_ids) as depth, g.id as group_id, g.traversal_ids
+      from namespaces n join namespaces g on g.id = any(n.traversal_ids)
+      where n.id = ${namespaceId}::bigint and g.file_template_project_id is not null
+      union all select ${installations}::bigint, 0, null, null) as named
+    join projects p on p.id = named.id
+    join namespaces o on o.id = p.namespace_id
+    where not p.deleting and p.default_branch is not null and p.repository_access_level > ${featureLevels.disabled}
+      and (named.group_id is null or ${within(raw('o.traversal_ids'), raw('named.traversal_ids'))} or exists (
+        select from project_group_links l where l.project_id = p.id and l.group_id = named.group_id
+          and l.group_access >= ${levels.reporter} and (l.expires_at is null or l.expires_at > current_date)))
+    order by named.depth desc`)

@@ -1,0 +1,109 @@
+import type { Ctx } from '../../../api/ctx.ts'
+import { as, endpoint, variants } from '../../../api/endpoint.ts'
+import { slicePage } from '../../../api/page.ts'
+import { Flag, OneOf, Optional, Params, Text } from '../../../api/params/types.ts'
+import { instance } from '../../instance/index.ts'
+import { project } from '../../projects/index.ts'
+import { FileTemplate, LicenseTemplate, TemplateName } from './entity.ts'
+import { type Kind, kindNames, type OwnKind, ownKinds, type Template } from './kinds.ts'
+import { isPopular, type Licensee } from './licenses.ts'
+import { listTemplates, requireTemplate, templatesOf } from './service.ts'
+
+const key = Text({ description: 'Key of the template' })
+const licensee = {
+  project: Optional(Text({ description: 'Name to put into a licence' })),
+  fullname: Optional(Text({ description: "Whose licence it is; the caller's name without" })),
+}
+const type = OneOf([...kindNames, ...(Object.keys(ownKinds) as OwnKind[])], { description: 'Kind of template' })
+
+const licenseeOf = (ctx: Ctx, { project: name, fullname }: Licensee): Licensee => ({
+  project: name,
+  fullname: fullname || ctx.actor?.name,
+})
+
+const oneOf = (ctx: Ctx, kind: Kind | OwnKind, template: Template, given: Licensee) =>
+  kind === 'licenses' ? as(LicenseTemplate, { template, licensee: licenseeOf(ctx, given) }) : as(FileTemplate, template)
+
+const ofFiles = (kind: Exclude<Kind, 'licenses'>, what: string) => [
+  endpoint({
+    method: 'GET',
+    path: `/templates/${kind}`,
+    summary: `List templates of ${what}`,
+    subject: instance,
+    allow: 'browse',
+    paged: true,
+    returns: TemplateName,
+    handle: async ({ page, ctx }) => slicePage(await listTemplates(ctx, kind), page),
+  }),
+
+  endpoint({
+    method: 'GET',
+    path: `/templates/${kind}/:key`,
+    summary: `One of the templates of ${what}`,
+    subject: instance,
+    allow: 'browse',
+    params: Params({ key }),
+    returns: FileTemplate,
+    handle: async ({ params, ctx }) => requireTemplate(await listTemplates(ctx, kind), params.key),
+  }),
+]
+
+export const templateRoutes = [
+  ...ofFiles('gitignores', 'files that git ignores'),
+  ...ofFiles('dockerfiles', 'Dockerfiles'),
+  ...ofFiles('gitlab_ci_ymls', 'pipelines'),
+
+  endpoint({
+    method: 'GET',
+    path: '/templates/licenses',
+    summary: 'List licences',
+    subject: instance,
+    allow: 'browse',
+    params: Params({ popular: Flag({ default: false, description: 'Only those that most choose' }) }),
+    paged: true,
+    returns: LicenseTemplate,
+    async handle({ params, page, ctx }) {
+      const templates = await listTemplates(ctx, 'licenses')
+      const found = slicePage(params.popular ? templates.filter(isPopular) : templates, page)
+      return { ...found, rows: found.rows.map((template) => ({ template, licensee: {} })) }
+    },
+  }),
+
+  endpoint({
+    method: 'GET',
+    path: '/templates/licenses/:key',
+    summary: 'One licence, with names filled in',
+    subject: instance,
+    allow: 'browse',
+    params: Params({ key, ...licensee }),
+    returns: LicenseTemplate,
+    handle: async ({ params, ctx }) => ({
+      template: requireTemplate(await listTemplates(ctx, 'licenses'), params.key),
+      licensee: licenseeOf(ctx, params),
+    }),
+  }),
+
+  endpoint({
+    method: 'GET',
+    path: '/projects/:id/templates/:type',
+    summary: 'List templates for a project; of issues and merge requests, those that it has itself',
+    subject: project,
+    allow: 'read_project',
+    params: Params({ type }),
+    paged: true,
+    returns: TemplateName,
+    handle: async ({ subject, params, page, ctx }) => slicePage(await templatesOf(ctx, subject, params.type), page),
+  }),
+
+  endpoint({
+    method: 'GET',
+    path: '/projects/:id/templates/:type/:key',
+    summary: 'One of the templates for a project',
+    subject: project,
+    allow: 'read_project',
+    params: Params({ type, key, ...licensee }),
+    returns: variants(FileTemplate, LicenseTemplate),
+    handle: async ({ subject, params, ctx }) =>
+      oneOf(ctx, params.type, requireTemplate(await templatesOf(ctx, subject, params.type), params.key), params),
+  }),
+]

@@ -1,0 +1,66 @@
+import { allows } from '../../../access/policy.ts'
+import { projectPolicy } from '../../../access/project-policy.ts'
+import type { Ctx } from '../../../api/ctx.ts'
+import { readBlob } from '../../../git/blobs.ts'
+import { decodeText, shownPath } from '../../../git/text.ts'
+import { readTreeAt } from '../../../git/trees.ts'
+import { forbidden, notFound } from '../../../kernel/failure.ts'
+import { openRepository, type ProjectSubject } from '../../projects/index.ts'
+import { defaultRef, findCommitId } from '../commits/revision.ts'
+import { isOwnKind, type Kind, kinds, type OwnKind, ownKinds, type Template } from './kinds.ts'
+import { type TemplateProjectRow, templateProjects } from './queries.ts'
+import { shippedTemplates } from './shipped.ts'
+
+const maxBytes = 1024 * 1024
+
+/**
+ * Templates for a project, or for nobody in particular: those of the groups around it, the installation's, and what comes with
+ * the product. Of several with one key, the nearest. Naming a project of templates, which takes reading its
+ * code, shows those files to all readers of projects in the group.
+ */
+export async function listTemplates(ctx: Ctx, kind: Kind, within?: ProjectSubject): Promise<readonly Template[]> {
+  const projects = await templateProjects(ctx.db, within?.namespace_id ?? null, ctx.settings.file_template_project_id)
+  const custom = await Promise.all(projects.map((project) => templatesIn(ctx, project, kinds[kind])))
+  const nearest = new Map<string, Template>()
+  for (const template of [...custom.flat(), ...shippedTemplates(kind)])
+    if (!nearest.has(template.key)) nearest.set(template.key, template)
+  return [...nearest.values()]
+}
+
+/** As `listTemplates`, and those that a project has for itself, to whoever reads its code. */
+export async function templatesOf(
+  ctx: Ctx,
+  project: ProjectSubject,
+  kind: Kind | OwnKind,
+): Promise<readonly Template[]> {
+  if (!isOwnKind(kind)) return listTemplates(ctx, kind, project)
+  if (!allows(projectPolicy.read_code, ctx.actor, project.facts)) throw forbidden()
+  return templatesIn(ctx, project, ownKinds[kind])
+}
+
+export function requireTemplate(templates: readonly Template[], key: string): Template {
+  const found = templates.find((template) => template.key === key)
+  if (!found) throw notFound('Template')
+  return found
+}
+
+/** Files of one folder of the default branch, by name. One round trip that is not remembered. */
+async function templatesIn(
+  ctx: Ctx,
+  project: TemplateProjectRow,
+  { folder, extension }: { folder: string; extension: string },
+): Promise<Template[]> {
+  const repo = openRepository(ctx, project)
+  const commit = await findCommitId(repo, defaultRef(project))
+  const entries = (commit && (await readTreeAt(repo, commit, folder))) ?? []
+  return entries
+    .filter(({ name, mode }) => mode.startsWith('100') && name.endsWith(extension) && name !== extension)
+    .map(({ name, oid }) => ({
+      key: shownPath(name).slice(0, -extension.length),
+      async read() {
+        const blob = await readBlob(repo, oid, { maxBytes })
+        if (!blob) throw notFound('Template')
+        return decodeText(blob.content)
+      },
+    }))
+}

@@ -1,0 +1,42 @@
+import { Type } from 'typebox'
+import { entity } from '../../../api/entity.ts'
+import { shownPath } from '../../../git/text.ts'
+import type { PathEntry } from '../../../git/trees.ts'
+
+/** What a directory holds. */
+export const TreeEntry = entity({
+  name: 'TreeEntry',
+  schema: Type.Object({
+    id: Type.String(),
+    name: Type.String(),
+    type: Type.String({ description: 'tree, blob, or commit for a submodule' }),
+    path: Type.String({ description: 'From the root of the repository' }),
+    mode: Type.String({ description: 'Six octal digits' }),
+  }),
+  present: (entry: PathEntry) => ({
+    id: entry.oid,
+    name: shownPath(entry.name),
+    type: entry.type,
+    path: shownPath(entry.path),
+    mode: entry.mode,
+  }),
+})
+
+export type BlobRow = { readonly oid: string; readonly sizeBytes: number; readonly content: Buffer }
+
+/** A file's content, whatever it is called. */
+export const Blob = entity({
+  name: 'Blob',
+  schema: Type.Object({
+    size: Type.Integer({ description: 'Bytes' }),
+    encoding: Type.String({ description: 'base64' }),
+    content: Type.String({ description: 'Base64 without line breaks' }),
+    sha: Type.String(),
+  }),
+  present: (row: BlobRow) => ({
+    size: row.sizeBytes,
+    encoding: 'base64',
+    content: row.content.toString('base64'),
+    sha: row.oid,
+  }),
+})

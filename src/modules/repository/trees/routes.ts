@@ -1,0 +1,98 @@
+import { endpoint, raw } from '../../../api/endpoint.ts'
+import { slicePage } from '../../../api/page.ts'
+import { FilePath, Flag, Optional, Params, Text } from '../../../api/params/types.ts'
+import { blobSize } from '../../../git/blobs.ts'
+import { type Oid, parseOid } from '../../../git/oid.ts'
+import type { Repository } from '../../../git/repository.ts'
+import { listTree } from '../../../git/tree-listing.ts'
+import { notFound } from '../../../kernel/failure.ts'
+import { openRepository, project } from '../../projects/index.ts'
+import { maxListedPathLength } from '../commits/path-length.ts'
+import { defaultRef, findCommitId, immutableCacheControl, isImmutable } from '../commits/revision.ts'
+import { jsonContent } from '../files/json-content.ts'
+import { rawBlob } from '../files/raw.ts'
+import { Blob, TreeEntry } from './entity.ts'
+import { keysetPage } from './keyset.ts'
+
+const blobParams = Params({ sha: Text({ description: 'Id of the blob' }) })
+const nothing = Buffer.alloc(0)
+
+/** Fails unless `sha` is the full id of a blob. One round trip. */
+async function findBlob(repo: Repository, sha: string): Promise<{ oid: Oid; sizeBytes: number }> {
+  const oid = parseOid(sha.toLowerCase())
+  const sizeBytes = oid && (await blobSize(repo, oid))
+  if (oid === undefined || sizeBytes === undefined) throw notFound('Blob')
+  return { oid, sizeBytes }
+}
+
+export const treeRoutes = [
+  /**
+   * One round trip for the ref, one more when the directory was not read before; recursive, one `ls-tree` process the
+   * first time. Pages are cut out of what is remembered.
+   */
+  endpoint({
+    method: 'GET',
+    path: '/projects/:id/repository/tree',
+    summary: 'List files and directories',
+    subject: project,
+    allow: 'read_code',
+    params: Params({
+      path: FilePath({ default: '', maxLength: maxListedPathLength, description: 'Directory; the root without' }),
+      ref: Optional(Text({ description: 'Branch, tag or commit; the default branch without' })),
+      recursive: Flag({ default: false, description: 'With all that lies below' }),
+      page_token: Optional(
+        Text({ description: 'With keyset: continues after this, from the link of the page before' }),
+      ),
+    }),
+    paged: true,
+    returns: TreeEntry,
+    async handle({ subject, params, page, ctx, reply }) {
+      const repo = openRepository(ctx, subject)
+      const commit = await findCommitId(repo, params.ref || defaultRef(subject))
+      if (!commit) throw notFound('Tree')
+      if (isImmutable(params.ref ?? '', commit)) reply.header('cache-control', immutableCacheControl)
+      const path = params.path.replace(/\/+$/, '')
+      const entries = (await listTree(repo, commit, path, { recursive: params.recursive })) ?? []
+      if (!page.keyset) return slicePage(entries, page)
+      const url = new URL(`${ctx.site.apiUrl}/projects/${subject.id}/repository/tree`)
+      if (path !== '') url.searchParams.set('path', path)
+      if (params.ref) url.searchParams.set('ref', params.ref)
+      if (params.recursive) url.searchParams.set('recursive', 'true')
+      return keysetPage(entries, page, params.page_token, { url, reply })
+    },
+  }),
+
+  endpoint({
+    method: 'GET',
+    path: '/projects/:id/repository/blobs/:sha',
+    summary: 'A blob with its content in Base64',
+    subject: project,
+    allow: 'read_code',
+    params: blobParams,
+    returns: Blob,
+    async handle({ subject, params, ctx, reply, head }) {
+      const repo = openRepository(ctx, subject)
+      const { oid, sizeBytes } = await findBlob(repo, params.sha)
+      reply.header('cache-control', immutableCacheControl)
+      reply.header('etag', `W/"${oid}"`)
+      return { oid, sizeBytes, content: head ? nothing : await jsonContent(repo, oid, sizeBytes, 'Blob') }
+    },
+  }),
+
+  endpoint({
+    method: 'GET',
+    path: '/projects/:id/repository/blobs/:sha/raw',
+    summary: 'The bytes of a blob',
+    subject: project,
+    allow: 'read_code',
+    params: blobParams,
+    returns: raw('text/plain'),
+    async handle({ subject, params, ctx, reply, head }) {
+      const repo = openRepository(ctx, subject)
+      const { oid, sizeBytes } = await findBlob(repo, params.sha)
+      reply.header('cache-control', immutableCacheControl)
+      reply.header('content-disposition', 'inline')
+      return rawBlob(repo, { blob: oid, sizeBytes, what: 'Blob' }, { reply, head })
+    },
+  }),
+]

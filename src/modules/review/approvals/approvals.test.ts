@@ -1,0 +1,154 @@
+import { describe, expect } from 'vitest'
+import { type Client, test, type World } from '../../../../test/world.ts'
+import { openMergeRequest } from '../merge-requests/testing.ts'
+
+/** A merge request of `ann`, and a developer and a reporter of its project. */
+async function opened(world: World, attributes: Record<string, unknown> = {}) {
+  const [ann, dan, rob] = [await world.user(), await world.user(), await world.user()]
+  const mergeRequest = await openMergeRequest(world, {
+    visibility: 'private',
+    members: [
+      [ann, 'developer'],
+      [dan, 'developer'],
+      [rob, 'reporter'],
+    ],
+    author: ann,
+    ...attributes,
+  })
+  return { ...mergeRequest, ann, dan, rob }
+}
+
+const named = ({ id, username }: Client) => ({ user: expect.objectContaining({ id, username }) })
+const saidBySystem = (world: World, id: number) =>
+  world.rows('select author_id, body from notes where merge_request_id = $1 and system order by id', [id])
+
+describe('approvals', () => {
+  test('are given by developers but the author, counted against what is needed, and taken back', async ({ world }) => {
+    const { at, id, ann, dan } = await opened(world, { approvals_before_merge: 1 })
+    const before = await dan.get(`${at}/approvals`)
+    expect(before.status).toBe(200)
+    expect(before.json).toEqual({
+      id,
+      iid: 1,
+      project_id: expect.any(Number),
+      title: 'Merge topic',
+      description: null,
+      state: 'opened',
+      created_at: expect.any(String),
+      updated_at: expect.any(String),
+      merge_status: expect.any(String),
+      approved: false,
+      approvals_required: 1,
+      approvals_left: 1,
+      approved_by: [],
+      approvers: [],
+      suggested_approvers: [],
+      user_has_approved: false,
+      user_can_approve: true,
+    })
+    expect((await ann.get(`${at}/approvals`)).json.user_can_approve).toBe(false)
+    expect((await ann.post(`${at}/approve`)).status).toBe(403)
+    const approved = { approved: true, approvals_left: 0, approved_by: [named(dan)] }
+    expect(await dan.post(`${at}/approve`)).toMatchObject({
+      status: 201,
+      json: { ...approved, user_has_approved: true, user_can_approve: false },
+    })
+    expect((await dan.post(`${at}/approve`)).status).toBe(304)
+    expect((await ann.get(`${at}/approvals`)).json).toMatchObject({ ...approved, user_has_approved: false })
+    expect(await dan.post(`${at}/unapprove`)).toMatchObject({
+      status: 201,
+      json: { approved: false, approvals_left: 1, approved_by: [], user_can_approve: true },
+    })
+    expect(await dan.post(`${at}/unapprove`)).toMatchObject({ status: 404, json: { message: '404 Not found' } })
+    expect(await saidBySystem(world, id)).toEqual([
+      { author_id: dan.id, body: 'approved this merge request' },
+      { author_id: dan.id, body: 'unapproved this merge request' },
+    ])
+    const events = await world.rows(
+      `select kind, payload->>'merge_request_id' as id from events where kind ~ 'approved$' and actor_id = $1 order by id`,
+      [dan.id],
+    )
+    expect(events).toEqual([
+      { kind: 'merge_request_approved', id: String(id) },
+      { kind: 'merge_request_unapproved', id: String(id) },
+    ])
+  })
+
+  test('are of the head that was looked at, where that is said', async ({ world }) => {
+    const { at, head, dan } = await opened(world)
+    expect(await dan.post(`${at}/approve`, { sha: '1'.repeat(40) })).toMatchObject({
+      status: 409,
+      json: { message: `SHA does not match HEAD of source branch: ${head}` },
+    })
+    expect((await dan.get(`${at}/approvals`)).json.approved_by).toEqual([])
+    expect((await dan.post(`${at}/approve`, { sha: head })).status).toBe(201)
+  })
+
+  test('are of what is open', async ({ world }) => {
+    const { at, dan } = await opened(world)
+    await dan.put(at, { state_event: 'close' })
+    expect((await dan.get(`${at}/approvals`)).json.user_can_approve).toBe(false)
+    expect(await dan.post(`${at}/approve`)).toMatchObject({
+      status: 405,
+      json: { message: '405 Method Not Allowed' },
+    })
+  })
+
+  test('are given once by who gives them twice at once', async ({ world }) => {
+    const { at, dan } = await opened(world)
+    const answers = await Promise.all([1, 2, 3].map(() => dan.post(`${at}/approve`)))
+    expect(answers.map(({ status }) => status).sort()).toEqual([201, 304, 304])
+  })
+
+  test('may be given by whom they are asked of, who finds that on his list; not by other reporters', async ({
+    world,
+  }) => {
+    const { at, id, ann, dan, rob } = await opened(world)
+    const stranger = await world.user()
+    expect((await rob.post(`${at}/approve`)).status).toBe(403)
+    expect((await rob.put(`${at}/approvers`, { approver_ids: [rob.id] })).status).toBe(403)
+    const asked = await ann.put(`${at}/approvers`, { approver_ids: [rob.id, stranger.id, ann.id, dan.id] })
+    expect(asked).toMatchObject({ status: 200, json: { approvers: [named(dan), named(rob)] } })
+    expect(asked.json.suggested_approvers).toHaveLength(2)
+    const todos = () =>
+      world.rows('select user_id, action, state from todos where merge_request_id = $1 order by user_id', [id])
+    const todo = (who: Client, state = 'pending') => ({ user_id: who.id, action: 'approval_required', state })
+    expect(await todos()).toEqual([todo(dan), todo(rob)])
+    expect((await rob.get(`${at}/approvals`)).json.user_can_approve).toBe(true)
+    expect((await rob.post(`${at}/approve`)).json).toMatchObject({
+      approved_by: [named(rob)],
+      suggested_approvers: [{ id: dan.id }],
+    })
+    expect(await todos()).toEqual([todo(dan), todo(rob, 'done')])
+    expect((await ann.put(`${at}/approvers`, { approver_ids: [] })).json.approvers).toEqual([])
+    expect((await rob.post(`${at}/unapprove`)).status).toBe(201)
+    expect((await rob.post(`${at}/approve`)).status).toBe(403)
+  })
+
+  test('are needed as many as the merge request asks for, and no fewer than its project', async ({ world }) => {
+    const { at, project, ann, rob } = await opened(world)
+    expect(await ann.post(`${at}/approvals`, { approvals_required: 2 })).toMatchObject({
+      status: 201,
+      json: { approvals_required: 2, approvals_left: 2, approved: false },
+    })
+    expect((await rob.post(`${at}/approvals`, { approvals_required: 0 })).status).toBe(403)
+    await world.root.put(`/projects/${project.id}`, { approvals_before_merge: 3 })
+    expect((await ann.get(`${at}/approvals`)).json.approvals_required).toBe(3)
+    expect(await ann.post(`${at}/approvals`, { approvals_required: 2 })).toMatchObject({
+      status: 400,
+      json: { message: { approvals_before_merge: ['must be at least that of the target project (3)'] } },
+    })
+    expect((await ann.post(`${at}/approvals`, { approvals_required: 4 })).json.approvals_required).toBe(4)
+    expect((await ann.post(`${at}/approvals`, { approvals_required: -1 })).status).toBe(400)
+  })
+
+  test('are what a merge waits for', async ({ world }) => {
+    const { at, dan } = await opened(world, { approvals_before_merge: 1 })
+    expect(await world.root.put(`${at}/merge`)).toMatchObject({
+      status: 405,
+      json: { message: '405 Method Not Allowed' },
+    })
+    await dan.post(`${at}/approve`)
+    expect(await world.root.put(`${at}/merge`)).toMatchObject({ status: 200, json: { state: 'merged' } })
+  })
+})

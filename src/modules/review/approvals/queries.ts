@@ -1,0 +1,110 @@
+import type { Db, Tx } from '../../../db/db.ts'
+import { raw, type Sql, sql } from '../../../db/sql.ts'
+import type { Timestamp } from '../../../db/types.ts'
+import type { Oid } from '../../../git/oid.ts'
+import { type Plan, planOffers } from '../../../kernel/plan.ts'
+import { type UserReferenceRow, userReferenceJson } from '../../accounts/index.ts'
+import type { MergeRequestState, MergeStatus } from '../merge-requests/queries.ts'
+
+/** Which merge requests a list keeps: those without anybody, those with somebody, or those with all of these. */
+export type PeopleFilter = 'None' | 'Any' | readonly number[]
+
+const filtered = (people: Sql, filter: PeopleFilter): Sql => {
+  if (filter === 'None') return sql`not exists (${people})`
+  if (filter === 'Any') return sql`exists (${people})`
+  return sql`${[...new Set(filter)]}::bigint[] <@ array(${people})`
+}
+
+/** Condition on the merge request with this id: who approved it. */
+export const approvedBy = (mergeRequestId: Sql, filter: PeopleFilter): Sql =>
+  filtered(sql`select a.user_id from approvals a where a.merge_request_id = ${mergeRequestId}`, filter)
+
+/** Condition on the merge request with this id: who is asked to approve it. */
+export const approvedWanted = (mergeRequestId: Sql, filter: PeopleFilter): Sql =>
+  filtered(sql`select a.user_id from approvers a where a.merge_request_id = ${mergeRequestId}`, filter)
+
+const ofProject = raw(`coalesce((p.settings->>'approvals_before_merge')::integer, 0)`)
+
+/** How many approvals the merge request `m` of project `p` needs: never fewer than its project asks for. */
+const required = sql`greatest(m.approvals_before_merge, ${ofProject})`
+
+/** Whether as many approved a merge request as it needs, which is nobody on a plan without approvals. */
+export async function isApproved(db: Db, mergeRequestId: number, plan: Plan): Promise<boolean> {
+  if (!planOffers(plan, 'starter')) return true
+  const row = await db.row<{ approved: boolean }>(sql`
+    select (select count(*) from approvals a where a.merge_request_id = m.id) >= ${required} as approved
+    from merge_requests m join projects p on p.id = m.project_id where m.id = ${mergeRequestId}`)
+  return row?.approved ?? false
+}
+
+export type ApprovalsRow = {
+  readonly id: number
+  readonly iid: number
+  readonly project_id: number
+  readonly title: string
+  readonly description: string | null
+  readonly state: MergeRequestState
+  readonly merge_status: MergeStatus
+  readonly created_at: Timestamp
+  readonly updated_at: Timestamp
+  readonly required: number
+  /** In the order in which they did. */
+  readonly approved_by: readonly UserReferenceRow[]
+  /** Whom its author, or a developer, asks to. */
+  readonly approvers: readonly UserReferenceRow[]
+}
+
+const people = (table: 'approvals' | 'approvers', order: string): Sql => sql`(
+  select coalesce(json_agg(${userReferenceJson('u')} order by ${raw(order)}), '[]') from ${raw(table)} a
+  join users u on u.id = a.user_id where a.merge_request_id = m.id)`
+
+export const findApprovals = (db: Db, mergeRequestId: number): Promise<ApprovalsRow | undefined> =>
+  db.row<ApprovalsRow>(sql`
+    select m.id, m.iid, m.project_id, m.title, m.description, m.state, m.merge_status, m.created_at, m.updated_at,
+      ${required} as required, ${people('approvals', 'a.created_at, u.id')} as approved_by, ${people('approvers', 'u.id')} as approvers
+    from merge_requests m join projects p on p.id = m.project_id where m.id = ${mergeRequestId}`)
+
+/** Whether somebody is asked to approve a merge request. */
+export const isApprover = async (db: Db, mergeRequestId: number, userId: number): Promise<boolean> =>
+  (await db.row(sql`select from approvers where merge_request_id = ${mergeRequestId} and user_id = ${userId}`)) !==
+  undefined
+
+export type HeldForApproval = {
+  readonly state: MergeRequestState
+  readonly head_oid: Oid | null
+  readonly approvals_before_merge: number | null
+  /** What its project asks of each. */
+  readonly least: number
+}
+
+/** A merge request that nobody else changes until the transaction ends. */
+export const lockForApproval = (tx: Tx, mergeRequestId: number): Promise<HeldForApproval | undefined> =>
+  tx.row<HeldForApproval>(sql`
+    select m.state, (select d.head_oid from merge_request_diffs d where d.id = m.diff_id) as head_oid, m.approvals_before_merge,
+      ${ofProject} as least
+    from merge_requests m join projects p on p.id = m.project_id where m.id = ${mergeRequestId} for no key update of m`)
+
+/** False when he did already. */
+export const insertApproval = async (tx: Tx, mergeRequestId: number, userId: number): Promise<boolean> =>
+  (await tx.run(sql`insert into approvals (merge_request_id, user_id) values (${mergeRequestId}, ${userId})
+    on conflict do nothing`)) > 0
+
+/** False when he did not. */
+export const deleteApproval = async (tx: Tx, mergeRequestId: number, userId: number): Promise<boolean> =>
+  (await tx.run(sql`delete from approvals where merge_request_id = ${mergeRequestId} and user_id = ${userId}`)) > 0
+
+export const saveRequiredApprovals = (tx: Tx, mergeRequestId: number, count: number): Promise<number> =>
+  tx.run(
+    sql`update merge_requests set approvals_before_merge = ${count}, updated_at = now() where id = ${mergeRequestId}`,
+  )
+
+/** Who is asked from now on, and nobody else; returns those who were not before. */
+export async function replaceApprovers(tx: Tx, mergeRequestId: number, userIds: readonly number[]): Promise<number[]> {
+  await tx.run(
+    sql`delete from approvers where merge_request_id = ${mergeRequestId} and user_id <> all(${userIds}::bigint[])`,
+  )
+  const rows = await tx.rows<{ user_id: number }>(sql`
+    insert into approvers (merge_request_id, user_id) select ${mergeRequestId}, id from unnest(${userIds}::bigint[]) as id
+    on conflict do nothing returning user_id`)
+  return rows.map(({ user_id }) => user_id)
+}

@@ -1,0 +1,89 @@
+import type { Ctx } from '../../../api/ctx.ts'
+import { endpoint, unchanged } from '../../../api/endpoint.ts'
+import { Id, List, Optional, Params, Text, Whole } from '../../../api/params/types.ts'
+import type { MergeRequestSubject } from '../merge-requests/subject.ts'
+import { Approvals } from './entity.ts'
+import { approve, askApprovers, getApprovals, requireApprovals, unapprove } from './service.ts'
+import { approvable } from './subject.ts'
+
+const path = '/projects/:id/merge_requests/:merge_request_iid'
+
+const shown = async (ctx: Ctx, mergeRequest: MergeRequestSubject) => ({
+  approvals: await getApprovals(ctx, mergeRequest),
+  facts: mergeRequest.facts,
+})
+
+export const approvalRoutes = [
+  endpoint({
+    method: 'GET',
+    path: `${path}/approvals`,
+    summary: 'Who approved a merge request, and how many still must',
+    tier: 'starter',
+    subject: approvable,
+    allow: 'read_merge_request',
+    returns: Approvals,
+    handle: ({ subject, ctx }) => shown(ctx, subject),
+  }),
+
+  endpoint({
+    method: 'POST',
+    path: `${path}/approvals`,
+    summary: 'Say how many must approve a merge request',
+    tier: 'starter',
+    subject: approvable,
+    allow: 'update_merge_request',
+    params: Params({
+      approvals_required: Whole({ minimum: 0, description: 'Not fewer than the target project asks of each' }),
+    }),
+    returns: Approvals,
+    async handle({ subject, params, ctx }) {
+      await requireApprovals(ctx, subject, params.approvals_required)
+      return shown(ctx, subject)
+    },
+  }),
+
+  endpoint({
+    method: 'PUT',
+    path: `${path}/approvers`,
+    summary: 'Ask people to approve a merge request',
+    tier: 'starter',
+    subject: approvable,
+    allow: 'update_merge_request',
+    params: Params({
+      approver_ids: List(Id(), { maxItems: 100, description: 'All who are asked; who may not read it is left out' }),
+    }),
+    returns: Approvals,
+    async handle({ subject, params, ctx }) {
+      await askApprovers(ctx, subject, params.approver_ids)
+      return shown(ctx, subject)
+    },
+  }),
+
+  endpoint({
+    method: 'POST',
+    path: `${path}/approve`,
+    summary: 'Approve a merge request',
+    tier: 'starter',
+    subject: approvable,
+    allow: 'approve',
+    params: Params({ sha: Optional(Text({ description: 'Only while this is the head of its source branch' })) }),
+    unchanged: 'The caller approved it already',
+    returns: Approvals,
+    handle: async ({ subject, params, ctx }) =>
+      (await approve(ctx, subject, params.sha)) ? shown(ctx, subject) : unchanged,
+  }),
+
+  endpoint({
+    method: 'POST',
+    path: `${path}/unapprove`,
+    summary: 'Take back that one approved a merge request',
+    tier: 'starter',
+    subject: approvable,
+    allow: 'unapprove',
+    returns: Approvals,
+    async handle({ subject, ctx }) {
+      await unapprove(ctx, subject)
+      return shown(ctx, subject)
+    },
+  }),
+]

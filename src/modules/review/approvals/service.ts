@@ -1,0 +1,96 @@
+import type { Ctx } from '../../../api/ctx.ts'
+import type { Tx } from '../../../db/db.ts'
+import { conflict, Failure, invalidFields, rowNotFound } from '../../../kernel/failure.ts'
+import { readersAmong } from '../merge-requests/edit-queries.ts'
+import { tellMergeRequest } from '../merge-requests/events.ts'
+import type { MergeRequestSubject } from '../merge-requests/subject.ts'
+import { addSystemNote } from '../notes/service.ts'
+import { addTodos, finishTodos } from '../todos/service.ts'
+import {
+  type ApprovalsRow,
+  deleteApproval,
+  findApprovals,
+  type HeldForApproval,
+  insertApproval,
+  lockForApproval,
+  replaceApprovers,
+  saveRequiredApprovals,
+} from './queries.ts'
+
+export async function getApprovals(ctx: Ctx, { id }: MergeRequestSubject): Promise<ApprovalsRow> {
+  const approvals = await findApprovals(ctx.db, id)
+  if (!approvals) throw rowNotFound()
+  return approvals
+}
+
+/** Changes a merge request that is there and locked. */
+const changing = <T>(
+  ctx: Ctx,
+  { id }: MergeRequestSubject,
+  change: (tx: Tx, held: HeldForApproval) => Promise<T>,
+): Promise<T> =>
+  ctx.transaction(async (tx) => {
+    const held = await lockForApproval(tx, id)
+    if (!held) throw rowNotFound()
+    return change(tx, held)
+  })
+
+/**
+ * Approves an open merge request, if `sha` is given only while its head is that. False when the caller did already.
+ * Throws `not_allowed` when it is not open, `conflict` for another head.
+ */
+export const approve = (ctx: Ctx, mergeRequest: MergeRequestSubject, sha: string | undefined): Promise<boolean> =>
+  changing(ctx, mergeRequest, async (tx, { state, head_oid }) => {
+    const userId = ctx.actor!.id
+    if (state !== 'opened') throw new Failure('not_allowed', 'Method Not Allowed')
+    if (sha !== undefined && sha !== head_oid)
+      throw conflict(`SHA does not match HEAD of source branch: ${head_oid ?? ''}`)
+    if (!(await insertApproval(tx, mergeRequest.id, userId))) return false
+    await addSystemNote(tx, mergeRequest, userId, 'approved this merge request')
+    await finishTodos(tx, userId, mergeRequest.id)
+    await tellMergeRequest(tx, mergeRequest.id, { kind: 'merge_request_approved', actorId: userId })
+    return true
+  })
+
+/** Takes an approval back. Throws `not_found` when the caller gave none. */
+export const unapprove = (ctx: Ctx, mergeRequest: MergeRequestSubject): Promise<void> =>
+  changing(ctx, mergeRequest, async (tx) => {
+    const userId = ctx.actor!.id
+    if (!(await deleteApproval(tx, mergeRequest.id, userId))) throw rowNotFound()
+    await addSystemNote(tx, mergeRequest, userId, 'unapproved this merge request')
+    await tellMergeRequest(tx, mergeRequest.id, { kind: 'merge_request_unapproved', actorId: userId })
+  })
+
+/** Asks for so many approvals, but not for fewer than the project does of each. */
+export const requireApprovals = (ctx: Ctx, mergeRequest: MergeRequestSubject, count: number): Promise<void> =>
+  changing(ctx, mergeRequest, async (tx, { approvals_before_merge, least }) => {
+    if (count < least)
+      throw invalidFields({ approvals_before_merge: [`must be at least that of the target project (${least})`] })
+    if (count === approvals_before_merge) return
+    await saveRequiredApprovals(tx, mergeRequest.id, count)
+    await tellMergeRequest(tx, mergeRequest.id, {
+      kind: 'merge_request_updated',
+      actorId: ctx.actor!.id,
+      changes: { approvals_before_merge: [approvals_before_merge, count] },
+    })
+  })
+
+/** Asks these people to approve, and nobody else: those of them who may read the merge request, without its author. */
+export async function askApprovers(
+  ctx: Ctx,
+  mergeRequest: MergeRequestSubject,
+  userIds: readonly number[],
+): Promise<void> {
+  const { id: mergeRequestId, project_id: projectId, author_id } = mergeRequest
+  const readers = await readersAmong(ctx.db, projectId, userIds)
+  const authorId = ctx.actor!.id
+  await changing(ctx, mergeRequest, async (tx, { state }) => {
+    const asked = readers.filter((id) => id !== author_id)
+    const added = await replaceApprovers(tx, mergeRequestId, asked)
+    if (state !== 'opened') return
+    await addTodos(
+      tx,
+      added.map((userId) => ({ userId, authorId, projectId, mergeRequestId, action: 'approval_required' })),
+    )
+  })
+}

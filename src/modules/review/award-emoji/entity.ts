@@ -1,0 +1,27 @@
+import { Type } from 'typebox'
+import { entity } from '../../../api/entity.ts'
+import { timestamp } from '../../../api/schema.ts'
+import { UserReferenceSchema, userReference } from '../../accounts/index.ts'
+import type { AwardRow } from './queries.ts'
+
+export const AwardEmoji = entity({
+  name: 'AwardEmoji',
+  schema: Type.Object({
+    id: Type.Integer(),
+    name: Type.String({ description: 'Its short name, without colons' }),
+    user: UserReferenceSchema,
+    created_at: timestamp(),
+    updated_at: timestamp(),
+    awardable_id: Type.Integer(),
+    awardable_type: Type.String({ description: 'MergeRequest or Note' }),
+  }),
+  present: (award: AwardRow, ctx) => ({
+    id: award.id,
+    name: award.name,
+    user: userReference(award.user, ctx),
+    created_at: award.created_at,
+    updated_at: award.updated_at,
+    awardable_id: award.note_id ?? award.merge_request_id,
+    awardable_type: award.note_id === null ? 'MergeRequest' : 'Note',
+  }),
+})

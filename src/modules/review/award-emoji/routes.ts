@@ -1,0 +1,83 @@
+import type { TObject } from 'typebox'
+import type { MergeRequestAbility } from '../../../access/merge-request-policy.ts'
+import type { Facts } from '../../../access/policy.ts'
+import { endpoint, type Subject } from '../../../api/endpoint.ts'
+import { fetchPage } from '../../../api/page.ts'
+import { Id, Params, Text } from '../../../api/params/types.ts'
+import { mergeRequest } from '../merge-requests/subject.ts'
+import { note } from '../notes/subject.ts'
+import { AwardEmoji } from './entity.ts'
+import { type AwardRow, awardsOf } from './queries.ts'
+import { type Awarded, getAward, giveAward, withdrawAward } from './service.ts'
+
+const award_id = Id({ description: 'Number of the award' })
+
+/** The same for everything that can be awarded. */
+const awards = <T extends { readonly facts: Facts }, P extends TObject>(
+  subject: Subject<T, MergeRequestAbility, P>,
+  path: string,
+  what: string,
+  awarded: (subject: T) => Awarded,
+) => [
+  endpoint({
+    method: 'GET',
+    path: `${path}/award_emoji`,
+    summary: `List the emojis that ${what} was given, the oldest first`,
+    subject,
+    allow: 'read_merge_request',
+    paged: true,
+    returns: AwardEmoji,
+    handle: ({ subject, page, ctx }) => fetchPage<AwardRow>(ctx.db, awardsOf(awarded(subject)), page),
+  }),
+
+  endpoint({
+    method: 'GET',
+    path: `${path}/award_emoji/:award_id`,
+    summary: `One emoji that ${what} was given`,
+    subject,
+    allow: 'read_merge_request',
+    params: Params({ award_id }),
+    returns: AwardEmoji,
+    handle: ({ subject, params, ctx }) => getAward(ctx, awarded(subject), params.award_id),
+  }),
+
+  endpoint({
+    method: 'POST',
+    path: `${path}/award_emoji`,
+    summary: `Give ${what} an emoji`,
+    subject,
+    allow: 'award',
+    params: Params({ name: Text({ description: 'Short name of an emoji, without colons' }) }),
+    returns: AwardEmoji,
+    handle: ({ subject, params, ctx }) => giveAward(ctx, awarded(subject), params.name),
+  }),
+
+  endpoint({
+    method: 'DELETE',
+    path: `${path}/award_emoji/:award_id`,
+    summary: `Take back an emoji that one gave ${what}; administrators, what others did, too`,
+    subject,
+    allow: 'award',
+    params: Params({ award_id }),
+    changedAt: async (subject, params, ctx) => (await getAward(ctx, awarded(subject), params.award_id)).updated_at,
+    returns: null,
+    handle: ({ subject, params, ctx }) => withdrawAward(ctx, awarded(subject), params.award_id),
+  }),
+]
+
+const base = '/projects/:id/merge_requests/:merge_request_iid'
+
+export const awardEmojiRoutes = [
+  ...awards(mergeRequest, base, 'a merge request', ({ id, iid, project_id }) => ({
+    projectId: project_id,
+    mergeRequestId: id,
+    merge_request_iid: iid,
+    noteId: null,
+  })),
+  ...awards(note, `${base}/notes/:note_id`, 'a note', ({ note, mergeRequest: { id, iid, project_id } }) => ({
+    projectId: project_id,
+    mergeRequestId: id,
+    merge_request_iid: iid,
+    noteId: note.id,
+  })),
+]

@@ -1,0 +1,8 @@
+export { MergeRequest } from './merge-requests/entity.ts'
+export { findMergeRequests } from './merge-requests/list.ts'
+export type { MergeRequestSet } from './merge-requests/list-queries.ts'
+export type { Within } from './merge-requests/reference.ts'
+export { updateMergeRequestsAfterPush } from './merging/after-push.ts'
+export { mergeWhenPipelineSucceeds } from './merging/auto-merge-due.ts'
+export { recoverMerges } from './merging/settle.ts'
+export { closeUnlinkedMergeRequests } from './merging/unlinked.ts'

@@ -1,0 +1,29 @@
+import { Type } from 'typebox'
+import { entity } from '../../../api/entity.ts'
+import { nullable, timestamp } from '../../../api/schema.ts'
+import { UserReferenceSchema, userReference } from '../../accounts/index.ts'
+import { LabelReferenceSchema, labelReference } from '../../planning/index.ts'
+import type { LabelEventRow } from './queries.ts'
+
+/** A label was put on something, or taken off. */
+export const ResourceLabelEvent = entity({
+  name: 'ResourceLabelEvent',
+  schema: Type.Object({
+    id: Type.Integer(),
+    user: UserReferenceSchema,
+    created_at: timestamp(),
+    resource_type: Type.String({ description: 'MergeRequest' }),
+    resource_id: Type.Integer({ description: 'Its id, not its number in the project' }),
+    label: nullable(LabelReferenceSchema, { description: 'Null when it is gone' }),
+    action: Type.String({ description: 'add or remove' }),
+  }),
+  present: (event: LabelEventRow, ctx) => ({
+    id: event.id,
+    user: userReference(event.user, ctx),
+    created_at: event.created_at,
+    resource_type: 'MergeRequest',
+    resource_id: event.merge_request_id,
+    label: event.label && labelReference(event.label),
+    action: event.action,
+  }),
+})

@@ -1,0 +1,49 @@
+import type { Tx } from '../../../db/db.ts'
+import { addSystemNote, type Noteable } from '../notes/service.ts'
+import { milestoneTitle, usernamesOf } from './edit-queries.ts'
+import type { MergeRequestFacts } from './event-queries.ts'
+import { isWorkInProgress } from './title.ts'
+
+/** Tells beside what people say what somebody changed. Labels have events of their own. */
+export async function noteChanges(
+  tx: Tx,
+  mergeRequest: Noteable,
+  authorId: number,
+  before: MergeRequestFacts,
+  now: MergeRequestFacts,
+): Promise<void> {
+  const notes = [
+    titleNote(before.title, now.title),
+    before.description !== now.description && 'changed the description',
+    before.target_branch !== now.target_branch &&
+      `changed target branch from \`${before.target_branch}\` to \`${now.target_branch}\``,
+    await assigneesNote(tx, before.assignee_ids, now.assignee_ids),
+    before.milestone_id !== now.milestone_id &&
+      (now.milestone_id === null
+        ? 'removed milestone'
+        : `changed milestone to %"${await milestoneTitle(tx, now.milestone_id)}"`),
+    (before.discussion_locked === true) !== (now.discussion_locked === true) &&
+      `${now.discussion_locked ? 'locked' : 'unlocked'} this merge request`,
+    before.state !== now.state && (now.state === 'closed' ? 'closed' : 'reopened'),
+  ]
+  for (const note of notes) if (note) await addSystemNote(tx, mergeRequest, authorId, note)
+}
+
+function titleNote(before: string, now: string): string | undefined {
+  if (before === now) return undefined
+  const [wasDraft, isDraft] = [isWorkInProgress(before), isWorkInProgress(now)]
+  if (wasDraft !== isDraft) return `${isDraft ? 'marked' : 'unmarked'} as a **Work In Progress**`
+  return `changed title from **${before}** to **${now}**`
+}
+
+async function assigneesNote(tx: Tx, before: readonly number[], now: readonly number[]): Promise<string | undefined> {
+  const added = now.filter((id) => !before.includes(id))
+  const removed = before.filter((id) => !now.includes(id))
+  if (added.length === 0 && removed.length === 0) return undefined
+  const names = await usernamesOf(tx, [...added, ...removed])
+  const listed = (ids: readonly number[]) => ids.map((id) => `@${names.get(id)}`).join(', ')
+  return [
+    ...(added.length > 0 ? [`assigned to ${listed(added)}`] : []),
+    ...(removed.length > 0 ? [`unassigned ${listed(removed)}`] : []),
+  ].join(' and ')
+}

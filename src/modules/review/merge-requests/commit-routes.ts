@@ -1,0 +1,30 @@
+import { allows } from '../../../access/policy.ts'
+import { projectPolicy } from '../../../access/project-policy.ts'
+import { endpoint } from '../../../api/endpoint.ts'
+import { slicePage } from '../../../api/page.ts'
+import { Params, Text } from '../../../api/params/types.ts'
+import { openRepository, project } from '../../projects/index.ts'
+import { getCommit } from '../../repository/index.ts'
+import { MergeRequest } from './entity.ts'
+import { findMergeRequests } from './list.ts'
+
+export const commitMergeRequestRoutes = [
+  /** Whoever reads the code may ask; who may not read merge requests is told of none. */
+  endpoint({
+    method: 'GET',
+    path: '/projects/:id/repository/commits/:sha/merge_requests',
+    summary: 'List merge requests into the project that have a commit, or became it',
+    subject: project,
+    allow: 'read_code',
+    params: Params({ sha: Text({ description: 'Hash, full or abbreviated, or name of a branch or tag' }) }),
+    paged: true,
+    returns: MergeRequest,
+    async handle({ subject, params, page, ctx }) {
+      const { id, full_path } = subject
+      const { oid } = await getCommit(openRepository(ctx, subject), params.sha)
+      if (!allows(projectPolicy.read_merge_request, ctx.actor, subject.facts)) return slicePage([], page)
+      const asked = { filters: { commit: oid }, order: { by: 'created_at', sort: 'desc' } } as const
+      return findMergeRequests(ctx, { of: 'project', id }, { of: 'project', id, full_path }, asked, page)
+    },
+  }),
+]

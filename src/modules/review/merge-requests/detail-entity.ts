@@ -1,0 +1,42 @@
+import { Type } from 'typebox'
+import type { Ctx } from '../../../api/ctx.ts'
+import { entity } from '../../../api/entity.ts'
+import { nullable } from '../../../api/schema.ts'
+import { PipelineDetail, type PipelineDetailRow } from '../../ci/index.ts'
+import { basicFields, basicOf, type MergeRequestShown } from './entity.ts'
+
+/** One merge request with what is asked of more than its own tables. */
+export type MergeRequestDetailRow = MergeRequestShown & {
+  /** The newest of its head; `undefined` when there is none, or none that the caller may read. */
+  readonly pipeline:
+    | { readonly pipeline: PipelineDetailRow; readonly project: { readonly id: number; readonly full_path: string } }
+    | undefined
+  /** By role and protection. */
+  readonly canMerge: boolean
+  /** Only when asked for. */
+  readonly withRebasing?: boolean
+}
+
+export const detailFields = {
+  ...basicFields,
+  merge_error: nullable(Type.String({ description: 'Why the last merge did not come to be' })),
+  user: Type.Object({ can_merge: Type.Boolean() }),
+  head_pipeline: nullable(PipelineDetail.schema, { description: 'The newest of its head, whole' }),
+  rebase_in_progress: Type.Optional(Type.Boolean({ description: 'When asked for' })),
+}
+
+/** The values of `detailFields`. */
+export const detailOf = (row: MergeRequestDetailRow, ctx: Ctx) => ({
+  ...basicOf(row, ctx, row.pipeline),
+  merge_error: row.mergeRequest.merge_error,
+  user: { can_merge: row.canMerge },
+  head_pipeline: row.pipeline ? PipelineDetail.present(row.pipeline, ctx, undefined) : null,
+  ...(row.withRebasing && { rebase_in_progress: row.mergeRequest.rebasing }),
+})
+
+/** One merge request. */
+export const MergeRequestDetail = entity({
+  name: 'MergeRequestDetail',
+  schema: Type.Object(detailFields),
+  present: detailOf,
+})

@@ -1,0 +1,57 @@
+import { allows } from '../../../access/policy.ts'
+import { projectPolicy } from '../../../access/project-policy.ts'
+import type { Ctx } from '../../../api/ctx.ts'
+import { rowNotFound } from '../../../kernel/failure.ts'
+import { findNewestPipeline } from '../../ci/index.ts'
+import { loadProject, type ProjectSubject } from '../../projects/index.ts'
+import { canMergeInto, loadProtections } from '../../pushes/index.ts'
+import type { MergeRequestDetailRow } from './detail-entity.ts'
+import { countDiverged } from './diverged.ts'
+import { findRecord, type MergeRequestRecordRow } from './record-queries.ts'
+import type { Within } from './reference.ts'
+
+export type DetailOptions = {
+  /** From where it is looked at; its own project without. */
+  readonly within?: Within
+  readonly divergedCommits?: boolean
+  readonly rebasing?: boolean
+}
+
+/**
+ * What the record of one merge request shows, given the project into which it is to be merged. Three statements, and one more
+ * when it comes from another project.
+ */
+export async function getDetail(
+  ctx: Ctx,
+  project: ProjectSubject,
+  id: number,
+  { within = { of: 'project', id: project.id, full_path: project.full_path }, ...wanted }: DetailOptions = {},
+): Promise<MergeRequestDetailRow> {
+  const [mergeRequest, protections] = await Promise.all([
+    findRecord(ctx.db, ctx.actor, id),
+    loadProtections(ctx, project),
+  ])
+  if (!mergeRequest) throw rowNotFound()
+  const [pipeline, divergedCommits] = await Promise.all([
+    headPipeline(ctx, project, mergeRequest),
+    wanted.divergedCommits ? countDiverged(ctx, mergeRequest) : undefined,
+  ])
+  return {
+    mergeRequest,
+    within,
+    pipeline,
+    canMerge: canMergeInto(ctx, project, protections, mergeRequest.target_branch),
+    ...(divergedCommits !== undefined && { divergedCommits }),
+    ...(wanted.rebasing && { withRebasing: true }),
+  }
+}
+
+/** The newest pipeline of the head, in the project of the source, if the caller may read that. */
+async function headPipeline(ctx: Ctx, target: ProjectSubject, row: MergeRequestRecordRow) {
+  const { source_project_id: sourceId, head_oid: head, source_branch: branch } = row
+  if (sourceId === null || !head) return undefined
+  const project = sourceId === target.id ? target : await loadProject(String(sourceId), ctx)
+  if (!project || !allows(projectPolicy.read_pipeline, ctx.actor, project.facts)) return undefined
+  const pipeline = await findNewestPipeline(ctx.db, project.id, head, branch)
+  return pipeline && { pipeline, project }
+}

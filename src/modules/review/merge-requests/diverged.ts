@@ -1,0 +1,20 @@
+import type { Ctx } from '../../../api/ctx.ts'
+import { aheadBehind } from '../../../git/ancestry.ts'
+import { readCommit } from '../../../git/commits.ts'
+import { branchRef } from '../../../git/ref-name.ts'
+import { readRef } from '../../../git/refs.ts'
+import { openRepository } from '../../projects/index.ts'
+import type { MergeRequestRecordRow } from './record-queries.ts'
+
+/** How many commits of the target branch the source lacks; none while a branch is missing. A walk of the history. */
+export async function countDiverged(ctx: Ctx, row: MergeRequestRecordRow): Promise<number> {
+  const repo = openRepository(ctx, {
+    id: row.project_id,
+    repository_storage: row.repository_storage,
+    repository_key: row.repository_key,
+  })
+  const ref = branchRef(row.target_branch)
+  const tip = ref && (await readRef(repo, ref))
+  if (!tip || !row.head_oid || !(await readCommit(repo, row.head_oid))) return 0
+  return (await aheadBehind(repo, tip, row.head_oid)).left
+}

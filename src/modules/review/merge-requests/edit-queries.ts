@@ -1,0 +1,131 @@
+import type { Db, Tx } from '../../../db/db.ts'
+import { sql } from '../../../db/sql.ts'
+import { settingDefaults } from '../../projects/index.ts'
+import { readsMergeRequests } from '../subscriptions/reader-queries.ts'
+
+export type NewMergeRequest = {
+  readonly projectId: number
+  readonly targetBranch: string
+  readonly sourceProjectId: number
+  readonly sourceBranch: string
+  readonly title: string
+  readonly description: string | null
+  readonly authorId: number
+  readonly milestoneId: number | null
+  readonly squash: boolean
+  readonly allowCollaboration: boolean
+  /** The user who allows it. */
+  readonly collaborationUserId: number | null
+  readonly forceRemoveSourceBranch: boolean | null
+  readonly approvalsBeforeMerge: number | null
+}
+
+/** With the next number of its project; nothing when that is going. */
+export const insertMergeRequest = (tx: Tx, m: NewMergeRequest): Promise<{ id: number; iid: number } | undefined> =>
+  tx.row(sql`
+    with target as (select id from projects where id = ${m.projectId} and not deleting for key share),
+    numbered as (
+      insert into internal_ids as n (project_id, what, last) select id, 'merge_requests', 1 from target
+      on conflict (project_id, what) where project_id is not null do update set last = n.last + 1 returning n.last)
+    insert into merge_requests (iid, project_id, target_branch, source_project_id, source_branch, title, description, author_id,
+      milestone_id, squash, allow_collaboration, collaboration_user_id, force_remove_source_branch,
+      approvals_before_merge)
+    select numbered.last, ${m.projectId}, ${m.targetBranch}, ${m.sourceProjectId}, ${m.sourceBranch}, ${m.title}, ${m.description},
+      ${m.authorId}, ${m.milestoneId}, ${m.squash}, ${m.allowCollaboration}, ${m.collaborationUserId}, ${m.forceRemoveSourceBranch},
+      ${m.approvalsBeforeMerge}
+    from numbered returning id, iid`)
+
+/** Name of the index that lets one be open for the same two branches. */
+export const onePerBranches = 'merge_requests_branches'
+
+/** The number of the open merge request for the same branches. */
+export const findOpenFor = async (
+  db: Db,
+  m: Pick<NewMergeRequest, 'projectId' | 'targetBranch' | 'sourceBranch'> & { readonly sourceProjectId: number | null },
+): Promise<number | undefined> =>
+  (
+    await db.row<{ iid: number }>(sql`
+      select iid from merge_requests where source_project_id = ${m.sourceProjectId} and source_branch = ${m.sourceBranch}
+        and project_id = ${m.projectId} and target_branch = ${m.targetBranch} and state in ('opened', 'locked')`)
+  )?.iid
+
+/** Those of some people who may read merge requests of a project, in the order in which they were named. */
+export async function readersAmong(db: Db, projectId: number, userIds: readonly number[]): Promise<number[]> {
+  const rows = await db.rows<{ id: number }>(sql`
+    select u.id from unnest(${userIds}::bigint[]) with ordinality as named (id, position)
+    join users u on u.id = named.id join projects p on p.id = ${projectId}
+    where ${readsMergeRequests} order by named.position`)
+  return [...new Set(rows.map(({ id }) => id))]
+}
+
+/** Who is assigned from now on, and nobody else; returns those who were not before, and those who are no more. */
+export const replaceAssignees = async (
+  tx: Tx,
+  mergeRequestId: number,
+  userIds: readonly number[],
+): Promise<{ added: number[]; removed: number[] }> =>
+  (await tx.row(sql`
+    with gone as (
+      delete from merge_request_assignees where merge_request_id = ${mergeRequestId} and user_id <> all(${userIds}::bigint[])
+      returning user_id),
+    put as (
+      insert into merge_request_assignees (merge_request_id, user_id)
+      select ${mergeRequestId}, id from unnest(${userIds}::bigint[]) as id on conflict do nothing returning user_id)
+    select array(select user_id from put order by user_id) as added, array(select user_id from gone order by user_id) as removed`))!
+
+/** Whether the branches that are merged into a project are to be removed; null when it leaves that open. */
+export const removesMergedBranches = async (db: Db, projectId: number): Promise<boolean | null> =>
+  (await db.row<{ removes: boolean | null }>(sql`
+    select case when settings ? 'remove_source_branch_after_merge'
+      then (settings->>'remove_source_branch_after_merge')::boolean
+      else ${settingDefaults.remove_source_branch_after_merge}::boolean end as removes
+    from projects where id = ${projectId}`))!.removes
+
+/** What of a merge request is changed by who may. */
+export type MergeRequestValues = {
+  readonly title: string
+  readonly description: string | null
+  readonly targetBranch: string
+  readonly milestoneId: number | null
+  readonly discussionLocked: boolean | null
+  readonly squash: boolean
+  readonly forceRemoveSourceBranch: boolean | null
+  readonly allowCollaboration: boolean
+  readonly collaborationUserId: number | null
+}
+
+export const saveValues = (tx: Tx, id: number, v: MergeRequestValues): Promise<number> =>
+  tx.run(sql`
+    update merge_requests set title = ${v.title}, description = ${v.description}, target_branch = ${v.targetBranch},
+      milestone_id = ${v.milestoneId}, discussion_locked = ${v.discussionLocked}, squash = ${v.squash},
+      force_remove_source_branch = ${v.forceRemoveSourceBranch}, allow_collaboration = ${v.allowCollaboration},
+      collaboration_user_id = ${v.collaborationUserId}
+    where id = ${id}`)
+
+/** Whether it can be merged is to be found out anew, and nobody waits for its pipeline any more. */
+export const forgetMergeability = (tx: Tx, id: number): Promise<number> =>
+  tx.run(sql`
+    update merge_requests set auto_merge_user_id = null, auto_merge_oid = null, auto_merge_options = null,
+      merge_status = case when merge_status like 'cannot_be_merged%' then 'cannot_be_merged_recheck' else 'unchecked' end
+    where id = ${id}`)
+
+export const closeMergeRequest = (tx: Tx, id: number, userId: number): Promise<number> =>
+  tx.run(sql`update merge_requests set state = 'closed', closed_at = now(), closed_by_id = ${userId},
+    auto_merge_user_id = null, auto_merge_oid = null, auto_merge_options = null where id = ${id}`)
+
+export const reopenMergeRequest = (tx: Tx, id: number): Promise<number> =>
+  tx.run(sql`update merge_requests set state = 'opened', closed_at = null, closed_by_id = null where id = ${id}`)
+
+export const deleteMergeRequest = (tx: Tx, id: number): Promise<number> =>
+  tx.run(sql`delete from merge_requests where id = ${id}`)
+
+/** User names by id. */
+export async function usernamesOf(tx: Tx, ids: readonly number[]): Promise<ReadonlyMap<number, string>> {
+  const rows = await tx.rows<{ id: number; username: string }>(
+    sql`select id, username from users where id = any(${ids}::bigint[])`,
+  )
+  return new Map(rows.map(({ id, username }) => [id, username]))
+}
+
+export const milestoneTitle = async (tx: Tx, id: number): Promise<string> =>
+  (await tx.row<{ title: string }>(sql`select title from milestones where id = ${id}`))!.title

@@ -1,0 +1,244 @@
+import { describe, expect } from 'vitest'
+import { type Client, test, type World } from '../../../../test/world.ts'
+import type { Level } from '../../../access/levels.ts'
+import { storedProject } from '../../repository/commits/testing.ts'
+import { forkOf, openMergeRequest } from './testing.ts'
+
+/** A merge request by Dan, who develops its project, and a stranger's from a fork into the same. */
+async function opened(world: World) {
+  const [dan, eve, stranger] = [await world.user(), await world.user(), await world.user()]
+  const members: [Client, Level][] = [
+    [dan, 'developer'],
+    [eve, 'developer'],
+  ]
+  const made = await openMergeRequest(world, { members, author: dan })
+  const fork = await forkOf(world, made.project, stranger)
+  const theirs = await openMergeRequest(world, { project: made.project, source: fork, author: stranger, branch: 'fix' })
+  return { ...made, dan, eve, stranger, fork, theirs }
+}
+
+const notes = async (world: World, id: number): Promise<string[]> =>
+  (await world.rows('select body from notes where merge_request_id = $1 and system order by id', [id])).map(
+    ({ body }) => body,
+  )
+
+const events = (world: World, id: number): Promise<any[]> =>
+  world.rows(
+    `select kind, payload->'changes' as changes from events where (payload->>'merge_request_id')::bigint = $1 order by id`,
+    [id],
+  )
+
+describe('PUT /projects/:id/merge_requests/:merge_request_iid', () => {
+  test('changes what is given, and tells what that was', async ({ world }) => {
+    const { dan, eve, at, id, project } = await opened(world)
+    project.repository.git('branch', 'release', 'main')
+    const changed = await dan.put(at, {
+      title: 'Better',
+      description: `For @${eve.username}`,
+      target_branch: 'release',
+      assignee_ids: [eve.id, dan.id],
+      labels: 'a,b',
+      discussion_locked: true,
+      squash: true,
+      remove_source_branch: false,
+    })
+    expect(changed).toMatchObject({
+      status: 200,
+      json: {
+        title: 'Better',
+        description: `For @${eve.username}`,
+        target_branch: 'release',
+        labels: ['a', 'b'],
+        discussion_locked: true,
+        squash: true,
+        force_remove_source_branch: false,
+      },
+    })
+    expect(changed.json.assignees.map((user: any) => user.id).sort()).toEqual([dan.id, eve.id].sort())
+    expect((await dan.get(at)).json).toMatchObject({ title: 'Better', target_branch: 'release' })
+    expect(await notes(world, id)).toEqual([
+      'changed title from **Merge topic** to **Better**',
+      'changed the description',
+      'changed target branch from `main` to `release`',
+      expect.stringMatching(/^assigned to @\S+, @\S+$/),
+      'locked this merge request',
+    ])
+    const [, { kind, changes }] = await events(world, id)
+    expect(kind).toBe('merge_request_updated')
+    expect(changes).toMatchObject({ title: ['Merge topic', 'Better'], squash: [false, true], labels: [[], [{}, {}]] })
+    expect(changes).not.toHaveProperty('state')
+    const todos = await world.rows('select user_id from todos where merge_request_id = $1', [id])
+    expect(todos).toEqual([{ user_id: eve.id }])
+    const more = await dan.put(at, { add_labels: 'c', remove_labels: 'a', assignee_id: 0 })
+    expect(more.json).toMatchObject({ labels: ['b', 'c'], assignees: [], assignee: null })
+    expect((await dan.put(at, { labels: '', milestone_id: 0, description: null })).json).toMatchObject({
+      labels: [],
+      description: null,
+    })
+    expect((await dan.put(at, { title: 'WIP: Better' })).json.work_in_progress).toBe(true)
+    expect((await notes(world, id)).at(-1)).toBe('marked as a **Work In Progress**')
+  })
+
+  test('what is as it was is not written', async ({ world }) => {
+    const { dan, at, id, record } = await opened(world)
+    const same = await dan.put(at, {
+      title: record.title,
+      target_branch: 'main',
+      assignee_ids: [],
+      labels: [],
+      squash: false,
+      state_event: 'reopen',
+    })
+    expect(same).toMatchObject({ status: 200, json: { updated_at: record.updated_at } })
+    expect(await notes(world, id)).toEqual([])
+    expect(await events(world, id)).toHaveLength(1)
+  })
+
+  test('is closed and opened again', async ({ world }) => {
+    const { dan, at, id } = await opened(world)
+    const closed = (await dan.put(at, { state_event: 'close' })).json
+    expect(closed).toMatchObject({ state: 'closed', closed_by: { id: dan.id }, closed_at: expect.any(String) })
+    expect((await dan.put(at, { state_event: 'close' })).json).toEqual(closed)
+    expect((await dan.put(at, { state_event: 'reopen' })).json).toMatchObject({
+      state: 'opened',
+      closed_by: null,
+      closed_at: null,
+      merge_status: 'unchecked',
+    })
+    expect(await notes(world, id)).toEqual(['closed', 'reopened'])
+    expect((await events(world, id)).map(({ kind }) => kind)).toEqual([
+      'merge_request_opened',
+      'merge_request_closed',
+      'merge_request_reopened',
+    ])
+    const feed = await world.rows(
+      `select action, target_iid from feed_events where target_type = 'MergeRequest' and target_id = $1 order by id`,
+      [id],
+    )
+    expect(feed.map(({ action }) => action)).toEqual(['created', 'closed', 'reopened'])
+  })
+
+  test('is not opened again beside another for the same branches, nor without its branch', async ({ world }) => {
+    const { dan, at, project } = await opened(world)
+    const post = () =>
+      dan.post(`/projects/${project.id}/merge_requests`, { source_branch: 'topic', target_branch: 'main', title: 'x' })
+    await dan.put(at, { state_event: 'close' })
+    const other = await post()
+    expect(await dan.put(at, { state_event: 'reopen' })).toMatchObject({
+      status: 409,
+      json: { message: [`Another open merge request already exists for this source branch: !${other.json.iid}`] },
+    })
+    await dan.put(`/projects/${project.id}/merge_requests/${other.json.iid}`, { state_event: 'close' })
+    project.repository.git('update-ref', '-d', 'refs/heads/topic')
+    expect(await dan.put(at, { state_event: 'reopen' })).toMatchObject({
+      status: 422,
+      json: { error: ['The source branch does not exist'] },
+    })
+    // Its last head is still known.
+    expect((await dan.put(at, { target_branch: 'elsewhere' })).json.sha).toBe(
+      project.repository.git('rev-parse', 'refs/merge-requests/1/head'),
+    )
+  })
+
+  test('another target gives another version, and may not be the source', async ({ world }) => {
+    const { dan, at, project, base, head } = await opened(world)
+    const other = project.repository.commit({ c: 'c\n' }, { branch: 'other', parents: [base] })
+    expect((await dan.put(at, { target_branch: 'other' })).json).toMatchObject({
+      merge_status: 'unchecked',
+      diff_refs: { base_sha: base, start_sha: other, head_sha: head },
+    })
+    expect((await dan.get(`${at}/versions`)).json).toHaveLength(2)
+    expect(await dan.put(at, { target_branch: 'topic' })).toMatchObject({ status: 422 })
+    expect(await dan.put(at, { target_branch: 'a..b' })).toMatchObject({
+      status: 400,
+      json: { message: { target_branch: ['is invalid'] } },
+    })
+    expect(await dan.put(at, { title: '' })).toMatchObject({ status: 400, json: { error: 'title is empty' } })
+    expect(await dan.put(at, {})).toMatchObject({ status: 400 })
+  })
+
+  test('its author changes it, but not who is to see to it', async ({ world }) => {
+    const { stranger, theirs, eve, dan, at } = await opened(world)
+    const changed = await stranger.put(theirs.at, {
+      title: 'Mine',
+      labels: 'x',
+      assignee_ids: [eve.id],
+      milestone_id: 1,
+      discussion_locked: true,
+      allow_collaboration: true,
+    })
+    expect(changed).toMatchObject({
+      status: 200,
+      json: { title: 'Mine', labels: [], assignees: [], discussion_locked: null, allow_collaboration: true },
+    })
+    expect(await stranger.put(at, { title: 'Mine' })).toMatchObject({ status: 403 })
+    expect(await dan.put(theirs.at, { assignee_ids: [stranger.id] })).toMatchObject({
+      status: 200,
+      json: { assignee: { id: stranger.id } },
+    })
+  })
+
+  test('whoever cannot read it is not assigned', async ({ world }) => {
+    const [dan, guest] = [await world.user(), await world.user()]
+    const members: [Client, Level][] = [
+      [dan, 'developer'],
+      [guest, 'guest'],
+    ]
+    const { at } = await openMergeRequest(world, { visibility: 'private', members, author: dan })
+    expect((await dan.put(at, { assignee_ids: [guest.id, 999_999, dan.id] })).json.assignees).toEqual([
+      expect.objectContaining({ id: dan.id }),
+    ])
+  })
+
+  test('of edits at once none is lost', async ({ world }) => {
+    const { dan, at } = await opened(world)
+    await Promise.all([
+      dan.put(at, { title: 'New' }),
+      dan.put(at, { squash: true }),
+      dan.put(at, { add_labels: 'a' }),
+      dan.put(at, { add_labels: 'b' }),
+      dan.put(at, { description: 'Text' }),
+    ])
+    expect((await dan.get(at)).json).toMatchObject({
+      title: 'New',
+      squash: true,
+      description: 'Text',
+      labels: ['a', 'b'],
+    })
+  })
+})
+
+describe('DELETE /projects/:id/merge_requests/:merge_request_iid', () => {
+  test('takes it away for owners; branches stay', async ({ world }) => {
+    const { dan, at, project, id } = await opened(world)
+    expect(await dan.delete(at)).toMatchObject({ status: 403 })
+    const old = { 'if-unmodified-since': 'Thu, 01 Jan 1970 00:00:00 GMT' }
+    expect(await world.root.delete(at, { headers: old })).toMatchObject({ status: 412 })
+    expect(await world.root.delete(at)).toMatchObject({ status: 204 })
+    expect(await world.root.delete(at)).toMatchObject({ status: 404, json: { message: '404 Not found' } })
+    expect(project.repository.git('for-each-ref', 'refs/merge-requests/1')).toBe('')
+    expect(project.repository.git('rev-parse', '--verify', 'topic')).not.toBe('')
+    expect((await events(world, id)).at(-1).kind).toBe('merge_request_deleted')
+    // Its number is not given again.
+    const made = await openMergeRequest(world, { project, branch: 'next' })
+    expect(made.iid).toBe(3)
+  })
+})
+
+describe('what is left of a fork that is gone', () => {
+  test('is a merge request without a source project', async ({ world }) => {
+    const { theirs, fork, stranger } = await opened(world)
+    await world.rows('delete from projects where id = $1', [fork.id])
+    expect((await stranger.get(theirs.at)).json).toMatchObject({ source_project_id: null, sha: theirs.head })
+    expect((await stranger.get(`${theirs.at}/changes`)).json.changes).toHaveLength(1)
+    expect(await stranger.put(theirs.at, { title: 'Still' })).toMatchObject({ status: 200 })
+  })
+})
+
+test('a project without merge requests tells nobody of any', async ({ world }) => {
+  const project = await storedProject(world)
+  expect(await world.root.get(`/projects/${project.id}/merge_requests/1`)).toMatchObject({
+    status: 404,
+    json: { message: '404 Not found' },
+  })
+})

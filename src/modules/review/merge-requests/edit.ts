@@ -1,0 +1,287 @@
+import { mergeRequestPolicy } from '../../../access/merge-request-policy.ts'
+import { allows } from '../../../access/policy.ts'
+import { projectPolicy } from '../../../access/project-policy.ts'
+import type { Ctx } from '../../../api/ctx.ts'
+import type { Tx } from '../../../db/db.ts'
+import { violatedUnique } from '../../../db/violations.ts'
+import { rowNotFound } from '../../../kernel/failure.ts'
+import { findUsableMilestone, setLabels } from '../../planning/index.ts'
+import { loadProject, openRepository, type ProjectSubject } from '../../projects/index.ts'
+import { noteActivity } from '../../pushes/index.ts'
+import { findForkRelation } from '../../repository/index.ts'
+import { noteMentions } from '../notes/mentions.ts'
+import { addTodos, finishTodos } from '../todos/service.ts'
+import { noteChanges } from './change-notes.ts'
+import {
+  closeMergeRequest,
+  findOpenFor,
+  forgetMergeability,
+  type MergeRequestValues,
+  onePerBranches,
+  reopenMergeRequest,
+  replaceAssignees,
+  saveValues,
+} from './edit-queries.ts'
+import { type MergeRequestFacts, readFacts } from './event-queries.ts'
+import { type AttributeChanges, tellMergeRequest } from './events.ts'
+import { lockMergeRequest, type MergeRequestRow, touchMergeRequest } from './queries.ts'
+import { requireRules } from './rules.ts'
+import { anotherOpen, assigneesOf, assignment, mayAllowCollaboration, refused } from './service.ts'
+import { authorReadsSource } from './source-access.ts'
+import type { MergeRequestSubject } from './subject.ts'
+import type { Version } from './version-queries.ts'
+import { findVersion, recordVersion, versionBetween } from './versions.ts'
+
+/** What is absent stays; empty lists, 0 and null clear. */
+export type MergeRequestEdit = {
+  readonly title?: string
+  readonly description?: string | null
+  readonly target_branch?: string
+  readonly state_event?: 'close' | 'reopen'
+  readonly assignee_ids?: readonly number[]
+  readonly labels?: readonly string[]
+  readonly add_labels?: readonly string[]
+  readonly remove_labels?: readonly string[]
+  readonly milestone_id?: number | null
+  readonly discussion_locked?: boolean
+  readonly squash?: boolean
+  readonly remove_source_branch?: boolean
+  readonly allow_collaboration?: boolean
+}
+
+/** What is found out before the merge request is locked. */
+type Prepared = {
+  /** Whether the caller may change `allow_collaboration`. */
+  readonly mayAllowCollaboration: boolean
+  readonly assignees: readonly number[] | undefined
+  readonly milestoneId: number | null | undefined
+  /** When the target branch changes, or it is opened again. */
+  readonly version: Version | undefined
+}
+
+const attributes = [
+  'title',
+  'description',
+  'state',
+  'target_branch',
+  'assignee_ids',
+  'labels',
+  'milestone_id',
+  'discussion_locked',
+  'squash',
+  'force_remove_source_branch',
+  'allow_collaboration',
+] as const satisfies readonly (keyof MergeRequestFacts)[]
+
+/**
+ * Changes a merge request. Assignees, labels, the milestone and the lock are for those who develop the target, and
+ * `allow_collaboration` for those who push to the source; otherwise they are left out. A state event that does not fit the state
+ * changes nothing, and neither does a target branch once it is merged. Values that stay the same are not written.
+ *
+ * Throws `conflict` when another is open for the same branches, `unprocessable` when source and target would be one, or when one is
+ * reopened whose source branch is missing, or is in a project whose code the caller or the author may not read now.
+ */
+export async function editMergeRequest(ctx: Ctx, subject: MergeRequestSubject, edit: MergeRequestEdit): Promise<void> {
+  requireRules(edit)
+  const { project } = subject
+  const isOwn = subject.source_project_id === subject.project_id
+  if (isOwn && edit.target_branch !== undefined && edit.target_branch === subject.source_branch)
+    throw refused("You can't use same project/branch for source and target")
+  const mayAdminister = allows(mergeRequestPolicy.admin_merge_request, ctx.actor, subject.facts)
+  const allowed = mayAdminister ? edit : withoutAdministered(edit)
+  const prepared = await prepare(ctx, subject, allowed)
+  try {
+    await ctx.transaction((tx) => apply(ctx, tx, project, subject.id, allowed, prepared))
+  } catch (error) {
+    if (violatedUnique(error) !== onePerBranches) throw error
+    const branches = {
+      projectId: project.id,
+      targetBranch: edit.target_branch ?? subject.target_branch,
+      sourceProjectId: subject.source_project_id,
+      sourceBranch: subject.source_branch,
+    }
+    throw anotherOpen(await findOpenFor(ctx.db, branches))
+  }
+}
+
+/** What whoever does not develop the target changes of it. */
+const withoutAdministered = ({
+  assignee_ids: _assignees,
+  labels: _labels,
+  add_labels: _added,
+  remove_labels: _removed,
+  milestone_id: _milestone,
+  discussion_locked: _lock,
+  ...rest
+}: MergeRequestEdit): MergeRequestEdit => rest
+
+async function prepare(ctx: Ctx, subject: MergeRequestSubject, edit: MergeRequestEdit): Promise<Prepared> {
+  const { project } = subject
+  const branch = edit.target_branch ?? subject.target_branch
+  const isMoved = branch !== subject.target_branch || edit.state_event === 'reopen'
+  const source = await sourceOf(ctx, subject)
+  const [assignees, milestoneId, version] = await Promise.all([
+    edit.assignee_ids && assigneesOf(ctx, project, edit.assignee_ids),
+    usableMilestone(ctx, project, edit.milestone_id),
+    isMoved && subject.state !== 'merged'
+      ? versionInto(ctx, subject, source, branch, edit.state_event === 'reopen')
+      : undefined,
+  ])
+  const mayAllow = source !== null && mayAllowCollaboration(ctx, source, project)
+  return { assignees, milestoneId, version, mayAllowCollaboration: mayAllow }
+}
+
+/** `undefined` for one that the project cannot have: that is as if it were not asked for. */
+async function usableMilestone(
+  ctx: Ctx,
+  project: ProjectSubject,
+  id: number | null | undefined,
+): Promise<number | null | undefined> {
+  if (!id) return id === undefined ? undefined : null
+  return findUsableMilestone(ctx.db, project.id, id)
+}
+
+/** The project of the source branch; null when it is gone. */
+const sourceOf = async (
+  ctx: Ctx,
+  { project, source_project_id: id }: MergeRequestSubject,
+): Promise<ProjectSubject | null> =>
+  id === null ? null : id === project.id ? project : ((await loadProject(String(id), ctx)) ?? null)
+
+/**
+ * Whether this caller may bring code over from the source: both they and the author must be able to read it now. An author may have
+ * closed a merge request to stop that, so a caller's right alone is not enough to undo it, nor the author's alone.
+ */
+const mayBringOver = async (ctx: Ctx, subject: MergeRequestSubject, source: ProjectSubject): Promise<boolean> =>
+  source.id === subject.project_id ||
+  (allows(projectPolicy.read_code, ctx.actor, source.facts) && (await authorReadsSource(ctx, subject)))
+
+/** The version with another target branch, or when it is reopened. Without a source branch to read, its last head counts. */
+async function versionInto(
+  ctx: Ctx,
+  subject: MergeRequestSubject,
+  from: ProjectSubject | null,
+  targetBranch: string,
+  reopens: boolean,
+): Promise<Version> {
+  const { project: target, source_branch: sourceBranch } = subject
+  const source = from && (await mayBringOver(ctx, subject, from)) ? from : null
+  const version = await findVersion(ctx, { source, target, sourceBranch, targetBranch })
+  if (version.head !== null && (!reopens || (await isRelated(ctx, source!, target)))) return version
+  if (reopens && subject.state === 'closed') throw refused('The source branch does not exist')
+  return versionBetween(ctx, openRepository(ctx, target), subject.head_oid, version.start)
+}
+
+const isRelated = async (ctx: Ctx, source: ProjectSubject, target: ProjectSubject): Promise<boolean> =>
+  source.id === target.id || (await findForkRelation(ctx.db, source.id, target.id)).related
+
+/** Writes what is other than before, with all that follows. */
+async function apply(
+  ctx: Ctx,
+  tx: Tx,
+  project: ProjectSubject,
+  id: number,
+  edit: MergeRequestEdit,
+  prepared: Prepared,
+): Promise<void> {
+  const row = await lockMergeRequest(tx, id)
+  if (!row) throw rowNotFound()
+  const actorId = ctx.actor!.id
+  const before = await readFacts(tx, id)
+  await saveValues(tx, id, valuesOf(row, edit, prepared, actorId))
+  const assigned = prepared.assignees && (await replaceAssignees(tx, id, prepared.assignees))
+  await changeLabels(ctx, tx, before, edit)
+  await changeState(ctx, tx, project, row, edit, prepared)
+  const now = await readFacts(tx, id)
+  const changes = changesOf(before, now)
+  if (Object.keys(changes).length === 0) return
+  await touchMergeRequest(tx, id)
+  await noteActivity(tx, project.id)
+  await noteChanges(tx, row, actorId, before, now)
+  if (changes['description']) await noteMentions(tx, row, { text: now.description ?? '', authorId: actorId })
+  await addTodos(tx, (assigned?.added ?? []).map(assignment(row, actorId)))
+  await tellChanges(tx, id, actorId, changes, now)
+}
+
+/** Nobody gives what is merged, or just being merged, another target. */
+const mayMove = ({ state }: Pick<MergeRequestRow, 'state'>): boolean => state === 'opened' || state === 'closed'
+
+const valuesOf = (
+  row: Omit<MergeRequestRow, 'own'>,
+  edit: MergeRequestEdit,
+  { milestoneId, mayAllowCollaboration }: Prepared,
+  actorId: number,
+): MergeRequestValues => ({
+  title: edit.title ?? row.title,
+  description: edit.description === undefined ? row.description : edit.description,
+  targetBranch: (mayMove(row) ? edit.target_branch : undefined) ?? row.target_branch,
+  milestoneId: milestoneId === undefined ? row.milestone_id : milestoneId,
+  discussionLocked: edit.discussion_locked ?? row.discussion_locked,
+  squash: edit.squash ?? row.squash,
+  forceRemoveSourceBranch: edit.remove_source_branch ?? row.force_remove_source_branch,
+  ...(mayAllowCollaboration && edit.allow_collaboration !== undefined
+    ? {
+        allowCollaboration: edit.allow_collaboration,
+        collaborationUserId: edit.allow_collaboration ? actorId : null,
+      }
+    : { allowCollaboration: row.allow_collaboration, collaborationUserId: row.collaboration_user_id }),
+})
+
+async function changeLabels(ctx: Ctx, tx: Tx, before: MergeRequestFacts, edit: MergeRequestEdit): Promise<void> {
+  const { labels, add_labels: added = [], remove_labels: removed = [] } = edit
+  if (!labels && added.length === 0 && removed.length === 0) return
+  const titles = [...(labels ?? before.labels.map(({ name }) => name)), ...added]
+  const going = new Set(removed.map((title) => title.trim()))
+  await setLabels(
+    tx,
+    ctx,
+    { mergeRequestId: before.id, projectId: before.target_project_id },
+    titles.filter((title) => !going.has(title.trim())),
+    { create: true },
+  )
+}
+
+/** Closes or opens it again, and gives it the version that it has with another target. */
+async function changeState(
+  ctx: Ctx,
+  tx: Tx,
+  project: ProjectSubject,
+  row: Omit<MergeRequestRow, 'own'>,
+  edit: MergeRequestEdit,
+  { version }: Prepared,
+): Promise<void> {
+  if (edit.state_event === 'close' && row.state === 'opened') {
+    await closeMergeRequest(tx, row.id, ctx.actor!.id)
+    await finishTodos(tx, ctx.actor!.id, row.id)
+  }
+  const reopens = edit.state_event === 'reopen' && row.state === 'closed'
+  if (reopens) await reopenMergeRequest(tx, row.id)
+  const moves = edit.target_branch !== undefined && edit.target_branch !== row.target_branch && mayMove(row)
+  if (!version || !(reopens || moves)) return
+  await forgetMergeability(tx, row.id)
+  await recordVersion(tx, openRepository(ctx, project), row, version)
+}
+
+const changesOf = (before: MergeRequestFacts, now: MergeRequestFacts): AttributeChanges =>
+  Object.fromEntries(
+    attributes
+      .filter((name) => JSON.stringify(before[name]) !== JSON.stringify(now[name]))
+      .map((name) => [name, [before[name], now[name]]]),
+  )
+
+/** That of its state and that of the rest are two events. */
+async function tellChanges(
+  tx: Tx,
+  id: number,
+  actorId: number,
+  changes: AttributeChanges,
+  now: MergeRequestFacts,
+): Promise<void> {
+  const { state, ...others } = changes
+  if (state) {
+    const kind = now.state === 'closed' ? 'merge_request_closed' : 'merge_request_reopened'
+    await tellMergeRequest(tx, id, { kind, actorId, changes: { state } })
+  }
+  if (Object.keys(others).length > 0)
+    await tellMergeRequest(tx, id, { kind: 'merge_request_updated', actorId, changes: others })
+}

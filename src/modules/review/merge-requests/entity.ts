@@ -1,0 +1,211 @@
+import { Type } from 'typebox'
+import type { Ctx } from '../../../api/ctx.ts'
+import { entity } from '../../../api/entity.ts'
+import { nullable, timestamp } from '../../../api/schema.ts'
+import { escaped } from '../../../kernel/html.ts'
+import { type UserReferenceRow, UserReferenceSchema, userReference } from '../../accounts/index.ts'
+import { PipelineReferenceSchema, pipelineReference } from '../../ci/index.ts'
+import {
+  type LabelReferenceRow,
+  LabelReferenceSchema,
+  labelReference,
+  MilestoneSchema,
+  milestoneRecord,
+} from '../../planning/index.ts'
+import { TimeStatsSchema, timeStats } from '../time-tracking/entity.ts'
+import { type HeadPipeline, headPipelines } from './head-pipelines.ts'
+import type { MergeRequestRecordRow } from './record-queries.ts'
+import { references, type Within } from './reference.ts'
+import { countTasks } from './tasks.ts'
+import { isWorkInProgress } from './title.ts'
+
+/** A merge request as somebody looks at it. */
+export type MergeRequestShown = {
+  readonly mergeRequest: MergeRequestRecordRow
+  readonly within: Within
+  /** More of each label than its name. */
+  readonly labelDetails?: boolean
+  /** Only when asked for. */
+  readonly divergedCommits?: number
+}
+
+const simple = {
+  id: Type.Integer(),
+  iid: Type.Integer({ description: 'Its number in the project' }),
+  project_id: Type.Integer({ description: 'The target' }),
+  title: Type.String(),
+  description: nullable(Type.String()),
+  state: Type.String({ description: 'opened, closed, locked (while it is merged) or merged' }),
+  created_at: timestamp(),
+  updated_at: timestamp(),
+  web_url: Type.String(),
+}
+
+const simpleOf = ({ mergeRequest: row }: MergeRequestShown, { site }: Pick<Ctx, 'site'>) => ({
+  id: row.id,
+  iid: row.iid,
+  project_id: row.project_id,
+  title: row.title,
+  description: row.description,
+  state: row.state as string,
+  created_at: row.created_at,
+  updated_at: row.updated_at,
+  web_url: `${site.url}/${row.full_path}/-/merge_requests/${row.iid}`,
+})
+
+/** With view=simple. */
+export const MergeRequestSimple = entity({
+  name: 'MergeRequestSimple',
+  schema: Type.Object(simple),
+  present: simpleOf,
+})
+
+const somebody = (description: string) => nullable(UserReferenceSchema, { description })
+
+const LabelDetail = Type.Object({ ...LabelReferenceSchema.properties, description_html: Type.String() })
+
+/** Descriptions are shown as the text that they are. */
+const labelDetail = (label: LabelReferenceRow) => ({
+  ...labelReference(label),
+  description_html: escaped(label.description ?? ''),
+})
+
+/** Fields of every merge request; the record of one alone adds its own. */
+export const basicFields = {
+  ...simple,
+  target_project_id: Type.Integer({ description: 'The same as project_id' }),
+  source_project_id: nullable(Type.Integer(), { description: 'Null when that project is gone' }),
+  target_branch: Type.String(),
+  source_branch: Type.String(),
+  author: UserReferenceSchema,
+  assignee: nullable(UserReferenceSchema, { description: 'The first of them' }),
+  assignees: Type.Array(UserReferenceSchema),
+  merged_by: somebody('Null unless it is merged'),
+  merged_at: nullable(timestamp()),
+  closed_by: somebody('Null unless it is closed'),
+  closed_at: nullable(timestamp()),
+  upvotes: Type.Integer(),
+  downvotes: Type.Integer(),
+  user_notes_count: Type.Integer({ description: 'What people said' }),
+  labels: Type.Union([Type.Array(Type.String()), Type.Array(LabelDetail)], {
+    description: 'By title; records with with_labels_details=true',
+  }),
+  milestone: nullable(MilestoneSchema),
+  work_in_progress: Type.Boolean({ description: 'Its title begins with `WIP:`' }),
+  merge_when_pipeline_succeeds: Type.Boolean(),
+  merge_status: Type.String({
+    description:
+      'unchecked, checking, can_be_merged, cannot_be_merged or cannot_be_merged_recheck; found out later: ask again',
+  }),
+  has_conflicts: Type.Boolean({ description: 'It cannot be merged' }),
+  blocking_discussions_resolved: Type.Boolean(),
+  sha: nullable(Type.String(), { description: 'Head of the source branch' }),
+  merge_commit_sha: nullable(Type.String()),
+  squash_commit_sha: nullable(Type.String()),
+  squash: Type.Boolean({ description: 'To be merged as one commit' }),
+  discussion_locked: nullable(Type.Boolean(), { description: 'Null until it was first set' }),
+  should_remove_source_branch: nullable(Type.Boolean(), { description: 'Null until a merge asked for it' }),
+  force_remove_source_branch: nullable(Type.Boolean(), { description: 'Wished by the author' }),
+  allow_collaboration: Type.Optional(Type.Boolean({ description: 'From another project' })),
+  allow_maintainer_to_push: Type.Optional(Type.Boolean({ description: 'The same' })),
+  reference: Type.String({ deprecated: true }),
+  references: Type.Object({
+    short: Type.String(),
+    relative: Type.String({ description: 'As short as where it is asked for allows' }),
+    full: Type.String(),
+  }),
+  time_stats: TimeStatsSchema,
+  task_completion_status: Type.Object({ count: Type.Integer(), completed_count: Type.Integer() }),
+  approvals_before_merge: Type.Optional(nullable(Type.Integer(), { tier: 'starter' })),
+  subscribed: Type.Boolean({ description: 'The caller is told of what happens to it' }),
+  changes_count: nullable(Type.String(), { description: 'Files; `1000+` when there are more than are shown' }),
+  pipeline: nullable(PipelineReferenceSchema, { description: 'The newest of its head' }),
+  latest_build_started_at: nullable(timestamp()),
+  latest_build_finished_at: nullable(timestamp()),
+  first_deployed_to_production_at: nullable(timestamp('There are no deployments')),
+  diff_refs: nullable(
+    Type.Object({
+      base_sha: nullable(Type.String(), { description: 'Null when the histories have nothing in common' }),
+      head_sha: Type.String(),
+      start_sha: Type.String(),
+    }),
+    { description: 'Null while a branch is missing' },
+  ),
+  diverged_commits_count: Type.Optional(
+    Type.Integer({ description: 'Commits of the target branch that the source lacks, when asked for' }),
+  ),
+}
+
+/** The values of `basicFields`. */
+export function basicOf(shown: MergeRequestShown, ctx: Ctx, found: HeadPipeline | undefined) {
+  const { mergeRequest: row, within, labelDetails, divergedCommits } = shown
+  const refer = (user: UserReferenceRow) => userReference(user, ctx)
+  const assignees = row.assignees.map(refer)
+  const names = references(row, within)
+  const collaboration = row.source_project_id !== row.project_id && {
+    allow_collaboration: row.allow_collaboration,
+    allow_maintainer_to_push: row.allow_collaboration,
+  }
+  return {
+    ...simpleOf(shown, ctx),
+    target_project_id: row.project_id,
+    source_project_id: row.source_project_id,
+    target_branch: row.target_branch,
+    source_branch: row.source_branch,
+    author: refer(row.author),
+    assignee: assignees[0] ?? null,
+    assignees,
+    merged_by: row.merged_by && refer(row.merged_by),
+    merged_at: row.merged_at,
+    closed_by: row.closed_by && refer(row.closed_by),
+    closed_at: row.closed_at,
+    upvotes: row.upvotes,
+    downvotes: row.downvotes,
+    user_notes_count: row.user_notes_count,
+    labels: labelDetails ? row.labels.map(labelDetail) : row.labels.map(({ name }) => name),
+    milestone: row.milestone && milestoneRecord(row.milestone, ctx),
+    work_in_progress: isWorkInProgress(row.title),
+    merge_when_pipeline_succeeds: row.auto_merge,
+    merge_status: row.merge_status as string,
+    has_conflicts: row.merge_status === 'cannot_be_merged',
+    blocking_discussions_resolved: !row.unresolved,
+    sha: row.head_oid as string | null,
+    merge_commit_sha: row.merge_commit_oid as string | null,
+    squash_commit_sha: row.squash_commit_oid as string | null,
+    squash: row.squash,
+    discussion_locked: row.discussion_locked,
+    should_remove_source_branch: row.should_remove_source_branch,
+    force_remove_source_branch: row.force_remove_source_branch,
+    ...collaboration,
+    reference: names.short,
+    references: names,
+    time_stats: timeStats(row, ctx),
+    task_completion_status: countTasks(row.description),
+    approvals_before_merge: row.approvals_before_merge,
+    subscribed: row.subscribed,
+    changes_count: row.files === 0 ? null : `${row.files}${row.overflow ? '+' : ''}`,
+    pipeline: found ? pipelineReference(found.pipeline, found.project, ctx.site) : null,
+    latest_build_started_at: found?.pipeline.started_at ?? null,
+    latest_build_finished_at: found?.pipeline.finished_at ?? null,
+    first_deployed_to_production_at: null,
+    diff_refs: diffRefs(row),
+    ...(divergedCommits !== undefined && { diverged_commits_count: divergedCommits }),
+  }
+}
+
+const diffRefs = ({ head_oid, start_oid, base_oid }: MergeRequestRecordRow) =>
+  head_oid && start_oid
+    ? { base_sha: base_oid as string | null, head_sha: head_oid as string, start_sha: start_oid as string }
+    : null
+
+/** A merge request in a list. */
+export const MergeRequest = entity({
+  name: 'MergeRequest',
+  schema: Type.Object(basicFields),
+  gather: (shown: readonly MergeRequestShown[], ctx) =>
+    headPipelines(
+      ctx,
+      shown.map(({ mergeRequest }) => mergeRequest),
+    ),
+  present: (shown: MergeRequestShown, ctx, pipelineOf) => basicOf(shown, ctx, pipelineOf(shown.mergeRequest)),
+})

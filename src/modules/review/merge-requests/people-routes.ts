@@ -1,0 +1,38 @@
+import { Type } from 'typebox'
+import { endpoint } from '../../../api/endpoint.ts'
+import { entity } from '../../../api/entity.ts'
+import { fetchPage } from '../../../api/page.ts'
+import { UserListItem, type UserReferenceRow } from '../../accounts/index.ts'
+import { instance } from '../../instance/index.ts'
+import { countAssigned, participantsOf } from './people-queries.ts'
+import { mergeRequest } from './subject.ts'
+
+const UserCounts = entity({
+  name: 'UserCounts',
+  schema: Type.Object({ merge_requests: Type.Integer({ description: 'Open ones assigned to the caller' }) }),
+  present: (row: { merge_requests: number }) => row,
+})
+
+export const mergeRequestPeopleRoutes = [
+  endpoint({
+    method: 'GET',
+    path: '/projects/:id/merge_requests/:merge_request_iid/participants',
+    summary: 'List who made a merge request, is assigned to it, said something about it or was mentioned',
+    subject: mergeRequest,
+    allow: 'read_merge_request',
+    paged: true,
+    returns: UserListItem,
+    handle: ({ subject, page, ctx }) => fetchPage<UserReferenceRow>(ctx.db, participantsOf(subject), page),
+  }),
+
+  endpoint({
+    method: 'GET',
+    path: '/user_counts',
+    summary: 'How much waits for the caller',
+    scopes: ['read_user'],
+    subject: instance,
+    allow: 'use',
+    returns: UserCounts,
+    handle: async ({ ctx }) => ({ merge_requests: await countAssigned(ctx.db, ctx.actor!) }),
+  }),
+]

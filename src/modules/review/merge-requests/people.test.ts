@@ -1,0 +1,77 @@
+import { describe, expect } from 'vitest'
+import { type Client, test } from '../../../../test/world.ts'
+import type { Level } from '../../../access/levels.ts'
+import { openMergeRequest } from './testing.ts'
+
+describe('GET /user_counts', () => {
+  test('D3-COUNTS: open merge requests assigned to the caller, that he may read, of live projects', async ({
+    world,
+  }) => {
+    const ann = await world.user()
+    const members: [Client, Level][] = [[ann, 'developer']]
+    const count = async () => (await ann.get('/user_counts')).json
+    expect(await count()).toEqual({ merge_requests: 0 })
+    const [one, two, three] = [
+      await openMergeRequest(world, { members, assignee_ids: [ann.id] }),
+      await openMergeRequest(world, { members, assignee_ids: [ann.id] }),
+      await openMergeRequest(world, { members, visibility: 'private', assignee_ids: [ann.id] }),
+    ]
+    await openMergeRequest(world, { members, author: ann })
+    expect(await count()).toEqual({ merge_requests: 3 })
+    await ann.put(one.at, { state_event: 'close' })
+    expect(await count()).toEqual({ merge_requests: 2 })
+    await world.archive(two.project as never)
+    expect(await count()).toEqual({ merge_requests: 1 })
+    await world.root.delete(`/projects/${three.project.id}/members/${ann.id}`)
+    expect(await count()).toEqual({ merge_requests: 0 })
+    expect((await world.anonymous.get('/user_counts')).status).toBe(401)
+  })
+})
+
+describe('GET …/participants', () => {
+  test('lists the author, who is assigned, who said something and who was mentioned, each once', async ({ world }) => {
+    const [dan, eve, fay] = [await world.user(), await world.user(), await world.user()]
+    const members: [Client, Level][] = [
+      [dan, 'developer'],
+      [eve, 'developer'],
+    ]
+    const { at } = await openMergeRequest(world, {
+      members,
+      author: eve,
+      assignee_ids: [dan.id],
+      description: `With @${fay.username} and @${dan.username}`,
+    })
+    const people = async () => (await dan.get(`${at}/participants`)).json.map(({ id }: any) => id)
+    expect(await people()).toEqual([eve.id, dan.id, fay.id])
+    // What is told of what somebody did is not said by him.
+    await world.root.put(at, { state_event: 'close' })
+    expect(await people()).toEqual([eve.id, dan.id, fay.id])
+  })
+})
+
+test('what happens to merge requests is shown to those who read them', async ({ world }) => {
+  const [ann, guest] = [await world.user(), await world.user()]
+  const members: [Client, Level][] = [
+    [ann, 'developer'],
+    [guest, 'guest'],
+  ]
+  const { project, iid, at } = await openMergeRequest(world, { members, author: ann, visibility: 'private' })
+  await ann.put(at, { state_event: 'close' })
+  const lines = async (who: Client) =>
+    (await who.get(`/projects/${project.id}/events?target_type=merge_request`)).json.map((line: any) => [
+      line.action_name,
+      line.target_iid,
+    ])
+  expect(await lines(ann)).toEqual([
+    ['closed', iid],
+    ['opened', iid],
+  ])
+  expect(await lines(guest)).toEqual([])
+  expect((await ann.get(`/projects/${project.id}/search?scope=merge_requests&search=topic`)).json).toEqual([
+    expect.objectContaining({ iid, state: 'closed' }),
+  ])
+  expect((await ann.get('/search?scope=merge_requests&search=topic')).json.map((one: any) => one.project_id)).toContain(
+    project.id,
+  )
+  expect((await guest.get(`/projects/${project.id}/search?scope=merge_requests&search=topic`)).status).toBe(403)
+})

@@ -1,0 +1,75 @@
+import type { Caller } from '../../../access/actor.ts'
+import type { Db, Tx } from '../../../db/db.ts'
+import { raw, type Sql, sql } from '../../../db/sql.ts'
+import type { Timestamp } from '../../../db/types.ts'
+import type { Oid } from '../../../git/oid.ts'
+
+export const mergeRequestStates = ['opened', 'closed', 'locked', 'merged'] as const
+export type MergeRequestState = (typeof mergeRequestStates)[number]
+
+export type MergeStatus = 'unchecked' | 'checking' | 'can_be_merged' | 'cannot_be_merged' | 'cannot_be_merged_recheck'
+
+/** What every operation on a merge request needs; `own` tells whether the caller is its author or an assignee. */
+export type MergeRequestRow = {
+  readonly id: number
+  readonly iid: number
+  /** That of the target. */
+  readonly project_id: number
+  readonly target_branch: string
+  /** Null when that project is gone. */
+  readonly source_project_id: number | null
+  readonly source_branch: string
+  readonly title: string
+  readonly description: string | null
+  readonly author_id: number
+  readonly state: MergeRequestState
+  readonly merge_status: MergeStatus
+  readonly discussion_locked: boolean | null
+  readonly squash: boolean
+  readonly allow_collaboration: boolean
+  readonly collaboration_user_id: number | null
+  readonly force_remove_source_branch: boolean | null
+  readonly milestone_id: number | null
+  readonly time_estimate: number
+  readonly created_at: Timestamp
+  readonly updated_at: Timestamp
+  /** Its newest version, and the heads and merge base as they were then; null while a branch is missing. */
+  readonly diff_id: number
+  readonly head_oid: Oid | null
+  readonly start_oid: Oid | null
+  readonly base_oid: Oid | null
+  readonly own: boolean
+}
+
+/** Of a row named `m` with its newest version `d`. */
+const columns =
+  raw(`m.id, m.iid, m.project_id, m.target_branch, m.source_project_id, m.source_branch, m.title, m.description,
+  m.author_id, m.state, m.merge_status, m.discussion_locked, m.squash, m.allow_collaboration, m.collaboration_user_id, m.force_remove_source_branch,
+  m.milestone_id, m.time_estimate, m.created_at, m.updated_at, m.diff_id, d.head_oid, d.start_oid, d.base_oid`)
+
+/** Whether the caller is the author or an assignee of `m`. */
+const ownOf = (caller: Caller): Sql =>
+  caller === null
+    ? raw('false')
+    : sql`(m.author_id = ${caller.id} or exists (
+        select from merge_request_assignees a where a.merge_request_id = m.id and a.user_id = ${caller.id}))`
+
+export const findMergeRequest = (
+  db: Db,
+  caller: Caller,
+  projectId: number,
+  iid: number,
+): Promise<MergeRequestRow | undefined> =>
+  db.row<MergeRequestRow>(sql`
+    select ${columns}, ${ownOf(caller)} as own from merge_requests m left join merge_request_diffs d on d.id = m.diff_id
+    where m.project_id = ${projectId} and m.iid = ${iid}`)
+
+/** A merge request that nobody else changes until the transaction ends; nothing when it has gone. */
+export const lockMergeRequest = (tx: Tx, id: number): Promise<Omit<MergeRequestRow, 'own'> | undefined> =>
+  tx.row<Omit<MergeRequestRow, 'own'>>(sql`
+    select ${columns} from merge_requests m left join merge_request_diffs d on d.id = m.diff_id
+    where m.id = ${id} for no key update of m`)
+
+/** It is another than before. False when it has gone. Others who change it, or what is said about it, wait. */
+export const touchMergeRequest = async (tx: Tx, id: number): Promise<boolean> =>
+  (await tx.run(sql`update merge_requests set updated_at = now() where id = ${id}`)) > 0

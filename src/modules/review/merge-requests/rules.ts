@@ -1,0 +1,41 @@
+import { branchRef } from '../../../git/ref-name.ts'
+import { blank, tooLong } from '../../../kernel/complaints.ts'
+import { type FieldComplaints, invalidFields } from '../../../kernel/failure.ts'
+
+const longestTitle = 255
+const longestDescription = 1_048_576
+
+/** What people write of a merge request. */
+type Written = {
+  readonly title?: string
+  readonly description?: string | null
+  readonly source_branch?: string
+  readonly target_branch?: string
+}
+
+const branchComplaints = (name: string | undefined): string[] =>
+  name === undefined ? [] : name === '' ? [blank] : branchRef(name) ? [] : ['is invalid']
+
+const titleComplaints = (title: string | undefined): string[] =>
+  title === undefined
+    ? []
+    : title.trim() === ''
+      ? [blank]
+      : [...title].length > longestTitle
+        ? [tooLong(longestTitle)]
+        : []
+
+/** Characters are counted only where there may be too many. */
+const isTooLong = (text: string): boolean => text.length > longestDescription && [...text].length > longestDescription
+
+/** Complains about whatever of what is given cannot be. */
+export function requireRules({ title, description, source_branch, target_branch }: Written): void {
+  const complaints: FieldComplaints = {
+    title: titleComplaints(title),
+    description: isTooLong(description ?? '') ? [tooLong(longestDescription)] : [],
+    source_branch: branchComplaints(source_branch),
+    target_branch: branchComplaints(target_branch),
+  }
+  const wrong = Object.entries(complaints).filter(([, about]) => about.length > 0)
+  if (wrong.length > 0) throw invalidFields(Object.fromEntries(wrong))
+}

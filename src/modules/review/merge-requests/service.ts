@@ -1,0 +1,165 @@
+import { mergeRequestPolicy } from '../../../access/merge-request-policy.ts'
+import { allows } from '../../../access/policy.ts'
+import { projectPolicy } from '../../../access/project-policy.ts'
+import type { Ctx } from '../../../api/ctx.ts'
+import { violatedUnique } from '../../../db/violations.ts'
+import { Failure, forbidden, notFound } from '../../../kernel/failure.ts'
+import { planOffers } from '../../../kernel/plan.ts'
+import { findUsableMilestone, setLabels } from '../../planning/index.ts'
+import { loadProject, openRepository, type ProjectSubject } from '../../projects/index.ts'
+import { noteActivity } from '../../pushes/index.ts'
+import { findForkRelation } from '../../repository/index.ts'
+import { noteMentions } from '../notes/mentions.ts'
+import { addTodos } from '../todos/service.ts'
+import {
+  findOpenFor,
+  insertMergeRequest,
+  type NewMergeRequest,
+  onePerBranches,
+  readersAmong,
+  removesMergedBranches,
+  replaceAssignees,
+} from './edit-queries.ts'
+import { tellMergeRequest } from './events.ts'
+import { requireRules } from './rules.ts'
+import { findVersion, recordVersion } from './versions.ts'
+
+export type MergeRequestInput = {
+  readonly source_branch: string
+  readonly target_branch: string
+  /** That of the source without. */
+  readonly target_project_id?: number
+  readonly title: string
+  readonly description?: string
+  readonly assignee_ids?: readonly number[]
+  readonly labels?: readonly string[]
+  readonly milestone_id?: number
+  readonly remove_source_branch?: boolean
+  readonly allow_collaboration?: boolean
+  readonly squash?: boolean
+  readonly approvals_before_merge?: number
+}
+
+/** Of what cannot be, for a reason that is told in a list. */
+export const refused = (reason: string) => new Failure('unprocessable', reason, { listed: true })
+
+/** What is said to whoever wants a second one for the same branches. */
+export const anotherOpen = (iid: number | undefined): Failure =>
+  new Failure(
+    'conflict',
+    `Another open merge request already exists for this source branch${iid === undefined ? '' : `: !${iid}`}`,
+    { listed: true },
+  )
+
+/**
+ * Asks that a branch of `source`, from which the caller may, be merged. Assignees, labels and the milestone are for those who
+ * develop the target, and are left out otherwise. Answers with the target and the id of the merge request.
+ *
+ * Throws `not_found` for a target that the caller does not see, `forbidden` where he may not ask for that, `unprocessable` for a
+ * target outside of the fork network or without merge requests, `conflict` when one is open for the same branches.
+ */
+export async function createMergeRequest(
+  ctx: Ctx,
+  source: ProjectSubject,
+  input: MergeRequestInput,
+): Promise<{ readonly target: ProjectSubject; readonly id: number }> {
+  const target = await findTarget(ctx, source, input.target_project_id)
+  requireRules(input)
+  if (target.id === source.id && input.source_branch === input.target_branch)
+    throw refused("You can't use same project/branch for source and target")
+  const branches = { source, target, sourceBranch: input.source_branch, targetBranch: input.target_branch }
+  const [version, values, assignees] = await Promise.all([
+    findVersion(ctx, branches),
+    valuesOf(ctx, source, target, input),
+    assigneesOf(ctx, target, input.assignee_ids),
+  ])
+  const repo = openRepository(ctx, target)
+  const authorId = ctx.actor!.id
+  try {
+    const id = await ctx.transaction(async (tx) => {
+      const made = await insertMergeRequest(tx, values)
+      if (!made) throw notFound('Project')
+      const mergeRequest = { id: made.id, project_id: target.id }
+      await recordVersion(tx, repo, made, version)
+      await replaceAssignees(tx, made.id, assignees)
+      if (input.labels && mayAdminister(ctx, target))
+        await setLabels(tx, ctx, { mergeRequestId: made.id, projectId: target.id }, input.labels, { create: true })
+      // Whoever is named, too, has it on his list as what he is to do.
+      await addTodos(tx, assignees.map(assignment(mergeRequest, authorId)))
+      if (input.description) await noteMentions(tx, mergeRequest, { text: input.description, authorId })
+      await noteActivity(tx, target.id)
+      await tellMergeRequest(tx, made.id, { kind: 'merge_request_opened', actorId: authorId })
+      return made.id
+    })
+    return { target, id }
+  } catch (error) {
+    if (violatedUnique(error) !== onePerBranches) throw error
+    throw anotherOpen(await findOpenFor(ctx.db, values))
+  }
+}
+
+/** What whoever is assigned finds on his list. */
+export const assignment =
+  ({ id, project_id }: { readonly id: number; readonly project_id: number }, authorId: number) =>
+  (userId: number) =>
+    ({ userId, authorId, projectId: project_id, mergeRequestId: id, action: 'assigned' }) as const
+
+const mayAdminister = (ctx: Ctx, target: ProjectSubject): boolean =>
+  allows(mergeRequestPolicy.admin_merge_request, ctx.actor, target.facts)
+
+/** Into which project it is to be merged: one that takes merge requests from the caller and from the source. */
+async function findTarget(ctx: Ctx, source: ProjectSubject, id: number | undefined): Promise<ProjectSubject> {
+  const target = id === undefined || id === source.id ? source : await loadProject(String(id), ctx)
+  if (!target || !allows(projectPolicy.read_project, ctx.actor, target.facts)) throw notFound('Project')
+  if (target.facts.features['merge_requests'] === 0) throw refused('Target project has disabled merge requests')
+  if (!allows(projectPolicy.create_merge_request_in, ctx.actor, target.facts)) throw forbidden()
+  if (target.id !== source.id && !(await findForkRelation(ctx.db, source.id, target.id)).related)
+    throw refused('Source project is not a fork of the target project')
+  return target
+}
+
+/**
+ * Whether the caller may let those who merge push to a branch of the source: only users who push there themselves may. Within one
+ * project there is nothing to allow.
+ */
+export const mayAllowCollaboration = (ctx: Ctx, source: ProjectSubject, target: { readonly id: number }): boolean =>
+  source.id !== target.id && allows(projectPolicy.push_code, ctx.actor, source.facts)
+
+async function valuesOf(
+  ctx: Ctx,
+  source: ProjectSubject,
+  target: ProjectSubject,
+  input: MergeRequestInput,
+): Promise<NewMergeRequest> {
+  const milestone =
+    input.milestone_id !== undefined && mayAdminister(ctx, target)
+      ? await findUsableMilestone(ctx.db, target.id, input.milestone_id)
+      : undefined
+  const allowCollaboration = input.allow_collaboration === true && mayAllowCollaboration(ctx, source, target)
+  return {
+    projectId: target.id,
+    targetBranch: input.target_branch,
+    sourceProjectId: source.id,
+    sourceBranch: input.source_branch,
+    title: input.title,
+    description: input.description ?? null,
+    authorId: ctx.actor!.id,
+    milestoneId: milestone ?? null,
+    squash: input.squash ?? false,
+    allowCollaboration,
+    collaborationUserId: allowCollaboration ? ctx.actor!.id : null,
+    forceRemoveSourceBranch: input.remove_source_branch ?? (await removesMergedBranches(ctx.db, target.id)),
+    approvalsBeforeMerge: input.approvals_before_merge ?? null,
+  }
+}
+
+/** Those of the people named who can be assigned, if the caller may do that; the first of them where a plan has one alone. */
+export async function assigneesOf(
+  ctx: Ctx,
+  target: ProjectSubject,
+  ids: readonly number[] | undefined,
+): Promise<number[]> {
+  if (!ids?.length || !mayAdminister(ctx, target)) return []
+  const people = await readersAmong(ctx.db, target.id, ids)
+  return planOffers(ctx.plan, 'starter') ? people : people.slice(0, 1)
+}

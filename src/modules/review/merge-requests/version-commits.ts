@@ -1,0 +1,28 @@
+import type { Ctx } from '../../../api/ctx.ts'
+import { fetchPage, type Page, type Paged } from '../../../api/page.ts'
+import { type Commit, readCommitsWithin } from '../../../git/commits.ts'
+import type { Oid } from '../../../git/oid.ts'
+import { openRepository, type ProjectSubject } from '../../projects/index.ts'
+import { commitIdsOf, commitsOf } from './version-queries.ts'
+
+/** Of their messages. */
+const maxMessageCharacters = 32 * 1024 * 1024
+
+/** Commits of a version, the newest first: as many as fit. */
+export const allCommits = async (ctx: Ctx, project: ProjectSubject, versionId: number): Promise<readonly Commit[]> =>
+  readBounded(ctx, project, await commitIdsOf(ctx.db, versionId))
+
+/** A page of the same. */
+export async function commitsPage(
+  ctx: Ctx,
+  project: ProjectSubject,
+  versionId: number,
+  page: Page,
+): Promise<Paged<Commit>> {
+  const found = await fetchPage<{ oid: Oid }>(ctx.db, commitsOf(versionId), page)
+  const oids = found.rows.map(({ oid }) => oid)
+  return { ...found, rows: await readBounded(ctx, project, oids) }
+}
+
+const readBounded = async (ctx: Ctx, project: ProjectSubject, oids: readonly Oid[]): Promise<readonly Commit[]> =>
+  (await readCommitsWithin(openRepository(ctx, project), oids, maxMessageCharacters)).commits

@@ -1,0 +1,81 @@
+import { Type } from 'typebox'
+import { entity } from '../../../api/entity.ts'
+import { nullable, timestamp } from '../../../api/schema.ts'
+import type { Commit as GitCommit } from '../../../git/commits.ts'
+import type { FilePatch } from '../../../git/patches.ts'
+import { Commit, type CommitRow, DiffEntry } from '../../repository/index.ts'
+import { detailFields, detailOf, type MergeRequestDetailRow } from './detail-entity.ts'
+import type { VersionRow } from './version-queries.ts'
+
+const version = {
+  id: Type.Integer(),
+  head_commit_sha: nullable(Type.String(), { description: 'Null while the branch is missing' }),
+  base_commit_sha: nullable(Type.String(), { description: 'Null, too, without common history' }),
+  start_commit_sha: nullable(Type.String(), { description: 'Head of the target branch then' }),
+  created_at: timestamp(),
+  merge_request_id: Type.Integer(),
+  state: Type.String({ description: 'collected, overflow (there are more files than are told) or empty' }),
+  real_size: Type.String({ description: 'Files, with `+` where there are more' }),
+}
+
+const versionOf = (row: VersionRow) => ({
+  id: row.id,
+  head_commit_sha: row.head_oid as string | null,
+  base_commit_sha: row.base_oid as string | null,
+  start_commit_sha: row.start_oid as string | null,
+  created_at: row.created_at,
+  merge_request_id: row.merge_request_id,
+  state: row.state as string,
+  real_size: `${row.files}${row.overflow ? '+' : ''}`,
+})
+
+/** What a merge request was about at a time. */
+export const MergeRequestVersion = entity({
+  name: 'MergeRequestVersion',
+  schema: Type.Object(version),
+  present: (row: VersionRow) => versionOf(row),
+})
+
+export type VersionDetailRow = {
+  readonly version: VersionRow
+  readonly project: CommitRow['project']
+  /** Newest first. */
+  readonly commits: readonly GitCommit[]
+  readonly files: readonly FilePatch[]
+}
+
+/** The same with what it changed. */
+export const MergeRequestVersionDetail = entity({
+  name: 'MergeRequestVersionDetail',
+  schema: Type.Object({
+    ...version,
+    commits: Type.Array(Commit.schema, { description: 'Newest first' }),
+    diffs: Type.Array(DiffEntry.schema),
+  }),
+  present: ({ version, project, commits, files }: VersionDetailRow, ctx) => ({
+    ...versionOf(version),
+    commits: commits.map((commit) => Commit.present({ commit, project }, ctx)),
+    diffs: files.map((file) => DiffEntry.present(file, ctx, undefined)),
+  }),
+})
+
+export type MergeRequestChangesRow = MergeRequestDetailRow & {
+  readonly files: readonly FilePatch[]
+  /** Some are left out. */
+  readonly cut: boolean
+}
+
+/** One merge request with what it changes. */
+export const MergeRequestChanges = entity({
+  name: 'MergeRequestChanges',
+  schema: Type.Object({
+    ...detailFields,
+    changes: Type.Array(DiffEntry.schema),
+    overflow: Type.Boolean({ description: 'There are more than are shown' }),
+  }),
+  present: (row: MergeRequestChangesRow, ctx) => ({
+    ...detailOf(row, ctx),
+    changes: row.files.map((file) => DiffEntry.present(file, ctx, undefined)),
+    overflow: row.cut,
+  }),
+})

@@ -1,0 +1,95 @@
+import type { List } from '../../../api/page.ts'
+import type { Db, Tx } from '../../../db/db.ts'
+import { raw, sql } from '../../../db/sql.ts'
+import type { Timestamp } from '../../../db/types.ts'
+import type { Oid } from '../../../git/oid.ts'
+
+/** What a merge request is about at a time. */
+export type Version = {
+  /** Of the source and the target branch; null while it is missing. */
+  readonly head: Oid | null
+  readonly start: Oid | null
+  /** Null, too, where the histories have nothing in common. */
+  readonly base: Oid | null
+  readonly state: 'collected' | 'empty' | 'overflow'
+  /** Files that differ, of which not all are told with `overflow`. */
+  readonly files: number
+  readonly overflow: boolean
+  /** Newest first. */
+  readonly commits: readonly Oid[]
+}
+
+/** The heads that the newest version of a merge request was made for; nothing before the first. */
+export const newestHeads = (
+  tx: Tx,
+  mergeRequestId: number,
+): Promise<{ head_oid: Oid | null; start_oid: Oid | null } | undefined> =>
+  tx.row(sql`select d.head_oid, d.start_oid from merge_requests m join merge_request_diffs d on d.id = m.diff_id
+    where m.id = ${mergeRequestId}`)
+
+/**
+ * Makes it the newest version of the merge request. Whether that can be merged is to be found out anew, unless it is plain that
+ * there is nothing to merge.
+ */
+export const insertVersion = (tx: Tx, mergeRequestId: number, version: Version): Promise<number> =>
+  tx.run(sql`
+    with diff as (
+      insert into merge_request_diffs (merge_request_id, state, head_oid, start_oid, base_oid, files, overflow, commits)
+      values (${mergeRequestId}, ${version.state}, ${version.head}, ${version.start}, ${version.base}, ${version.files},
+        ${version.overflow}, ${version.commits.length})
+      returning id),
+    listed as (
+      insert into merge_request_commits (diff_id, position, oid)
+      select diff.id, c.position, c.oid from diff, unnest(${version.commits}::text[]) with ordinality as c (oid, position))
+    update merge_requests m set diff_id = diff.id, merge_status_source_oid = ${version.head}, merge_status_target_oid = ${version.start},
+      merge_status = case when ${version.commits.length === 0} then 'cannot_be_merged'
+        when m.merge_status like 'cannot_be_merged%' then 'cannot_be_merged_recheck' else 'unchecked' end
+    from diff where m.id = ${mergeRequestId}`)
+
+/** A version as it was written down. */
+export type VersionRow = {
+  readonly id: number
+  readonly merge_request_id: number
+  readonly state: Version['state'] | 'without_files'
+  readonly head_oid: Oid | null
+  readonly start_oid: Oid | null
+  readonly base_oid: Oid | null
+  readonly files: number
+  readonly overflow: boolean
+  readonly created_at: Timestamp
+}
+
+const columns = raw(
+  'd.id, d.merge_request_id, d.state, d.head_oid, d.start_oid, d.base_oid, d.files, d.overflow, d.created_at',
+)
+
+/** The newest first; those that had nothing are left out. */
+export const versionsOf = (mergeRequestId: number): List => ({
+  type: 'MergeRequestVersion',
+  select: sql`select ${columns} from merge_request_diffs d`,
+  from: raw('from merge_request_diffs d'),
+  where: [sql`d.merge_request_id = ${mergeRequestId}`, raw(`d.state <> 'empty'`)],
+  order: [{ by: raw('d.id'), direction: 'desc' }],
+})
+
+export const findVersionRow = (db: Db, mergeRequestId: number, id: number): Promise<VersionRow | undefined> =>
+  db.row<VersionRow>(
+    sql`select ${columns} from merge_request_diffs d where d.merge_request_id = ${mergeRequestId} and d.id = ${id}`,
+  )
+
+/** Commits of a version, the newest first. */
+export const commitsOf = (versionId: number): List => ({
+  type: 'Commit',
+  select: raw('select c.oid from merge_request_commits c'),
+  from: raw('from merge_request_commits c'),
+  where: [sql`c.diff_id = ${versionId}`],
+  order: [{ by: raw('c.position'), direction: 'asc' }],
+})
+
+/** The same, all at once. */
+export const commitIdsOf = async (db: Db, versionId: number): Promise<Oid[]> =>
+  (
+    await db.rows<{ oid: Oid }>(
+      sql`select oid from merge_request_commits where diff_id = ${versionId} order by position`,
+    )
+  ).map(({ oid }) => oid)

@@ -1,0 +1,81 @@
+import { endpoint } from '../../../api/endpoint.ts'
+import { fetchPage } from '../../../api/page.ts'
+import { Id, Params } from '../../../api/params/types.ts'
+import { rowNotFound } from '../../../kernel/failure.ts'
+import { openRepository } from '../../projects/index.ts'
+import { Commit } from '../../repository/index.ts'
+import { getDetail } from './detail.ts'
+import { mergeRequest } from './subject.ts'
+import { allCommits, commitsPage } from './version-commits.ts'
+import { MergeRequestChanges, MergeRequestVersion, MergeRequestVersionDetail } from './version-entity.ts'
+import { findVersionRow, type VersionRow, versionsOf } from './version-queries.ts'
+import { patchesOf } from './versions.ts'
+
+const at = '/projects/:id/merge_requests/:merge_request_iid'
+const nothing = { files: [], overflow: false } as const
+
+export const mergeRequestVersionRoutes = [
+  endpoint({
+    method: 'GET',
+    path: `${at}/commits`,
+    summary: 'List the commits of a merge request, the newest first',
+    subject: mergeRequest,
+    allow: 'read_merge_request',
+    paged: true,
+    returns: Commit,
+    async handle({ subject: { project, diff_id }, page, ctx }) {
+      const found = await commitsPage(ctx, project, diff_id, page)
+      return { ...found, rows: found.rows.map((commit) => ({ commit, project })) }
+    },
+  }),
+
+  /** One `diff-tree` the first time. */
+  endpoint({
+    method: 'GET',
+    path: `${at}/changes`,
+    summary: 'A merge request with what it changes',
+    subject: mergeRequest,
+    allow: 'read_merge_request',
+    returns: MergeRequestChanges,
+    async handle({ subject: { id, project, head_oid: head, start_oid: start, base_oid: base }, ctx }) {
+      const repo = openRepository(ctx, project)
+      const [detail, { files, overflow }] = await Promise.all([
+        getDetail(ctx, project, id),
+        head && start ? patchesOf(ctx, repo, { head, base }) : nothing,
+      ])
+      return { ...detail, files, cut: overflow }
+    },
+  }),
+
+  endpoint({
+    method: 'GET',
+    path: `${at}/versions`,
+    summary: 'List what a merge request was about over time, the newest first',
+    subject: mergeRequest,
+    allow: 'read_merge_request',
+    paged: true,
+    returns: MergeRequestVersion,
+    handle: ({ subject, page, ctx }) => fetchPage<VersionRow>(ctx.db, versionsOf(subject.id), page),
+  }),
+
+  /** Some `diff-tree`s the first time, for all of it is shown as far as memory allows. */
+  endpoint({
+    method: 'GET',
+    path: `${at}/versions/:version_id`,
+    summary: 'What a merge request was about at a time, with commits and differences',
+    subject: mergeRequest,
+    allow: 'read_merge_request',
+    params: Params({ version_id: Id({ description: 'Id of the version' }) }),
+    returns: MergeRequestVersionDetail,
+    async handle({ subject: { id, project }, params, ctx }) {
+      const version = await findVersionRow(ctx.db, id, params.version_id)
+      if (!version) throw rowNotFound()
+      const { head_oid: head, start_oid: start, base_oid: base } = version
+      const [commits, { files }] = await Promise.all([
+        allCommits(ctx, project, version.id),
+        head && start ? patchesOf(ctx, openRepository(ctx, project), { head, base }, { whole: true }) : nothing,
+      ])
+      return { version, project, commits, files }
+    },
+  }),
+]

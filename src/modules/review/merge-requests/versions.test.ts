@@ -1,0 +1,150 @@
+import { describe, expect } from 'vitest'
+import { locate } from '../../../../test/contexts.ts'
+import { git, test, type World } from '../../../../test/world.ts'
+import { openRepository } from '../../projects/repositories/open.ts'
+import { openMergeRequest } from './testing.ts'
+import { findVersion, recordVersion } from './versions.ts'
+
+/** Does what the effects of a push do. */
+async function catchUp(world: World, { project, id, iid, branch }: Awaited<ReturnType<typeof openMergeRequest>>) {
+  const ctx = await world.app.open(null)
+  const at = { ...(await locate(world, project.id)), default_branch: 'main' }
+  const version = await findVersion(ctx, { source: at, target: at, sourceBranch: branch, targetBranch: 'main' })
+  return world.db.transaction((tx) => recordVersion(tx, openRepository(ctx, at), { id, iid }, version))
+}
+
+const oids = ({ json }: { json: any }) => json.map(({ id }: any) => id)
+
+describe('versions of a merge request', () => {
+  test('D3-MR-VERSION-DETAIL: tell what it was about, with commits and differences', async ({ world }) => {
+    const made = await openMergeRequest(world)
+    const { at, project, base, head, id } = made
+    const next = project.repository.commit({ c: 'c\n' }, { branch: 'topic', message: 'Second' })
+    expect(await catchUp(world, made)).toBe(true)
+    expect(await catchUp(world, made)).toBe(false)
+    const { json } = await world.root.get(`${at}/versions`)
+    expect(json).toEqual([
+      {
+        id: expect.any(Number),
+        head_commit_sha: next,
+        base_commit_sha: base,
+        start_commit_sha: base,
+        created_at: expect.any(String),
+        merge_request_id: id,
+        state: 'collected',
+        real_size: '2',
+      },
+      expect.objectContaining({ head_commit_sha: head, real_size: '1' }),
+    ])
+    const newest = await world.root.get(`${at}/versions/${json[0].id}`)
+    expect(newest.json).toMatchObject({
+      ...json[0],
+      commits: [
+        { id: next, title: 'Second', short_id: next.slice(0, 8), author_name: 'Ann' },
+        { id: head, message: 'Change topic\n' },
+      ],
+      diffs: [
+        { new_path: 'b', diff: '@@ -0,0 +1 @@\n+b\n', new_file: true },
+        { new_path: 'c', diff: '@@ -0,0 +1 @@\n+c\n' },
+      ],
+    })
+    expect((await world.root.get(`${at}/versions/${json[1].id}`)).json.commits).toHaveLength(1)
+    expect(oids(await world.root.get(`${at}/commits`))).toEqual([next, head])
+    expect(oids(await world.root.get(`${at}/commits?per_page=1&page=2`))).toEqual([head])
+    expect(await world.root.get(`${at}/versions/999999999`)).toMatchObject({
+      status: 404,
+      json: { message: '404 Not found' },
+    })
+  })
+
+  test('stay readable after a force push and housekeeping', async ({ world }) => {
+    const made = await openMergeRequest(world)
+    const { at, project, base, head } = made
+    project.repository.git('update-ref', '-d', 'refs/heads/topic')
+    const other = project.repository.commit({ d: 'd\n' }, { branch: 'topic', parents: [base] })
+    await catchUp(world, made)
+    project.repository.git('reflog', 'expire', '--expire=now', '--all')
+    project.repository.git('-c', 'gc.pruneExpire=now', 'gc', '-q', '--prune=now')
+    expect(project.repository.git('cat-file', '-t', head)).toBe('commit')
+    const [, old] = (await world.root.get(`${at}/versions`)).json
+    expect((await world.root.get(`${at}/versions/${old.id}`)).json).toMatchObject({
+      commits: [{ id: head }],
+      diffs: [{ new_path: 'b' }],
+    })
+    expect(project.repository.git('rev-parse', 'refs/merge-requests/1/head')).toBe(other)
+    const seen = await git(project.repository.gitDir, 'ls-remote', `${world.origin}/${project.full_path}.git`)
+    expect(seen).toContain('refs/merge-requests/1/head')
+    expect(seen).not.toContain('keep-around')
+  })
+
+  test('D3-MR-CHANGES-COUNT: files are counted as far as they are shown', async ({ world }) => {
+    const files = Object.fromEntries(Array.from({ length: 1001 }, (_, index) => [`f${index}`, `${index}\n`]))
+    const { at, record } = await openMergeRequest(world, { files })
+    expect(record.changes_count).toBe('1000+')
+    const { json } = await world.root.get(`${at}/changes`)
+    expect(json.changes).toHaveLength(1000)
+    expect(json).toMatchObject({ overflow: true, changes_count: '1000+' })
+    const [version] = (await world.root.get(`${at}/versions`)).json
+    expect(version).toMatchObject({ state: 'overflow', real_size: '1000+' })
+    expect((await world.root.get(`${at}/versions/${version.id}`)).json.diffs).toHaveLength(1001)
+  })
+
+  test('changes are shown with the record', async ({ world }) => {
+    const { at } = await openMergeRequest(world)
+    await world.root.get(at)
+    const { json } = await world.root.get(`${at}/changes`)
+    const { changes, overflow, ...record } = json
+    expect(record).toEqual((await world.root.get(at)).json)
+    expect(overflow).toBe(false)
+    expect(changes).toEqual([
+      {
+        old_path: 'b',
+        new_path: 'b',
+        a_mode: '0',
+        b_mode: '100644',
+        diff: '@@ -0,0 +1 @@\n+b\n',
+        new_file: true,
+        renamed_file: false,
+        deleted_file: false,
+      },
+    ])
+  })
+
+  test('without common history all of the branch is new', async ({ world }) => {
+    const { project } = await openMergeRequest(world)
+    project.repository.commit({ z: 'z\n' }, { branch: 'orphan', parents: [] })
+    const made = await world.root.post(`/projects/${project.id}/merge_requests`, {
+      source_branch: 'orphan',
+      target_branch: 'main',
+      title: 'x',
+    })
+    expect(made.json).toMatchObject({ changes_count: '1', diff_refs: { base_sha: null } })
+    const at = `/projects/${project.id}/merge_requests/${made.json.iid}`
+    expect((await world.root.get(`${at}/changes`)).json.changes).toEqual([expect.objectContaining({ new_path: 'z' })])
+    expect((await world.root.get(`${at}/versions`)).json).toEqual([
+      expect.objectContaining({ base_commit_sha: null, state: 'collected' }),
+    ])
+  })
+
+  test('those without anything are not listed', async ({ world }) => {
+    const { project } = await openMergeRequest(world)
+    const { json } = await world.root.post(`/projects/${project.id}/merge_requests`, {
+      source_branch: 'nowhere',
+      target_branch: 'main',
+      title: 'x',
+    })
+    const at = `/projects/${project.id}/merge_requests/${json.iid}`
+    expect((await world.root.get(`${at}/versions`)).json).toEqual([])
+    expect((await world.root.get(`${at}/commits`)).json).toEqual([])
+    expect((await world.root.get(`${at}/changes`)).json).toMatchObject({ changes: [], overflow: false })
+  })
+})
+
+test('commits that the target has and the source lacks are counted when asked for', async ({ world }) => {
+  const { at, project } = await openMergeRequest(world)
+  project.repository.commit({ e: '1' })
+  project.repository.commit({ e: '2' })
+  expect((await world.root.get(at)).json).not.toHaveProperty('diverged_commits_count')
+  const { json } = await world.root.get(`${at}?include_diverged_commits_count=true&include_rebase_in_progress=true`)
+  expect(json).toMatchObject({ diverged_commits_count: 2, rebase_in_progress: false })
+})

@@ -1,0 +1,128 @@
+import type { Ctx } from '../../../api/ctx.ts'
+import type { Tx } from '../../../db/db.ts'
+import { isAncestor, mergeBase } from '../../../git/ancestry.ts'
+import { readCommit } from '../../../git/commits.ts'
+import { fetchCommit } from '../../../git/fetch.ts'
+import { listCommitIds } from '../../../git/history.ts'
+import { emptyTreeOid, type Oid } from '../../../git/oid.ts'
+import { type Patches, patchesBetweenTrees } from '../../../git/patches.ts'
+import { branchRef, type RefName } from '../../../git/ref-name.ts'
+import { listRefs, type RefUpdate, readRef, updateRefs } from '../../../git/refs.ts'
+import type { Repository } from '../../../git/repository.ts'
+import { openForWriting, openRepository, type Located as Stored } from '../../projects/index.ts'
+import { diffLimits } from '../../repository/index.ts'
+import { insertVersion, newestHeads, type Version } from './version-queries.ts'
+
+/** A project as far as its repository is concerned. */
+type Located = Stored & { readonly default_branch: string | null }
+
+/** What is to be merged into what. The source is null when its project is gone. */
+export type Branches = {
+  readonly target: Located
+  readonly targetBranch: string
+  readonly source: Located | null
+  readonly sourceBranch: string
+}
+
+/** Commits that a version names; the newest ones of more. */
+const maxCommits = 10_000
+
+/** The ref of a merge request's head, which anybody may fetch. */
+export const headRef = (iid: number): RefName => `refs/merge-requests/${iid}/head` as RefName
+
+/** Takes a merge request's refs away. Its objects go when nothing else has them. */
+export async function dropRefs(repo: Repository, iid: number): Promise<void> {
+  const refs = await listRefs(repo, `refs/merge-requests/${iid}/`)
+  await updateRefs(
+    repo,
+    refs.map(({ name }) => ({ name, to: null })),
+  )
+}
+
+const keepAroundRef = (oid: Oid): RefName => `refs/keep-around/${oid}` as RefName
+
+/** The commit of a branch; `undefined` when there is no such branch. */
+const tipOf = async (repo: Repository, branch: string): Promise<Oid | undefined> => {
+  const ref = branchRef(branch)
+  const oid = ref && (await readRef(repo, ref))
+  return oid && (await readCommit(repo, oid))?.oid
+}
+
+/**
+ * What a merge request is about now: the heads of its branches and what lies between. Brings what is missing from the source
+ * to the target's repository. To be asked before the transaction that records it: costs a walk and a `diff-tree`.
+ */
+export async function findVersion(ctx: Ctx, branches: Branches): Promise<Version> {
+  const { source, target } = branches
+  const from = source && openRepository(ctx, source)
+  const head = from ? await tipOf(from, branches.sourceBranch) : undefined
+  const isFork = source !== null && source.id !== target.id
+  const repo = isFork && head ? await openForWriting(ctx, target) : openRepository(ctx, target)
+  if (isFork && head) await fetchCommit(repo, from!, head)
+  const start = await tipOf(repo, branches.targetBranch)
+  return versionBetween(ctx, repo, head ?? null, start ?? null)
+}
+
+/** The same of two commits of the target's repository; null where a branch is missing. */
+export async function versionBetween(
+  ctx: Ctx,
+  repo: Repository,
+  head: Oid | null,
+  start: Oid | null,
+): Promise<Version> {
+  const empty = { head, start, base: null, state: 'empty', files: 0, overflow: false, commits: [] } as const
+  if (!head || !start) return empty
+  const base = (await mergeBase(repo, start, head)) ?? null
+  const commits = await listCommitIds(repo, { from: [head], excluding: [start] }, { limit: maxCommits })
+  const { files, overflow } = await patchesOf(ctx, repo, { head, base })
+  const state = overflow ? 'overflow' : files.length === 0 ? 'empty' : 'collected'
+  return { head, start, base, state, files: files.length, overflow, commits }
+}
+
+/** A difference that is asked for as a whole is so as far as memory allows; a single file is bounded as everywhere. */
+const wholeLimits = { files: 10_000, lines: 500_000, bytes: 20 * 1024 * 1024 } as const
+
+/**
+ * What a version changes, since the merge base, or since nothing where the histories have nothing in common: all of it, or as much
+ * as is shown. One `diff-tree` the first time.
+ */
+export async function patchesOf(
+  ctx: Pick<Ctx, 'settings'>,
+  repo: Repository,
+  { head, base }: { readonly head: Oid; readonly base: Oid | null },
+  { whole = false } = {},
+): Promise<Patches> {
+  const [old, now] = await Promise.all([base && readCommit(repo, base), readCommit(repo, head)])
+  const limits = diffLimits(ctx.settings)
+  return patchesBetweenTrees(
+    repo,
+    old?.tree ?? emptyTreeOid,
+    now?.tree ?? emptyTreeOid,
+    whole ? { ...limits, ...wholeLimits } : limits,
+    { wide: whole },
+  )
+}
+
+/**
+ * Writes a version down when its heads are others than those of the newest. Before that, refs of the target keep its commits, and
+ * those of the version before where they would be lost. The merge request's row is locked. Tells whether there was anything new.
+ */
+export async function recordVersion(
+  tx: Tx,
+  repo: Repository,
+  mergeRequest: { readonly id: number; readonly iid: number },
+  version: Version,
+): Promise<boolean> {
+  const before = await newestHeads(tx, mergeRequest.id)
+  if (before && before.head_oid === version.head && before.start_oid === version.start) return false
+  const { head } = version
+  if (head) {
+    const lost = before?.head_oid && !(await isAncestor(repo, before.head_oid, head)) ? [before.head_oid] : []
+    await updateRefs(repo, [
+      { name: headRef(mergeRequest.iid), to: head },
+      ...lost.map((oid): RefUpdate => ({ name: keepAroundRef(oid), to: oid })),
+    ])
+  }
+  await insertVersion(tx, mergeRequest.id, version)
+  return true
+}

@@ -1,0 +1,65 @@
+import { describe, expect, test as plain } from 'vitest'
+import { expectLinear } from '../../../../test/growth.ts'
+import { test } from '../../../../test/world.ts'
+import { references } from './reference.ts'
+import { countTasks } from './tasks.ts'
+import { isWorkInProgress, workInProgressPattern } from './title.ts'
+
+describe('a title', () => {
+  test('says that somebody is still at work, for us and for PostgreSQL alike', async ({ world }) => {
+    for (const [title, expected] of [
+      ['WIP: x', true],
+      ['wip: x', true],
+      ['WIP x', true],
+      ['[WIP] x', true],
+      ['[wip]x', true],
+      [' WIP: [WIP] x', true],
+      ['WIP', false],
+      ['WIPE x', false],
+      ['x WIP: y', false],
+      ['Draft: x', false],
+      ['[WIP x', false],
+      ['', false],
+    ] as const) {
+      expect(isWorkInProgress(title), title).toBe(expected)
+      const [{ found }] = await world.rows('select $1::text ~* $2 as found', [title, workInProgressPattern])
+      expect(found, title).toBe(expected)
+    }
+  })
+})
+
+describe('tasks of a description', () => {
+  plain.for([
+    ['- [ ] a\n- [x] b\n* [X] c\n+ [ ] d\n1. [x] e\n2) [ ] f', 6, 3],
+    ['  - [ ] inside\n\t- [x] inside', 2, 1],
+    ['> - [x] quoted', 1, 1],
+    ['[ ] a\n-[ ] b\n- [] c\n- [y] d\n- [ ]\n- [ ]e', 0, 0],
+    ['', 0, 0],
+  ] as const)('%j: %d, of which %d are done', ([text, count, completed_count]) => {
+    expect(countTasks(text)).toEqual({ count, completed_count })
+  })
+
+  plain('are none in no description', () => {
+    expect(countTasks(null)).toEqual({ count: 0, completed_count: 0 })
+  })
+
+  plain.for(['- ', ' ', '> ', '- [', '1', '\t'])('are counted in linear time when %j repeats', (part) => {
+    expectLinear((size) => countTasks(part.repeat(size)), 100_000)
+  })
+})
+
+plain.for([
+  [{ of: 'all' }, 'top/inner/app!7'],
+  [{ of: 'project', id: 1, full_path: 'top/inner/app' }, '!7'],
+  [{ of: 'project', id: 2, full_path: 'top/inner/other' }, 'app!7'],
+  [{ of: 'project', id: 2, full_path: 'top/other' }, 'top/inner/app!7'],
+  [{ of: 'group', full_path: 'top' }, 'inner/app!7'],
+  [{ of: 'group', full_path: 'top/inner' }, 'app!7'],
+  [{ of: 'group', full_path: 'to' }, 'top/inner/app!7'],
+] as const)('seen from %j it is %s', ([within, relative]) => {
+  expect(references({ iid: 7, project_id: 1, full_path: 'top/inner/app' }, within)).toEqual({
+    short: '!7',
+    relative,
+    full: 'top/inner/app!7',
+  })
+})

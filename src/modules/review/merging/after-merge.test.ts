@@ -1,0 +1,123 @@
+import { describe, expect } from 'vitest'
+import { contextFor } from '../../../../test/contexts.ts'
+import { test, type World } from '../../../../test/world.ts'
+import type { Oid } from '../../../git/oid.ts'
+import { storedProject } from '../../repository/commits/testing.ts'
+import { type OpenedMergeRequest, openMergeRequest } from '../merge-requests/testing.ts'
+import { removeMergedBranch } from './remove-branch.ts'
+import { afterPush, mergeStatusOf } from './testing.ts'
+
+/** Does what is queued after a merge to the source branch. */
+async function removals(world: World, { id }: OpenedMergeRequest): Promise<void> {
+  const rows = await world.rows(`delete from graphile_worker._private_jobs where key = $1 returning payload`, [
+    `remove_merged_branch:${id}`,
+  ])
+  for (const { payload } of rows) await removeMergedBranch.run(payload, await contextFor(world, null))
+}
+
+const exists = ({ project, branch }: OpenedMergeRequest) =>
+  project.repository.git('for-each-ref', `refs/heads/${branch}`) !== ''
+
+describe('the source branch after a merge', () => {
+  test.for([
+    { wish: 'the author wishes it', made: { remove_source_branch: true }, merge: {}, goes: true },
+    { wish: 'nobody does', made: { remove_source_branch: false }, merge: {}, goes: false },
+    {
+      wish: 'who merges does',
+      made: { remove_source_branch: false },
+      merge: { should_remove_source_branch: true },
+      goes: true,
+    },
+    {
+      wish: 'who merges does not',
+      made: { remove_source_branch: true },
+      merge: { should_remove_source_branch: false },
+      goes: false,
+    },
+  ])('goes when $wish: $goes', async ({ made, merge, goes }, { world }) => {
+    const opened = await openMergeRequest(world, made)
+    const { json } = await world.root.put(`${opened.at}/merge`, merge)
+    expect(json).toMatchObject({
+      state: 'merged',
+      force_remove_source_branch: made.remove_source_branch,
+      should_remove_source_branch: merge.should_remove_source_branch ?? null,
+    })
+    expect(exists(opened)).toBe(true)
+    await removals(world, opened)
+    expect(exists(opened)).toBe(!goes)
+  })
+
+  const keepers: Record<string, (world: World, opened: OpenedMergeRequest) => Promise<unknown>> = {
+    'it is protected': (world, { project }) =>
+      world.root.post(`/projects/${project.id}/protected_branches`, { name: 'topic' }),
+    'it is the default branch': (world, { project }) =>
+      world.root.put(`/projects/${project.id}`, { default_branch: 'topic' }),
+    'somebody pushed to it since': async (_, { project }) =>
+      project.repository.commit({ c: 'c\n' }, { branch: 'topic' }),
+  }
+
+  test.for(Object.entries(keepers))('stays when %s', async ([, keep], { world }) => {
+    const opened = await openMergeRequest(world, { remove_source_branch: true })
+    await world.root.put(`${opened.at}/merge`)
+    await keep(world, opened)
+    await removals(world, opened)
+    expect(exists(opened)).toBe(true)
+  })
+
+  test('stays when who merged may not push any more', async ({ world }) => {
+    const dan = await world.user()
+    const opened = await openMergeRequest(world, { remove_source_branch: true, members: [[dan, 'maintainer']] })
+    await dan.put(`${opened.at}/merge`)
+    await world.root.put(`/projects/${opened.project.id}/members/${dan.id}`, { access_level: 20 })
+    await removals(world, opened)
+    expect(exists(opened)).toBe(true)
+  })
+})
+
+describe('other merge requests after a merge', () => {
+  test('of what is now in the target are merged; others are found out again', async ({ world }) => {
+    const project = await storedProject(world)
+    const below = await openMergeRequest(world, { project, branch: 'below' })
+    const above = await openMergeRequest(world, { project, branch: 'above', files: { z: 'z\n' } })
+    const beside = await openMergeRequest(world, { project, branch: 'beside', files: { y: 'y\n' } })
+    const head = project.repository.commit(
+      { x: 'x\n' },
+      { branch: 'above', parents: [above.head, below.head] as Oid[] },
+    )
+    await afterPush(world, project)
+    await world.rows(`update merge_requests set merge_status = 'can_be_merged' where id = $1`, [beside.id])
+    expect((await world.root.put(`${above.at}/merge`, { sha: head })).json.state).toBe('merged')
+    await afterPush(world, project)
+    expect((await world.root.get(below.at)).json).toMatchObject({ state: 'merged', merged_by: { id: world.root.id } })
+    expect(await mergeStatusOf(world, beside.id)).toBe('unchecked')
+  })
+})
+
+describe('GET …/merge_ref', () => {
+  test('makes what a merge would give, where it can be fetched, and moves no branch', async ({ world }) => {
+    const { at, project, head, iid } = await openMergeRequest(world)
+    const main = project.repository.commit({ c: 'c\n' })
+    const got = await world.root.get(`${at}/merge_ref`)
+    const git = project.repository.git.bind(project.repository)
+    expect(got).toMatchObject({
+      status: 200,
+      json: { commit_id: git('rev-parse', `refs/merge-requests/${iid}/merge`) },
+    })
+    expect(git('log', '-1', '--format=%P', got.json.commit_id)).toBe(`${main} ${head}`)
+    expect(git('ls-tree', '--name-only', got.json.commit_id).split('\n')).toEqual(['a', 'b', 'c'])
+    expect(git('rev-parse', 'main')).toBe(main)
+    expect((await world.root.get(`${at}/merge_ref`)).json).toEqual(got.json)
+    project.repository.commit({ d: 'd\n' })
+    expect((await world.root.get(`${at}/merge_ref`)).json).not.toEqual(got.json)
+  })
+
+  test('refuses what cannot be merged', async ({ world }) => {
+    const { at, project } = await openMergeRequest(world, { files: { a: 'theirs\n' } })
+    project.repository.commit({ a: 'ours\n' })
+    const refused = { status: 400, json: { message: 'Merge request is not mergeable' } }
+    expect(await world.root.get(`${at}/merge_ref`)).toMatchObject(refused)
+    const merged = await openMergeRequest(world)
+    await world.root.put(`${merged.at}/merge`)
+    expect(await world.root.get(`${merged.at}/merge_ref`)).toMatchObject(refused)
+  })
+})

@@ -1,0 +1,264 @@
+import { describe, expect } from 'vitest'
+import { contextFor } from '../../../../test/contexts.ts'
+import { test, type World } from '../../../../test/world.ts'
+import type { Oid } from '../../../git/oid.ts'
+import { storedProject } from '../../repository/commits/testing.ts'
+import { forkOf, type OpenedMergeRequest, openMergeRequest } from '../merge-requests/testing.ts'
+import { afterPush, mergeStatusOf, pushed } from './testing.ts'
+import { closeUnlinked } from './unlinked.ts'
+
+/** A merge request, a developer who pushes, and what it takes to say that he did. */
+async function opened(world: World, attributes: object = {}) {
+  const dan = await world.user()
+  const made = await openMergeRequest(world, { members: [[dan, 'maintainer']], ...attributes })
+  const ctx = await contextFor(world, dan)
+  const git = made.project.repository.git.bind(made.project.repository)
+  const move = (branch: string, from: Oid | null, to: Oid | null) => pushed(ctx, made.project, branch, from, to)
+  const record = async () => (await world.root.get(made.at)).json
+  return { ...made, dan, git, move, record, settled: () => afterPush(world, made.project) }
+}
+
+/** A commit that is on no branch yet. */
+function commit(
+  { project }: OpenedMergeRequest,
+  parents: readonly Oid[],
+  files: Record<string, string>,
+  message = 'More',
+): Oid {
+  const made = project.repository.commit(files, { branch: 'scratch', parents, message })
+  project.repository.git('update-ref', '-d', 'refs/heads/scratch')
+  return made
+}
+
+const systemNotes = async (world: World, id: number) =>
+  (await world.rows('select author_id, body from notes where merge_request_id = $1 and system order by id', [id])) as {
+    author_id: number
+    body: string
+  }[]
+
+const versions = (world: World, id: number): Promise<{ head_oid: Oid; commits: number }[]> =>
+  world.rows('select head_oid, commits from merge_request_diffs where merge_request_id = $1 order by id', [id])
+
+const waiting = async (world: World, { id }: { id: number }) =>
+  (await world.rows('select key from graphile_worker.jobs where key = $1', [`update_merge_requests:${id}`])).length
+
+describe('a push to the source branch', () => {
+  test('is another version, which is told beside what people say', async ({ world }) => {
+    const made = await opened(world)
+    const two = commit(made, [made.head], { c: 'c\n' }, 'Two')
+    const three = commit(made, [two], { d: 'd\n' }, 'Three')
+    await made.move('topic', made.head, three)
+    await made.settled()
+    await made.settled()
+    expect(await mergeStatusOf(world, made.id)).toBe('unchecked')
+    expect(await made.record()).toMatchObject({ sha: three, changes_count: '3', state: 'opened' })
+    expect(await versions(world, made.id)).toEqual([
+      { head_oid: made.head, commits: 1 },
+      { head_oid: three, commits: 3 },
+    ])
+    expect(await systemNotes(world, made.id)).toEqual([
+      { author_id: made.dan.id, body: `added 2 commits\n\n* ${two.slice(0, 8)} - Two\n* ${three.slice(0, 8)} - Three` },
+    ])
+    const events = await world.rows(
+      `select actor_id, payload from events where kind = 'merge_request_updated' and project_id = $1`,
+      [made.project.id],
+    )
+    expect(events).toMatchObject([{ actor_id: made.dan.id, payload: { old_head_oid: made.head, head_oid: three } }])
+  })
+
+  test('also when it was forced, though then nothing is lost', async ({ world }) => {
+    const made = await opened(world)
+    const other = commit(made, [made.base], { b: 'other\n' })
+    await made.move('topic', made.head, other)
+    await made.settled()
+    expect((await versions(world, made.id)).map(({ head_oid }) => head_oid)).toEqual([made.head, other])
+    made.git('-c', 'gc.pruneExpire=now', 'gc', '--quiet')
+    expect(made.git('cat-file', '-t', made.head)).toBe('commit')
+  })
+
+  test('is about a fork, too, from which its commits come over', async ({ world }) => {
+    const ann = await world.user()
+    const project = await storedProject(world)
+    project.repository.commit({ a: 'a\n' })
+    const fork = await forkOf(world, project, ann)
+    const { at } = await openMergeRequest(world, { project, source: fork, author: ann })
+    const head = fork.repository.commit({ c: 'c\n' }, { branch: 'topic' })
+    await afterPush(world, fork)
+    expect((await world.root.get(at)).json).toMatchObject({ sha: head, changes_count: '2' })
+    expect(project.repository.git('rev-parse', 'refs/merge-requests/1/head')).toBe(head)
+  })
+
+  test('takes consent back: approvals, and merging later without being asked', async ({ world }) => {
+    const made = await opened(world)
+    await world.rows('insert into approvals (merge_request_id, user_id) values ($1, $2)', [made.id, made.dan.id])
+    await world.root.post(`/projects/${made.project.id}/statuses/${made.head}`, { state: 'running', ref: 'topic' })
+    await made.dan.put(`${made.at}/merge`, { merge_when_pipeline_succeeds: true })
+    expect(await made.record()).toMatchObject({ merge_when_pipeline_succeeds: true })
+    await made.move('topic', made.head, commit(made, [made.head], { c: 'c\n' }))
+    await made.settled()
+    expect(await made.record()).toMatchObject({ merge_when_pipeline_succeeds: false, state: 'opened' })
+    expect(await world.rows('select from approvals where merge_request_id = $1', [made.id])).toEqual([])
+    expect((await systemNotes(world, made.id)).map(({ body }) => body)).toContain(
+      'aborted the automatic merge because source branch was updated',
+    )
+  })
+
+  test.for(['fixup! Two', 'squash! Two'])('with %s is work in progress', async (message, { world }) => {
+    const made = await opened(world, { title: 'Better' })
+    await made.move('topic', made.head, commit(made, [made.head], { c: 'c\n' }, message))
+    await made.settled()
+    expect(await made.record()).toMatchObject({ title: 'WIP: Better', work_in_progress: true })
+    expect((await systemNotes(world, made.id)).at(-1)?.body).toBe('marked as a **Work In Progress**')
+  })
+
+  test('has what whoever pushed was to do done', async ({ world }) => {
+    const made = await opened(world)
+    await world.rows(
+      `insert into todos (user_id, author_id, project_id, merge_request_id, action) values ($1, 1, $2, $3, 'assigned')`,
+      [made.dan.id, made.project.id, made.id],
+    )
+    await made.move('topic', made.head, commit(made, [made.head], { c: 'c\n' }))
+    await made.settled()
+    expect(await world.rows('select state from todos where merge_request_id = $1', [made.id])).toEqual([
+      { state: 'done' },
+    ])
+  })
+
+  test('that removes it closes the merge request', async ({ world }) => {
+    const made = await opened(world)
+    await made.move('topic', made.head, null)
+    await made.settled()
+    expect(await made.record()).toMatchObject({
+      state: 'closed',
+      closed_by: { id: made.dan.id },
+      closed_at: expect.any(String),
+    })
+    expect(await systemNotes(world, made.id)).toEqual([{ author_id: made.dan.id, body: 'closed' }])
+  })
+})
+
+describe('a push to the target branch', () => {
+  test('that has the head merges it, and says by which commit', async ({ world }) => {
+    const made = await opened(world)
+    const before = commit(made, [made.base], { c: 'c\n' })
+    const merge = commit(made, [before, made.head], { c: 'c\n', b: 'b\n' }, 'Merge')
+    const after = commit(made, [merge], { d: 'd\n' })
+    await made.move('main', made.base, after)
+    await made.settled()
+    await made.settled()
+    expect(await made.record()).toMatchObject({
+      state: 'merged',
+      merged_by: { id: made.dan.id },
+      merge_commit_sha: merge,
+      sha: made.head,
+    })
+    expect(await systemNotes(world, made.id)).toEqual([{ author_id: made.dan.id, body: 'merged' }])
+    expect(await versions(world, made.id)).toHaveLength(1)
+  })
+
+  test('by a fast-forward has no merge commit to name', async ({ world }) => {
+    const made = await opened(world)
+    await made.move('main', made.base, made.head)
+    await made.settled()
+    expect(await made.record()).toMatchObject({ state: 'merged', merge_commit_sha: null })
+  })
+
+  test('that has a head which was pushed just before merges that', async ({ world }) => {
+    const made = await opened(world)
+    const amended = commit(made, [made.base], { b: 'better\n' })
+    await made.move('topic', made.head, amended)
+    await made.move('main', made.base, amended)
+    await made.settled()
+    expect(await made.record()).toMatchObject({ state: 'merged', sha: amended, changes_count: '1' })
+  })
+
+  test('is not meant by a source branch that is put back to it', async ({ world }) => {
+    const made = await opened(world)
+    const main = commit(made, [made.base], { c: 'c\n' })
+    await made.move('main', made.base, main)
+    await made.settled()
+    await made.move('topic', made.head, main)
+    await made.settled()
+    await made.settled()
+    expect(await made.record()).toMatchObject({ state: 'opened', sha: main, merge_status: 'cannot_be_merged' })
+  })
+
+  test('of something else has it found out again whether it merges', async ({ world }) => {
+    const made = await opened(world)
+    const { updated_at } = await made.record()
+    await world.rows(
+      `update merge_requests set merge_status = 'can_be_merged', merge_status_source_oid = $2, merge_status_target_oid = $3 where id = $1`,
+      [made.id, made.head, made.base],
+    )
+    await made.settled()
+    expect(await mergeStatusOf(world, made.id)).toBe('can_be_merged')
+    await made.move('main', made.base, commit(made, [made.base], { c: 'c\n' }))
+    await made.settled()
+    expect(await mergeStatusOf(world, made.id)).toBe('unchecked')
+    expect(await made.record()).toMatchObject({ state: 'opened', updated_at })
+    expect(await versions(world, made.id)).toHaveLength(1)
+  })
+
+  test('that takes back what was there is another version', async ({ world }) => {
+    const project = await storedProject(world)
+    const first = project.repository.commit({ a: 'a\n' })
+    const second = project.repository.commit({ b: 'b\n' })
+    const made = await openMergeRequest(world, { project, files: { c: 'c\n' } })
+    expect(made.base).toBe(second)
+    project.repository.git('update-ref', 'refs/heads/main', first)
+    await afterPush(world, project)
+    expect((await versions(world, made.id)).map(({ commits }) => commits)).toEqual([1, 2])
+  })
+})
+
+test('a fork that is none any more has nothing to merge into its source', async ({ world }) => {
+  const ann = await world.user()
+  const project = await storedProject(world)
+  project.repository.commit({ a: 'a\n' })
+  const fork = await forkOf(world, project, ann)
+  const outgoing = await openMergeRequest(world, { project, source: fork, author: ann })
+  const inside = await openMergeRequest(world, { project: fork, author: ann, branch: 'other' })
+  const close = async () => closeUnlinked.run({ projectId: fork.id, actorId: ann.id }, await contextFor(world, null))
+  await close()
+  expect((await world.root.get(outgoing.at)).json.state).toBe('opened')
+  expect((await ann.delete(`/projects/${fork.id}/fork`)).status).toBe(204)
+  const key = `close_unlinked_merge_requests:${fork.id}`
+  expect(await world.rows('select key from graphile_worker.jobs where key = $1', [key])).toEqual([{ key }])
+  await close()
+  expect((await world.root.get(outgoing.at)).json).toMatchObject({ state: 'closed', closed_by: { id: ann.id } })
+  expect((await world.root.get(inside.at)).json.state).toBe('opened')
+})
+
+describe('the job after a push', () => {
+  test('waits only where an open merge request is about a branch that moved', async ({ world }) => {
+    const made = await opened(world)
+    const next = commit(made, [made.base], { c: 'c\n' })
+    const clear = () =>
+      world.rows('delete from graphile_worker._private_jobs where key like $1', ['update_merge_requests:%'])
+    await clear()
+    await made.move('unrelated', null, next)
+    expect(await waiting(world, made.project)).toBe(0)
+    await made.move('main', made.base, next)
+    expect(await waiting(world, made.project)).toBe(1)
+    await clear()
+    await made.move('topic', made.head, null)
+    expect(await waiting(world, made.project)).toBe(1)
+    await made.settled()
+    await clear()
+    await made.move('main', next, commit(made, [next], { d: 'd\n' }))
+    expect(await waiting(world, made.project)).toBe(0)
+  })
+
+  test('does no harm to a project that is gone', async ({ world }) => {
+    await afterPush(world, { id: 2147483647 })
+  })
+
+  test('goes on with others when one fails', async ({ world }) => {
+    const made = await opened(world)
+    const other = await openMergeRequest(world, { project: made.project, branch: 'other' })
+    made.project.repository.git('update-ref', '-d', 'refs/heads/other')
+    await world.rows(`update merge_request_diffs set head_oid = 'broken' where merge_request_id = $1`, [made.id])
+    await expect(made.settled()).rejects.toThrow('1 merge requests cannot be brought up to date')
+    expect((await world.root.get(other.at)).json.state).toBe('closed')
+  })
+})

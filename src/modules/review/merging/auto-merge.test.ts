@@ -1,0 +1,138 @@
+import { describe, expect } from 'vitest'
+import { contextFor } from '../../../../test/contexts.ts'
+import { type Client, test, type World } from '../../../../test/world.ts'
+import { type OpenedMergeRequest, openMergeRequest } from '../merge-requests/testing.ts'
+import { mergeAwaited } from './auto-merge-job.ts'
+
+const report = (world: World, { project, head, branch }: OpenedMergeRequest, state: string) =>
+  world.root.post(`/projects/${project.id}/statuses/${head}`, { state, ref: branch })
+
+const awaited = { merge_when_pipeline_succeeds: true }
+
+/** Does what was queued for pipelines of its head; tells whether something was. */
+async function jobs(world: World, { project, head }: OpenedMergeRequest): Promise<boolean> {
+  const key = `merge_when_pipeline_succeeds:${project.id}:${head}`
+  const rows = await world.rows('delete from graphile_worker._private_jobs where key = $1 returning key', [key])
+  if (rows.length > 0) await mergeAwaited.run({ projectId: project.id, sha: head }, await contextFor(world, null))
+  return rows.length > 0
+}
+
+/** One whose pipeline runs, and that dan wants merged then. */
+async function waiting(world: World, more: object = {}): Promise<OpenedMergeRequest & { dan: Client }> {
+  const dan = await world.user()
+  const opened = await openMergeRequest(world, { members: [[dan, 'maintainer']] })
+  await report(world, opened, 'running')
+  const answer = await dan.put(`${opened.at}/merge`, { ...awaited, ...more })
+  expect(answer).toMatchObject({ status: 200, json: { state: 'opened', merge_when_pipeline_succeeds: true } })
+  return { ...opened, dan }
+}
+
+describe('merge_when_pipeline_succeeds', () => {
+  test('merges for whoever asked, as he asked, once the pipeline has succeeded', async ({ world }) => {
+    const opened = await waiting(world, { merge_commit_message: 'At last' })
+    expect(await jobs(world, opened)).toBe(false)
+    await report(world, opened, 'success')
+    expect(await jobs(world, opened)).toBe(true)
+    expect((await world.root.get(opened.at)).json).toMatchObject({
+      state: 'merged',
+      merged_by: { id: opened.dan.id },
+      merge_when_pipeline_succeeds: false,
+    })
+    expect(opened.project.repository.git('log', '-1', '--format=%s %cn', 'main')).toBe(
+      `At last Name of ${opened.dan.username}`,
+    )
+    const notes = await world.rows('select body from notes where merge_request_id = $1 order by id', [opened.id])
+    expect(notes.map(({ body }) => body)).toEqual([
+      `enabled an automatic merge when the pipeline for ${opened.head.slice(0, 8)} succeeds`,
+      'merged',
+    ])
+  })
+
+  test('waits on when it fails, and does nothing for who may not merge any more', async ({ world }) => {
+    const opened = await waiting(world)
+    await report(world, opened, 'failed')
+    expect(await jobs(world, opened)).toBe(false)
+    await world.root.put(`/projects/${opened.project.id}/members/${opened.dan.id}`, { access_level: 20 })
+    await report(world, opened, 'success')
+    await jobs(world, opened)
+    expect((await world.root.get(opened.at)).json).toMatchObject({
+      state: 'opened',
+      merge_when_pipeline_succeeds: true,
+    })
+  })
+
+  test('merges at once when it has succeeded already', async ({ world }) => {
+    const opened = await openMergeRequest(world)
+    await report(world, opened, 'success')
+    expect((await world.root.put(`${opened.at}/merge`, awaited)).json).toMatchObject({ state: 'merged' })
+  })
+
+  test.for(['failed', 'canceled', undefined])(
+    'has nothing to wait for when the pipeline is %s: 405',
+    async (state, { world }) => {
+      const opened = await openMergeRequest(world)
+      if (state) await report(world, opened, state)
+      expect((await world.root.put(`${opened.at}/merge`, awaited)).status).toBe(405)
+    },
+  )
+
+  test('asked for again is told once', async ({ world }) => {
+    const opened = await waiting(world)
+    await opened.dan.put(`${opened.at}/merge`, awaited)
+    expect(await world.rows('select from notes where merge_request_id = $1', [opened.id])).toHaveLength(1)
+  })
+})
+
+describe('POST …/cancel_merge_when_pipeline_succeeds', () => {
+  test('takes it back', async ({ world }) => {
+    const opened = await waiting(world)
+    const cancel = `${opened.at}/cancel_merge_when_pipeline_succeeds`
+    expect(await opened.dan.post(cancel)).toMatchObject({ status: 201, json: { merge_when_pipeline_succeeds: false } })
+    expect(await opened.dan.post(cancel)).toMatchObject({
+      status: 406,
+      json: { message: "Can't cancel the automatic merge" },
+    })
+    await report(world, opened, 'success')
+    expect(await jobs(world, opened)).toBe(false)
+    expect((await world.root.get(opened.at)).json.state).toBe('opened')
+  })
+
+  test('is for those who may merge, and the author: 401 for others, and when it is not open', async ({ world }) => {
+    const [eve, ann] = [await world.user(), await world.user()]
+    const opened = await waiting(world)
+    const cancel = `${opened.at}/cancel_merge_when_pipeline_succeeds`
+    expect(await eve.post(cancel)).toMatchObject({ status: 401, json: { message: '401 Unauthorized' } })
+    await world.rows('update merge_requests set author_id = $2 where id = $1', [opened.id, ann.id])
+    expect((await ann.post(cancel)).status).toBe(201)
+    await world.root.put(`${opened.at}/merge`)
+    expect((await ann.post(cancel)).status).toBe(401)
+  })
+})
+
+describe('GET …/pipelines', () => {
+  test('lists those of its commits on its branch, the newest first', async ({ world }) => {
+    const opened = await openMergeRequest(world)
+    const { project, at } = opened
+    await report(world, opened, 'failed')
+    await world.root.post(`/projects/${project.id}/statuses/${opened.base}`, { state: 'success', ref: 'main' })
+    const head = project.repository.commit({ c: 'c\n' }, { branch: 'topic' })
+    await report(world, { ...opened, head }, 'success')
+    await world.root.put(`${at}/merge`)
+    const listed = await world.root.get(`${at}/pipelines`)
+    expect(listed).toMatchObject({
+      status: 200,
+      json: [
+        { sha: head, ref: 'topic', status: 'success', web_url: expect.any(String) },
+        { sha: opened.head, ref: 'topic', status: 'failed' },
+      ],
+    })
+    expect(listed.headers['x-total']).toBe('2')
+  })
+
+  test('has none where the caller reads none', async ({ world }) => {
+    const opened = await openMergeRequest(world)
+    await report(world, opened, 'success')
+    await world.root.put(`/projects/${opened.project.id}`, { builds_access_level: 'disabled' })
+    expect(await world.root.get(`${opened.at}/pipelines`)).toMatchObject({ status: 200, json: [] })
+  })
+})

@@ -1,0 +1,86 @@
+import { describe, expect } from 'vitest'
+import { contextFor } from '../../../../test/contexts.ts'
+import { test, type World } from '../../../../test/world.ts'
+import { openMergeRequest } from '../merge-requests/testing.ts'
+import { checkLater, checkMergeability } from './check.ts'
+
+async function checked(world: World, id: number): Promise<void> {
+  await checkMergeability.run({ mergeRequestId: id }, await contextFor(world, null))
+}
+
+const statusOf = async (world: World, at: string) => (await world.root.get(at)).json.merge_status
+
+describe('whether a merge request can be merged', () => {
+  test.for([
+    ['what nobody else touched', { a: 'a\n', c: 'c\n' }, 'can_be_merged'],
+    ['the same change', { b: 'b\n' }, 'can_be_merged'],
+    ['another change of the same lines', { b: 'other\n' }, 'cannot_be_merged'],
+  ] as const)('is found out for %s', async ([, files, status], { world }) => {
+    const { id, at, project } = await openMergeRequest(world)
+    project.repository.commit(files)
+    await checked(world, id)
+    expect(await statusOf(world, at)).toBe(status)
+    expect((await world.root.get(at)).json.has_conflicts).toBe(status === 'cannot_be_merged')
+  })
+
+  test('is plain without commits, or without a branch, and no conflict that its author is told of', async ({
+    world,
+  }) => {
+    const gone = await openMergeRequest(world, { target_branch: 'nowhere' })
+    await checked(world, gone.id)
+    expect(await statusOf(world, gone.at)).toBe('cannot_be_merged')
+    const empty = await openMergeRequest(world)
+    empty.project.repository.git('update-ref', 'refs/heads/topic', empty.base)
+    await checked(world, empty.id)
+    expect(await statusOf(world, empty.at)).toBe('cannot_be_merged')
+    expect(await world.rows('select from todos where merge_request_id = any($1)', [[gone.id, empty.id]])).toEqual([])
+  })
+
+  test('is put on the list of its author once it cannot, and not again', async ({ world }) => {
+    const { id, project } = await openMergeRequest(world, { files: { a: 'theirs\n' } })
+    project.repository.commit({ a: 'ours\n' })
+    await checked(world, id)
+    const todos = () => world.rows('select user_id, action, state from todos where merge_request_id = $1', [id])
+    expect(await todos()).toEqual([{ user_id: world.root.id, action: 'unmergeable', state: 'pending' }])
+    await world.rows(`update todos set state = 'done' where merge_request_id = $1`, [id])
+    project.repository.commit({ a: 'still ours\n' })
+    await world.rows(`update merge_requests set merge_status = 'cannot_be_merged_recheck' where id = $1`, [id])
+    await checked(world, id)
+    expect(await todos()).toHaveLength(1)
+  })
+
+  test('is asked of those alone of which it is not known', async ({ world }) => {
+    const opened = [await openMergeRequest(world), await openMergeRequest(world), await openMergeRequest(world)]
+    const [known, unknown, closed] = opened.map(({ id }) => id) as [number, number, number]
+    await checked(world, known)
+    await world.rows(`update merge_requests set state = 'closed' where id = $1`, [closed])
+    const ctx = await contextFor(world, world.root)
+    await ctx.transaction((tx) => checkLater(tx, [known, unknown, closed]))
+    const keys = [known, unknown, closed].map((id) => `check_mergeability:${id}`)
+    expect(await world.rows('select key from graphile_worker.jobs where key = any($1)', [keys])).toEqual([
+      { key: keys[1] },
+    ])
+    expect(await statusOf(world, opened[1]!.at)).toBe('checking')
+    await checked(world, unknown)
+    expect(await statusOf(world, opened[1]!.at)).toBe('can_be_merged')
+  })
+
+  test('D3-MR-MERGE-STATUS: a list has it found out, later; who asks again is told', async ({ world }) => {
+    const { id, project } = await openMergeRequest(world)
+    const listed = async () => (await world.root.get(`/projects/${project.id}/merge_requests`)).json
+    await listed()
+    const key = `check_mergeability:${id}`
+    expect(await world.rows('select key from graphile_worker.jobs where key = $1', [key])).toEqual([{ key }])
+    expect(await listed()).toMatchObject([{ merge_status: 'checking' }])
+    await checked(world, id)
+    expect(await listed()).toMatchObject([{ merge_status: 'can_be_merged' }])
+  })
+
+  test('is not asked of what is closed', async ({ world }) => {
+    const { id, at } = await openMergeRequest(world)
+    await world.rows(`update merge_requests set state = 'closed' where id = $1`, [id])
+    await checked(world, id)
+    expect(await statusOf(world, at)).toBe('unchecked')
+    await checked(world, 2147483647)
+  })
+})

@@ -1,0 +1,19 @@
+import { Type } from 'typebox'
+import { entity } from '../../../api/entity.ts'
+import type { Oid } from '../../../git/oid.ts'
+
+/** The answer to whoever asks for a rebase, which happens later. */
+export const RebaseProgress = entity({
+  name: 'RebaseProgress',
+  schema: Type.Object({
+    rebase_in_progress: Type.Boolean({ description: 'Ask for the merge request with include_rebase_in_progress' }),
+  }),
+  present: ({ rebasing }: { readonly rebasing: boolean }) => ({ rebase_in_progress: rebasing }),
+})
+
+/** What a merge would give. */
+export const MergeRef = entity({
+  name: 'MergeRef',
+  schema: Type.Object({ commit_id: Type.String({ description: 'Fetched as refs/merge-requests/:iid/merge' }) }),
+  present: ({ oid }: { readonly oid: Oid }) => ({ commit_id: oid as string }),
+})

@@ -1,0 +1,122 @@
+import { randomUUID } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Ctx } from '../../../api/ctx.ts'
+import { isAncestor } from '../../../git/ancestry.ts'
+import type { NewSignature } from '../../../git/objects.ts'
+import type { Oid } from '../../../git/oid.ts'
+import { branchRef, type RefName } from '../../../git/ref-name.ts'
+import { readRef } from '../../../git/refs.ts'
+import type { Repository } from '../../../git/repository.ts'
+import { conflict, type Failure, forbidden } from '../../../kernel/failure.ts'
+import { inTurn } from '../../../kernel/turns.ts'
+import { actorOf, callerSignature, findAccount } from '../../accounts/index.ts'
+import { moveRefs } from '../../pushes/index.ts'
+import { targetRepository } from './heads.ts'
+import { bringLargeFiles } from './large-files.ts'
+import { isAbreast, makeMerge } from './make-merge.ts'
+import { conflicting, notMergeable } from './mergeable.ts'
+import {
+  beginMerging,
+  findMerging,
+  type MergeOptions,
+  type Merging,
+  type MergingRow,
+  noteMergeCommit,
+} from './queries.ts'
+import { completeMerge, giveUpMerge, settleMerge } from './settle.ts'
+import { catchUp } from './update.ts'
+
+/** How it ended: the target branch moved, had it already, or the rules on pushes refused it. */
+type Outcome = 'moved' | 'there already' | { readonly refused: string }
+
+const wentWrong = 'Something went wrong during merge'
+
+/**
+ * Merges the head of an open merge request for the caller, who may. Nobody else does while it is locked; whatever happens, it
+ * does not stay so. Fails when it is not open any more, or when what others merged meanwhile stands against it. Those who merge into
+ * one branch take turns here; those in other processes are met by compare-and-swap.
+ */
+export function mergeHead(ctx: Ctx, row: MergingRow, source: Oid, options: MergeOptions): Promise<void> {
+  const repo = targetRepository(ctx, row)
+  const ref = branchRef(row.target_branch)!
+  return inTurn(`${repo.gitDir} ${ref}`, async () => {
+    const merging: Merging = {
+      token: randomUUID(),
+      user_id: ctx.actor!.id,
+      since: new Date().toISOString(),
+      source_oid: source,
+      squash: options.squash ?? row.squash,
+      should_remove_source_branch: options.should_remove_source_branch ?? null,
+    }
+    if (!(await ctx.transaction((tx) => beginMerging(tx, row, merging)))) throw notMergeable()
+    try {
+      const outcome = await moveTarget(ctx, repo, ref, row, merging, options)
+      if (outcome === 'moved') return
+      const error = outcome === 'there already' ? null : `${wentWrong} pre-receive hook. ${outcome.refused}`
+      await giveUpMerge(ctx, row, merging.token, error)
+      if (outcome === 'there already') await catchUp(ctx, row.id)
+    } catch (error) {
+      // The branch may have moved all the same.
+      await settleMerge(ctx, row.id, { release: true })
+      if ((await findMerging(ctx.db, row.id))?.state !== 'merged') throw error
+    }
+  })
+}
+
+/** Others may move the branch first so often before we give up. */
+const attempts = 30
+
+async function moveTarget(
+  ctx: Ctx,
+  repo: Repository,
+  ref: RefName,
+  row: MergingRow,
+  merging: Merging,
+  options: MergeOptions,
+): Promise<Outcome> {
+  const author = merging.squash ? await signatureOf(ctx, row.author_id) : callerSignature(ctx)
+  for (let attempt = 1; attempt <= attempts; attempt++) {
+    const outcome = await tryToMove(ctx, repo, ref, row, merging, { ...options, author })
+    if (outcome !== 'stale') return outcome
+    await sleep(5 * Math.min(attempt, 6) * Math.random())
+  }
+  throw conflict(`Could not update branch ${row.target_branch}. Please refresh and try again.`)
+}
+
+async function tryToMove(
+  ctx: Ctx,
+  repo: Repository,
+  name: RefName,
+  row: MergingRow,
+  merging: Merging,
+  options: MergeOptions & { readonly author: NewSignature },
+): Promise<Outcome | 'stale'> {
+  const target = await readRef(repo, name)
+  if (!target) throw notMergeable()
+  const source = merging.source_oid
+  if (await isAncestor(repo, source, target)) return 'there already'
+  if (!(await isAbreast(repo, row, { source, target }))) throw conflicting()
+  const made = await makeMerge(ctx, repo, row, { source, target }, { ...options, squash: merging.squash })
+  if (made === 'conflict') throw conflicting()
+  await bringLargeFiles(ctx, row, { source, target })
+  const commits = { to: made.to, merge_commit_oid: made.mergeCommit, squash_commit_oid: made.squashCommit }
+  if (!(await noteMergeCommit(ctx.db, row.id, merging.token, commits))) throw notMergeable()
+  let refused: string | undefined
+  const refusal = (reason: string): Failure => forbidden((refused = reason))
+  try {
+    const change = { name, from: target, to: made.to }
+    const outcome = await moveRefs(ctx, row.project_id, repo, [change], { merges: true, refusal, store: made.store })
+    if (outcome === 'stale') return outcome
+  } catch (error) {
+    if (refused === undefined) throw error
+    return { refused }
+  }
+  await completeMerge(ctx, { ...row, merging: { ...merging, ...commits } })
+  return 'moved'
+}
+
+/** Somebody as author, whether or not he may still act. One statement. */
+async function signatureOf(ctx: Ctx, userId: number): Promise<NewSignature> {
+  const account = await findAccount(ctx.db, String(userId))
+  return callerSignature(account ? { ...ctx, actor: actorOf(account) } : ctx)
+}

@@ -1,0 +1,49 @@
+import type { Ctx } from '../../../api/ctx.ts'
+import { parseCommit, readCommit, rememberCommit } from '../../../git/commits.ts'
+import { mergeCommits } from '../../../git/merge-commits.ts'
+import { commitObject, treeObject, writeObjects } from '../../../git/objects.ts'
+import { emptyTreeOid, type Oid } from '../../../git/oid.ts'
+import type { RefName } from '../../../git/ref-name.ts'
+import { readRef, updateRefs } from '../../../git/refs.ts'
+import { invalid, rowNotFound } from '../../../kernel/failure.ts'
+import { callerSignature } from '../../accounts/index.ts'
+import type { MergeRequestSubject } from '../merge-requests/subject.ts'
+import { readHeads, targetRepository } from './heads.ts'
+import { mergeMessage } from './messages.ts'
+import { findMerging } from './queries.ts'
+import { catchUp } from './update.ts'
+
+/** Where anybody may fetch what a merge would give. */
+const mergeRef = (iid: number): RefName => `refs/merge-requests/${iid}/merge` as RefName
+
+/**
+ * The merge of both branches as they are now, at a ref of its own; no branch moves. Made when it is not there. Fails when it is not
+ * open or cannot be merged.
+ */
+export async function ensureMergeRef(ctx: Ctx, subject: MergeRequestSubject): Promise<Oid> {
+  await catchUp(ctx, subject.id)
+  const row = await findMerging(ctx.db, subject.id)
+  if (!row) throw rowNotFound()
+  const { source, target } = await readHeads(ctx, row)
+  const refused = invalid('Merge request is not mergeable')
+  if (row.state !== 'opened' || row.commits === 0 || !source || !target) throw refused
+  const repo = targetRepository(ctx, row)
+  const name = mergeRef(row.iid)
+  const at = await readRef(repo, name)
+  const known = at && (await readCommit(repo, at))
+  if (known && known.parents[0] === target && known.parents[1] === source) return known.oid
+  const tree = await mergeCommits(repo, target, source)
+  if (tree === 'conflict') throw refused
+  const who = callerSignature(ctx)
+  const object = commitObject({
+    tree,
+    parents: [target, source],
+    author: who,
+    committer: who,
+    message: mergeMessage(row),
+  })
+  await writeObjects(repo, [...(tree === emptyTreeOid ? [treeObject([])] : []), object])
+  rememberCommit(repo, parseCommit(object.oid, object.content))
+  await updateRefs(repo, [{ name, to: object.oid }])
+  return object.oid
+}

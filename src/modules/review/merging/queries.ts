@@ -1,0 +1,271 @@
+import type { Db, Tx } from '../../../db/db.ts'
+import { type Sql, sql } from '../../../db/sql.ts'
+import type { Timestamp } from '../../../db/types.ts'
+import type { Oid } from '../../../git/oid.ts'
+import { type ProjectSettings, settingDefaults } from '../../projects/index.ts'
+import type { MergeRequestState, MergeStatus } from '../merge-requests/queries.ts'
+
+/** A merge that is under way: who does it, and once that is made, where the target branch is to go. */
+export type Merging = {
+  /** Tells this attempt from others. */
+  readonly token: string
+  readonly user_id: number
+  readonly since: Timestamp
+  readonly source_oid: Oid
+  readonly squash: boolean
+  readonly should_remove_source_branch: boolean | null
+  readonly to?: Oid
+  readonly merge_commit_oid?: Oid | null
+  readonly squash_commit_oid?: Oid | null
+}
+
+/** How something is to be merged, as it was asked for; what is absent is as the merge request says. */
+export type MergeOptions = {
+  readonly merge_commit_message?: string
+  readonly squash_commit_message?: string
+  readonly should_remove_source_branch?: boolean
+  readonly squash?: boolean
+}
+
+type Located = { readonly id: number; readonly repository_storage: string; readonly repository_key: string }
+
+/** A merge request with what it takes to merge it, or to tell what pushes did to it. */
+export type MergingRow = {
+  readonly id: number
+  readonly iid: number
+  readonly project_id: number
+  readonly target_branch: string
+  readonly source_project_id: number | null
+  readonly source_branch: string
+  readonly title: string
+  readonly author_id: number
+  readonly state: MergeRequestState
+  readonly merge_status: MergeStatus
+  readonly merge_status_source_oid: Oid | null
+  readonly merge_status_target_oid: Oid | null
+  readonly squash: boolean
+  readonly force_remove_source_branch: boolean | null
+  readonly auto_merge_user_id: number | null
+  readonly auto_merge_oid: Oid | null
+  readonly auto_merge_options: MergeOptions | null
+  readonly rebasing: boolean
+  readonly merging: Merging | null
+  readonly diff_id: number
+  /** Of its newest version. */
+  readonly head_oid: Oid | null
+  readonly start_oid: Oid | null
+  readonly commits: number
+  readonly target: Located & {
+    readonly full_path: string
+    readonly default_branch: string | null
+    readonly merge_method: ProjectSettings['merge_method']
+    readonly needs_pipeline: boolean
+    readonly needs_resolution: boolean
+  }
+  /** Null when that project is gone. */
+  readonly source: (Located & { readonly default_branch: string | null }) | null
+}
+
+const {
+  merge_method,
+  only_allow_merge_if_pipeline_succeeds: needs_pipeline,
+  only_allow_merge_if_all_discussions_are_resolved: needs_resolution,
+} = settingDefaults
+
+const select = sql`
+  select m.id, m.iid, m.project_id, m.target_branch, m.source_project_id, m.source_branch, m.title, m.author_id, m.state,
+    m.merge_status, m.merge_status_source_oid, m.merge_status_target_oid, m.squash, m.force_remove_source_branch,
+    m.auto_merge_user_id, m.auto_merge_oid, m.auto_merge_options, m.rebasing, m.merging, m.diff_id,
+    d.head_oid, d.start_oid, coalesce(d.commits, 0) as commits,
+    json_build_object('id', t.id, 'repository_storage', t.repository_storage, 'repository_key', t.repository_key, 'full_path', t.full_path,
+      'default_branch', t.default_branch, 'merge_method', coalesce(t.settings->>'merge_method', ${merge_method}::text),
+      'needs_pipeline', coalesce((t.settings->>'only_allow_merge_if_pipeline_succeeds')::boolean, ${needs_pipeline}),
+      'needs_resolution',
+        coalesce((t.settings->>'only_allow_merge_if_all_discussions_are_resolved')::boolean, ${needs_resolution})) as target,
+    case when s.id is not null then json_build_object('id', s.id, 'repository_storage', s.repository_storage, 'repository_key', s.repository_key,
+      'default_branch', s.default_branch) end as source
+  from merge_requests m join projects t on t.id = m.project_id and not t.deleting
+  left join projects s on s.id = m.source_project_id and not s.deleting
+  left join merge_request_diffs d on d.id = m.diff_id`
+
+export const findMerging = (db: Db, id: number): Promise<MergingRow | undefined> =>
+  db.row<MergingRow>(sql`${select} where m.id = ${id}`)
+
+/** The same, which nobody else changes until the transaction ends. */
+export const lockMerging = (tx: Tx, id: number): Promise<MergingRow | undefined> =>
+  tx.row<MergingRow>(sql`${select} where m.id = ${id} for no key update of m`)
+
+/** Those that a push to a project may be about: open, or on their way, from it or into it. */
+export type OpenRow = Pick<
+  MergingRow,
+  | 'id'
+  | 'project_id'
+  | 'target_branch'
+  | 'source_project_id'
+  | 'source_branch'
+  | 'state'
+  | 'head_oid'
+  | 'start_oid'
+  | 'commits'
+>
+
+export const openAround = (db: Db, projectId: number): Promise<OpenRow[]> =>
+  db.rows<OpenRow>(sql`
+    select m.id, m.project_id, m.target_branch, m.source_project_id, m.source_branch, m.state, d.head_oid, d.start_oid,
+      coalesce(d.commits, 0) as commits
+    from merge_requests m left join merge_request_diffs d on d.id = m.diff_id
+    where m.state in ('opened', 'locked') and (m.project_id = ${projectId} or m.source_project_id = ${projectId}) order by m.id`)
+
+/** Which statuses are to be found out again, and what each becomes when something has moved. */
+const unchecked = sql`case when merge_status in ('cannot_be_merged', 'cannot_be_merged_recheck')
+  then 'cannot_be_merged_recheck' else 'unchecked' end`
+
+/** Forgets whether those into a branch could be merged, unless it was found out for where that branch is now. */
+export const uncheckInto = (db: Db, projectId: number, branch: string, target: Oid | null): Promise<number> =>
+  db.run(sql`
+    update merge_requests set merge_status = ${unchecked}
+    where project_id = ${projectId} and target_branch = ${branch} and state = 'opened'
+      and merge_status not in ('unchecked', 'cannot_be_merged_recheck') and merge_status_target_oid is distinct from ${target}`)
+
+/** The status while the author may not read the source, where there is something new. */
+export const withheldStatus: MergeStatus = 'cannot_be_merged_recheck'
+
+/** What was found out about the heads of both branches. It is no change of the merge request: `updated_at` stays. */
+export const saveMergeStatus = (
+  tx: Tx,
+  id: number,
+  status: MergeStatus,
+  { source, target }: { source: Oid | undefined; target: Oid | undefined },
+): Promise<number> =>
+  tx.run(sql`
+    update merge_requests set merge_status = ${status}, merge_status_source_oid = ${source ?? null},
+      merge_status_target_oid = ${target ?? null} where id = ${id}`)
+
+/** Marks those as being checked of which nothing is known; returns all that wait for a check. */
+export const beginChecks = async (tx: Tx, ids: readonly number[]): Promise<number[]> => {
+  const rows = await tx.rows<{ id: number }>(sql`
+    update merge_requests set merge_status = case merge_status when 'unchecked' then 'checking' else merge_status end
+    where id in (select id from merge_requests where id = any(${ids}::bigint[]) and state = 'opened'
+      and merge_status not in ('can_be_merged', 'cannot_be_merged') order by id for no key update)
+    returning id`)
+  return rows.map(({ id }) => id)
+}
+
+export const closeForMissingSource = (tx: Tx, id: number, actorId: number | null): Promise<number> =>
+  tx.run(sql`
+    update merge_requests set state = 'closed', closed_at = now(), closed_by_id = ${actorId}, updated_at = now(),
+      merge_status = ${unchecked}, auto_merge_user_id = null, auto_merge_oid = null, auto_merge_options = null where id = ${id}`)
+
+/** Merged without our doing: the target branch has it. */
+export const markMergedByHand = (
+  tx: Tx,
+  id: number,
+  { actorId, mergeCommit }: { actorId: number | null; mergeCommit: Oid | undefined },
+): Promise<number> =>
+  tx.run(sql`
+    update merge_requests set state = 'merged', merged_at = now(), merged_by_id = ${actorId}, merge_commit_oid = ${mergeCommit ?? null},
+      merge_error = null, auto_merge_user_id = null, auto_merge_oid = null, auto_merge_options = null, updated_at = now()
+    where id = ${id}`)
+
+/** Takes an open merge request to merge it. False when it is not open, or is another by now. */
+export const beginMerging = async (
+  tx: Tx,
+  { id, diff_id, title }: Pick<MergingRow, 'id' | 'diff_id' | 'title'>,
+  merging: Merging,
+): Promise<boolean> =>
+  (await tx.run(sql`
+    update merge_requests set state = 'locked', merging = ${JSON.stringify(merging)}::jsonb
+    where id = ${id} and state = 'opened' and diff_id = ${diff_id} and title = ${title}`)) > 0
+
+/** Notes where the target branch is about to go. False when somebody took it from us for cut off. */
+export const noteMergeCommit = async (
+  db: Db,
+  id: number,
+  token: string,
+  commits: Required<Pick<Merging, 'to' | 'merge_commit_oid' | 'squash_commit_oid'>>,
+): Promise<boolean> =>
+  (await db.run(sql`
+    update merge_requests set merging = merging || ${JSON.stringify(commits)}::jsonb
+    where id = ${id} and state = 'locked' and merging->>'token' = ${token}`)) > 0
+
+const mergingIs = (id: number, token: string): Sql =>
+  sql`id = ${id} and state = 'locked' and merging->>'token' = ${token}`
+
+/** Gives up a merge. False when it was over. */
+export const endMerging = async (tx: Tx, id: number, token: string, error: string | null): Promise<boolean> =>
+  (await tx.run(sql`
+    update merge_requests set state = 'opened', merging = null, merge_error = ${error} where ${mergingIs(id, token)}`)) >
+  0
+
+/**
+ * Completes a merge, whose commits are in the target branch, and tells who did it, if he is still there. Nothing when somebody else
+ * has. One that was given up for cut off before its branch moved is merged all the same.
+ */
+export const completeMerging = (
+  tx: Tx,
+  id: number,
+  merging: Merging,
+): Promise<{ merged_by_id: number | null } | undefined> =>
+  tx.row(sql`
+    update merge_requests set state = 'merged', merging = null, merge_error = null, merged_at = now(),
+      merged_by_id = (select id from users where id = ${merging.user_id}), merge_commit_oid = ${merging.merge_commit_oid ?? null},
+      squash_commit_oid = ${merging.squash_commit_oid ?? null}, squash = ${merging.squash},
+      should_remove_source_branch = ${merging.should_remove_source_branch},
+      auto_merge_user_id = null, auto_merge_oid = null, auto_merge_options = null, updated_at = now()
+    where id = ${id} and state <> 'merged' and coalesce(merging->>'token', ${merging.token}) = ${merging.token}
+    returning merged_by_id`)
+
+/** Those that have been on their way for so long. */
+export const longMerging = async (db: Db, olderThanSeconds: number): Promise<number[]> => {
+  const rows = await db.rows<{ id: number }>(sql`
+    select id from merge_requests where state = 'locked'
+      and (merging->>'since')::timestamptz <= now() - make_interval(secs => ${olderThanSeconds}::double precision) order by id`)
+  return rows.map(({ id }) => id)
+}
+
+/** Commits of a version, to tell which are new in the next. */
+export const commitsOfVersion = async (db: Db, diffId: number): Promise<ReadonlySet<Oid>> =>
+  new Set(
+    (await db.rows<{ oid: Oid }>(sql`select oid from merge_request_commits where diff_id = ${diffId}`)).map(
+      ({ oid }) => oid,
+    ),
+  )
+
+/** Another version came of it: what was approved is to be approved again, and nothing is merged without being asked. */
+export const forgetConsent = (tx: Tx, id: number, title: string): Promise<number> =>
+  tx.run(sql`
+    with approved as (delete from approvals where merge_request_id = ${id})
+    update merge_requests set title = ${title}, auto_merge_user_id = null, auto_merge_oid = null, auto_merge_options = null,
+      updated_at = now() where id = ${id}`)
+
+/** To be merged once the pipeline of its head has succeeded, by whom and how. */
+export const beginAutoMerge = (
+  tx: Tx,
+  id: number,
+  { userId, oid, options }: { userId: number; oid: Oid; options: MergeOptions },
+): Promise<number> =>
+  tx.run(sql`
+    update merge_requests set auto_merge_user_id = ${userId}, auto_merge_oid = ${oid}, auto_merge_options = ${JSON.stringify(options)}::jsonb,
+      merge_error = null, updated_at = now() where id = ${id}`)
+
+export const endAutoMerge = (tx: Tx, id: number): Promise<number> =>
+  tx.run(sql`
+    update merge_requests set auto_merge_user_id = null, auto_merge_oid = null, auto_merge_options = null, updated_at = now()
+    where id = ${id}`)
+
+/** Those that wait for a pipeline of a commit of this project. */
+export const awaiting = async (db: Db, projectId: number, sha: Oid): Promise<number[]> => {
+  const rows = await db.rows<{ id: number }>(sql`
+    select id from merge_requests where auto_merge_user_id is not null and auto_merge_oid = ${sha}
+      and source_project_id = ${projectId} and state = 'opened' order by id`)
+  return rows.map(({ id }) => id)
+}
+
+/** False when a rebase is under way. */
+export const beginRebase = async (tx: Tx, id: number): Promise<boolean> =>
+  (await tx.run(
+    sql`update merge_requests set rebasing = true, merge_error = null where id = ${id} and state = 'opened' and not rebasing`,
+  )) > 0
+
+export const endRebase = (db: Db, id: number, error: string | null): Promise<number> =>
+  db.run(sql`update merge_requests set rebasing = false, merge_error = ${error} where id = ${id}`)

@@ -1,0 +1,208 @@
+import { describe, expect } from 'vitest'
+import { contextFor, locate } from '../../../../test/contexts.ts'
+import { test, type World } from '../../../../test/world.ts'
+import { readCommit } from '../../../git/commits.ts'
+import { writeCommit } from '../../../git/objects.ts'
+import type { Oid } from '../../../git/oid.ts'
+import type { RefName } from '../../../git/ref-name.ts'
+import { readRef, updateRefs } from '../../../git/refs.ts'
+import { openRepository } from '../../projects/repositories/open.ts'
+import { intend } from '../../pushes/pushes/journal.ts'
+import { storedProject } from '../../repository/commits/testing.ts'
+import { openMergeRequest } from '../merge-requests/testing.ts'
+import { makeMerge } from './make-merge.ts'
+import { beginMerging, findMerging, type Merging, noteMergeCommit } from './queries.ts'
+import { settleCutOffMerges } from './settle.ts'
+import { afterPush } from './testing.ts'
+
+describe('merges at the same time', () => {
+  test('of sixteen into one branch: one after the other, each once', async ({ world }) => {
+    const project = await storedProject(world)
+    const opened = []
+    for (let n = 0; n < 16; n++)
+      opened.push(await openMergeRequest(world, { project, branch: `topic-${n}`, files: { [`file-${n}`]: `${n}\n` } }))
+    const answers = await Promise.all(opened.map(({ at }) => world.root.put(`${at}/merge`)))
+    expect(answers.map(({ status }) => status)).toEqual(Array(16).fill(200))
+    const git = project.repository.git.bind(project.repository)
+    const line = git('log', '--first-parent', '--format=%H', 'main').split('\n')
+    expect(line).toHaveLength(17)
+    expect(line.slice(0, -1).toSorted()).toEqual(answers.map(({ json }) => json.merge_commit_sha).toSorted())
+    expect(git('ls-tree', '--name-only', 'main').split('\n')).toHaveLength(17)
+    expect(git('fsck', '--strict', '--no-dangling')).toBe('')
+    await afterPush(world, project)
+    const merged = await world.rows(
+      `select count(*)::integer as count from events where kind = 'merge_request_merged' and project_id = $1`,
+      [project.id],
+    )
+    expect(merged).toEqual([{ count: 16 }])
+  })
+
+  test('of one: one merges, the others are told that it is not open', async ({ world }) => {
+    const { at, project } = await openMergeRequest(world)
+    const answers = await Promise.all(Array.from({ length: 8 }, () => world.root.put(`${at}/merge`)))
+    expect(answers.map(({ status }) => status).toSorted()).toEqual([200, ...Array(7).fill(405)])
+    expect(project.repository.git('log', '--first-parent', '--format=%H', 'main').split('\n')).toHaveLength(2)
+  })
+
+  test('of what stands against one another: the first merges, the others have a conflict', async ({ world }) => {
+    const project = await storedProject(world)
+    const opened = []
+    for (let n = 0; n < 4; n++)
+      opened.push(await openMergeRequest(world, { project, branch: `topic-${n}`, files: { same: `${n}\n` } }))
+    const answers = await Promise.all(opened.map(({ at }) => world.root.put(`${at}/merge`)))
+    expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 406, 406, 406])
+    const states = await Promise.all(opened.map(async ({ at }) => (await world.root.get(at)).json.state))
+    expect(states.toSorted()).toEqual(['merged', 'opened', 'opened', 'opened'])
+  })
+
+  test('while others push to the branch: nothing of theirs is lost', async ({ world }) => {
+    const project = await storedProject(world)
+    const opened = []
+    for (let n = 0; n < 6; n++)
+      opened.push(await openMergeRequest(world, { project, branch: `topic-${n}`, files: { [`file-${n}`]: `${n}\n` } }))
+    const pushes = Array.from({ length: 6 }, (_, n) =>
+      world.root.post(`/projects/${project.id}/repository/files/pushed-${n}`, {
+        branch: 'main',
+        content: 'x',
+        commit_message: 'x',
+      }),
+    )
+    const answers = await Promise.all([...opened.map(({ at }) => world.root.put(`${at}/merge`)), ...pushes])
+    expect(answers.map(({ status }) => status)).toEqual([...Array(6).fill(200), ...Array(6).fill(201)])
+    expect(project.repository.git('ls-tree', '--name-only', 'main').split('\n')).toHaveLength(13)
+  })
+})
+
+/** Commits nothing to `main`, again and again, as another process would: without taking turns. */
+async function intrude(world: World, id: number, times: number): Promise<void> {
+  const ctx = await contextFor(world, world.root)
+  const repo = openRepository(ctx, await locate(world, id))
+  const name = 'refs/heads/main' as RefName
+  const who = { name: 'Eve', email: 'eve@example.com', at: new Date() }
+  for (let done = 0; done < times; ) {
+    const from = (await readRef(repo, name))!
+    const { tree } = (await readCommit(repo, from))!
+    const to = await writeCommit(repo, { tree, parents: [from], author: who, committer: who, message: `Eve ${done}` })
+    if ((await updateRefs(repo, [{ name, from, to }])) === 'moved') done++
+  }
+}
+
+test('a merge whose target moves under it is made again on top of that', async ({ world }) => {
+  const project = await storedProject(world)
+  const opened = []
+  for (let n = 0; n < 6; n++)
+    opened.push(await openMergeRequest(world, { project, branch: `topic-${n}`, files: { [`file-${n}`]: `${n}\n` } }))
+  const [answers] = await Promise.all([
+    Promise.all(opened.map(({ at }) => world.root.put(`${at}/merge`))),
+    intrude(world, project.id, 20),
+  ])
+  expect(answers.map(({ status }) => status)).toEqual(Array(6).fill(200))
+  const line = project.repository.git('log', '--first-parent', '--format=%s', 'main').split('\n')
+  expect(line.filter((title) => title.startsWith('Eve'))).toHaveLength(20)
+  expect(line.filter((title) => title.startsWith('Merge branch'))).toHaveLength(6)
+  expect(project.repository.git('ls-tree', '--name-only', 'main').split('\n')).toHaveLength(7)
+})
+
+/** A merge that was cut off: before the target branch moved, or right after. */
+async function cutOff(world: World, { moved, secondsAgo }: { moved: boolean; secondsAgo: number }) {
+  const made = await openMergeRequest(world)
+  const ctx = await contextFor(world, world.root)
+  const row = (await findMerging(ctx.db, made.id))!
+  const since = new Date(Date.now() - 1000 * secondsAgo).toISOString()
+  const merging: Merging = {
+    token: 'it',
+    user_id: world.root.id,
+    since,
+    source_oid: made.head,
+    squash: false,
+    should_remove_source_branch: null,
+  }
+  await ctx.transaction((tx) => beginMerging(tx, row, merging))
+  const repo = openRepository(ctx, row.target)
+  const author = { name: 'Ann', email: 'ann@example.com', at: new Date() }
+  const merge = await makeMerge(ctx, repo, row, { source: made.head, target: made.base }, { squash: false, author })
+  if (merge === 'conflict') throw new Error('it has a conflict')
+  await noteMergeCommit(ctx.db, made.id, 'it', {
+    to: merge.to,
+    merge_commit_oid: merge.mergeCommit,
+    squash_commit_oid: null,
+  })
+  if (moved) {
+    await merge.store()
+    await updateRefs(repo, [{ name: 'refs/heads/main' as RefName, from: made.base, to: merge.to }])
+  }
+  const record = async () => (await world.root.get(made.at)).json
+  const settle = async () => settleCutOffMerges.run({}, await contextFor(world, null))
+  return { ...made, to: merge.to as Oid, store: merge.store, record, settle }
+}
+
+const newestHead = async (world: World, id: number) =>
+  (
+    await world.rows(
+      'select d.head_oid from merge_requests m join merge_request_diffs d on d.id = m.diff_id where m.id = $1',
+      [id],
+    )
+  )[0].head_oid
+
+const mergedEvents = (world: World, id: number) =>
+  world.rows(`select from events where kind = 'merge_request_merged' and (payload->>'merge_request_id')::bigint = $1`, [
+    id,
+  ])
+
+describe('a merge that was cut off', () => {
+  test('D3-MR-LOCKED: is locked for a while, and then open again when the branch did not move', async ({ world }) => {
+    const { at, record, settle, id } = await cutOff(world, { moved: false, secondsAgo: 300 })
+    expect(await record()).toMatchObject({ state: 'locked' })
+    expect((await world.root.put(`${at}/merge`)).status).toBe(405)
+    await settle()
+    expect(await record()).toMatchObject({ state: 'opened', merge_commit_sha: null })
+    expect(await mergedEvents(world, id)).toEqual([])
+    expect((await world.root.put(`${at}/merge`)).json.state).toBe('merged')
+  })
+
+  test('is left alone while somebody may still be at it', async ({ world }) => {
+    const { record, settle } = await cutOff(world, { moved: false, secondsAgo: 10 })
+    await settle()
+    expect(await record()).toMatchObject({ state: 'locked' })
+  })
+
+  test('is told by the push that was cut off with it', async ({ world }) => {
+    const made = await cutOff(world, { moved: false, secondsAgo: 1 })
+    const ctx = await contextFor(world, world.root)
+    const repo = openRepository(ctx, await locate(world, made.project.id))
+    const name = 'refs/heads/main' as RefName
+    await made.store()
+    const changes = [{ name, from: made.base, to: made.to }]
+    await intend(ctx, { projectId: made.project.id, actorId: world.root.id, door: 'api', options: [], changes })
+    await updateRefs(repo, [{ name, from: made.base, to: made.to }])
+    // What a start does.
+    await world.recover()
+    const key = `update_merge_requests:${made.project.id}`
+    expect(await world.rows('select key from graphile_worker.jobs where key = $1', [key])).toEqual([{ key }])
+    await afterPush(world, made.project)
+    expect(await made.record()).toMatchObject({ state: 'merged', merge_commit_sha: made.to })
+    expect(await mergedEvents(world, made.id)).toHaveLength(1)
+  })
+
+  test('has what was pushed meanwhile once it is open again', async ({ world }) => {
+    const { settle, project, id } = await cutOff(world, { moved: false, secondsAgo: 300 })
+    const head = project.repository.commit({ c: 'c\n' }, { branch: 'topic' })
+    await afterPush(world, project)
+    await world.rows('delete from graphile_worker._private_jobs where key like $1', ['update_merge_requests:%'])
+    await settle()
+    const key = `update_merge_requests:${project.id}`
+    expect(await world.rows('select key from graphile_worker.jobs where key = $1', [key])).toEqual([{ key }])
+    await afterPush(world, project)
+    expect(await newestHead(world, id)).toBe(head)
+  })
+
+  test.for(['the clock', 'the job after the push'])(
+    'is completed, once, when the branch moved: by %s',
+    async (who, { world }) => {
+      const { record, settle, project, to, id } = await cutOff(world, { moved: true, secondsAgo: 300 })
+      for (let n = 0; n < 2; n++) await (who === 'the clock' ? settle() : afterPush(world, project))
+      expect(await record()).toMatchObject({ state: 'merged', merge_commit_sha: to, merged_by: { id: world.root.id } })
+      expect(await mergedEvents(world, id)).toHaveLength(1)
+    },
+  )
+})

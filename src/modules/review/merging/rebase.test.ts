@@ -1,0 +1,87 @@
+import { describe, expect } from 'vitest'
+import { contextFor } from '../../../../test/contexts.ts'
+import { type Client, test, type World } from '../../../../test/world.ts'
+import { storedProject } from '../../repository/commits/testing.ts'
+import { forkOf, openMergeRequest } from '../merge-requests/testing.ts'
+import { rebaseSource } from './rebase.ts'
+
+const rebased = async (world: World, id: number, who: Client): Promise<void> =>
+  rebaseSource.run({ mergeRequestId: id, actorId: who.id }, await contextFor(world, null))
+
+const failed = 'Rebase failed. Please rebase locally'
+
+describe('PUT …/merge_requests/:merge_request_iid/rebase', () => {
+  test('puts the source branch on top of the target, later', async ({ world }) => {
+    const dan = await world.user()
+    const { at, id, project, head } = await openMergeRequest(world, { members: [[dan, 'developer']] })
+    const main = project.repository.commit({ c: 'c\n' })
+    expect(await dan.put(`${at}/rebase`)).toMatchObject({ status: 202, json: { rebase_in_progress: true } })
+    const asked = `${at}?include_rebase_in_progress=true`
+    expect((await world.root.get(asked)).json).toMatchObject({ rebase_in_progress: true, sha: head })
+    expect((await dan.put(`${at}/rebase`)).status).toBe(409)
+    await rebased(world, id, dan)
+    const now = project.repository.git('rev-parse', 'topic')
+    expect(project.repository.git('log', '-1', '--format=%P %an %cn', 'topic')).toBe(
+      `${main} Ann Name of ${dan.username}`,
+    )
+    expect((await world.root.get(asked)).json).toMatchObject({ rebase_in_progress: false, sha: now, merge_error: null })
+    await world.root.put(`/projects/${project.id}`, { merge_method: 'ff' })
+    expect((await world.root.put(`${at}/merge`, { sha: now })).json).toMatchObject({ state: 'merged' })
+    expect(project.repository.git('rev-parse', 'main')).toBe(now)
+  })
+
+  test('that has a conflict says so, and moves nothing', async ({ world }) => {
+    const { at, id, project, head } = await openMergeRequest(world, { files: { a: 'theirs\n' } })
+    project.repository.commit({ a: 'ours\n' })
+    await world.root.put(`${at}/rebase`)
+    await rebased(world, id, world.root)
+    expect((await world.root.get(`${at}?include_rebase_in_progress=true`)).json).toMatchObject({
+      rebase_in_progress: false,
+      merge_error: failed,
+      sha: head,
+    })
+    expect(project.repository.git('rev-parse', 'topic')).toBe(head)
+  })
+
+  test('brings the target to a fork, for whoever pushes there', async ({ world }) => {
+    const ann = await world.user()
+    const project = await storedProject(world)
+    project.repository.commit({ a: 'a\n' })
+    const fork = await forkOf(world, project, ann)
+    const { at, id } = await openMergeRequest(world, { project, source: fork, author: ann })
+    const main = project.repository.commit({ c: 'c\n' })
+    expect((await ann.put(`${at}/rebase`)).status).toBe(202)
+    await rebased(world, id, ann)
+    expect(fork.repository.git('log', '-1', '--format=%P', 'topic')).toBe(main)
+    expect((await world.root.get(at)).json).toMatchObject({ sha: fork.repository.git('rev-parse', 'topic') })
+  })
+
+  test('twice over changes nothing more, and nothing at all where it is on top already', async ({ world }) => {
+    const { at, id, project, head } = await openMergeRequest(world)
+    await world.root.put(`${at}/rebase`)
+    for (let n = 0; n < 2; n++) await rebased(world, id, world.root)
+    expect(project.repository.git('rev-parse', 'topic')).toBe(head)
+  })
+
+  test('is refused where the caller may not push, or there is no branch', async ({ world }) => {
+    const [dan, eve] = [await world.user(), await world.user()]
+    const { at, project, id } = await openMergeRequest(world, { members: [[dan, 'developer']] })
+    const refused = (reason: string) => ({ status: 403, json: { message: `403 Forbidden - ${reason}` } })
+    expect(await eve.put(`${at}/rebase`)).toMatchObject(refused('Cannot push to source branch'))
+    await world.root.post(`/projects/${project.id}/protected_branches`, { name: 'topic', push_access_level: 40 })
+    expect(await dan.put(`${at}/rebase`)).toMatchObject(refused('Cannot push to source branch'))
+    // Who lost the right meanwhile does not get it done.
+    project.repository.commit({ c: 'c\n' })
+    await world.rows('update merge_requests set rebasing = true where id = $1', [id])
+    await rebased(world, id, dan)
+    expect((await world.root.get(at)).json.merge_error).toBe(failed)
+    project.repository.git('update-ref', '-d', 'refs/heads/topic')
+    expect(await world.root.put(`${at}/rebase`)).toMatchObject(refused('Source branch does not exist'))
+  })
+
+  test('is none of what is merged', async ({ world }) => {
+    const { at } = await openMergeRequest(world)
+    await world.root.put(`${at}/merge`)
+    expect((await world.root.put(`${at}/rebase`)).status).toBe(405)
+  })
+})

@@ -1,0 +1,80 @@
+import { Type } from 'typebox'
+import type { Ctx } from '../../../api/ctx.ts'
+import { fetchCommit } from '../../../git/fetch.ts'
+import { rebaseCommits } from '../../../git/rebase.ts'
+import { branchRef } from '../../../git/ref-name.ts'
+import { enqueue, job } from '../../../jobs/job.ts'
+import { conflict, forbidden } from '../../../kernel/failure.ts'
+import { asAccount, callerSignature } from '../../accounts/index.ts'
+import { loadProject, openRepository, type ProjectSubject } from '../../projects/index.ts'
+import { canPushToBranch, loadProtections, moveRefs } from '../../pushes/index.ts'
+import { readsCode } from '../merge-requests/source-access.ts'
+import type { MergeRequestSubject } from '../merge-requests/subject.ts'
+import { readHeads, targetRepository } from './heads.ts'
+import { notMergeable } from './mergeable.ts'
+import { beginRebase, endRebase, findMerging, type MergingRow } from './queries.ts'
+import { catchUp } from './update.ts'
+
+/** The project of the source, if the caller may push to the source branch and read the target's code, which is brought there. */
+async function pushableSource(ctx: Ctx, row: MergingRow): Promise<ProjectSubject | undefined> {
+  const project = row.source ? await loadProject(String(row.source.id), ctx) : undefined
+  const mayPush = project && canPushToBranch(ctx, project, await loadProtections(ctx, project), row.source_branch)
+  const mayRead = mayPush && (project.id === row.project_id || (await readsCode(ctx, row.project_id)))
+  return mayRead ? project : undefined
+}
+
+/** Has the source branch rebased, later, for the caller, who must be allowed to push to it. Fails while another rebase is under way. */
+export async function requestRebase(ctx: Ctx, subject: MergeRequestSubject): Promise<void> {
+  const row = await findMerging(ctx.db, subject.id)
+  if (row?.state !== 'opened') throw notMergeable()
+  if (!(await readHeads(ctx, row)).source) throw forbidden('Source branch does not exist')
+  if (!(await pushableSource(ctx, row))) throw forbidden('Cannot push to source branch')
+  await ctx.transaction(async (tx) => {
+    if (!(await beginRebase(tx, row.id))) throw conflict('A rebase of this merge request is under way')
+    await enqueue(tx, rebaseSource, { mergeRequestId: row.id, actorId: ctx.actor!.id })
+  })
+}
+
+const failed = 'Rebase failed. Please rebase locally'
+
+export const rebaseSource = job({
+  name: 'rebase_source',
+  input: Type.Object({ mergeRequestId: Type.Integer(), actorId: Type.Integer() }),
+  key: ({ mergeRequestId }) => `rebase_source:${mergeRequestId}`,
+  attempts: 10,
+  async run({ mergeRequestId, actorId }, ctx) {
+    const row = await findMerging(ctx.db, mergeRequestId)
+    if (!row?.rebasing) return
+    const asker = await asAccount(ctx, actorId)
+    const isDone =
+      asker !== undefined &&
+      (await rebase(asker, row).catch((error: unknown) => {
+        ctx.log.warn({ err: error, merge_request_id: row.id }, 'a rebase failed')
+        return false
+      }))
+    await endRebase(ctx.db, row.id, isDone ? null : failed)
+  },
+})
+
+/** Those who push to the source branch may come first so often. */
+const attempts = 5
+
+/** False when git cannot do it, or the caller may not. Done twice, the second time changes nothing. */
+async function rebase(ctx: Ctx, row: MergingRow): Promise<boolean> {
+  const project = await pushableSource(ctx, row)
+  const name = branchRef(row.source_branch)
+  if (!project || !name) return false
+  const repo = openRepository(ctx, project)
+  for (let attempt = 1; attempt <= attempts; attempt++) {
+    const { source, target } = await readHeads(ctx, row)
+    if (!source || !target) return false
+    if (project.id !== row.project_id) await fetchCommit(repo, targetRepository(ctx, row), target)
+    const to = await rebaseCommits(repo, { head: source, onto: target, committer: callerSignature(ctx) })
+    if (to === 'conflict') return false
+    if (to !== source && (await moveRefs(ctx, project.id, repo, [{ name, from: source, to }])) === 'stale') continue
+    // Who is told that it is over finds the new commits.
+    await catchUp(ctx, row.id)
+    return true
+  }
+  return false
+}

@@ -1,0 +1,107 @@
+import { allows } from '../../../access/policy.ts'
+import { projectPolicy } from '../../../access/project-policy.ts'
+import { endpoint } from '../../../api/endpoint.ts'
+import { fetchPage } from '../../../api/page.ts'
+import { Flag, Optional, Params, Text } from '../../../api/params/types.ts'
+import { listPipelinesFor, Pipeline, type PipelineRow } from '../../ci/index.ts'
+import { loadProject } from '../../projects/index.ts'
+import { getDetail } from '../merge-requests/detail.ts'
+import { MergeRequestDetail } from '../merge-requests/detail-entity.ts'
+import { mergeRequest } from '../merge-requests/subject.ts'
+import { cancelAutoMerge } from './auto-merge.ts'
+import { MergeRef, RebaseProgress } from './entity.ts'
+import { ensureMergeRef } from './merge-ref.ts'
+import { merge } from './merge-service.ts'
+import { requestRebase } from './rebase.ts'
+
+const at = '/projects/:id/merge_requests/:merge_request_iid'
+
+export const mergingRoutes = [
+  /** At most two `merge-tree` processes; more when others merge into the branch at the same time. */
+  endpoint({
+    method: 'PUT',
+    path: `${at}/merge`,
+    summary: 'Merge a merge request',
+    subject: mergeRequest,
+    allow: 'merge',
+    params: Params({
+      merge_commit_message: Optional(Text({ description: 'Message of the merge commit' })),
+      squash_commit_message: Optional(Text({ description: 'Message of the one commit that stands for all' })),
+      squash: Optional(Flag({ description: 'As one commit; as the merge request says without' })),
+      should_remove_source_branch: Optional(Flag({ description: 'Then remove the source branch' })),
+      merge_when_pipeline_succeeds: Flag({
+        default: false,
+        description: 'Once the pipeline of its head has succeeded',
+      }),
+      sha: Optional(Text({ description: 'Only if this is the head of the source branch' })),
+    }),
+    notAcceptable: 'The branches have a conflict, or the project wants the source branch rebased first',
+    returns: MergeRequestDetail,
+    async handle({ subject, params, ctx }) {
+      await merge(ctx, subject, params)
+      return getDetail(ctx, subject.project, subject.id)
+    },
+  }),
+
+  endpoint({
+    method: 'POST',
+    path: `${at}/cancel_merge_when_pipeline_succeeds`,
+    summary: 'Do not merge a merge request when its pipeline succeeds',
+    subject: mergeRequest,
+    allow: 'merge',
+    notAcceptable: 'It was not to be merged then',
+    returns: MergeRequestDetail,
+    async handle({ subject, ctx }) {
+      await cancelAutoMerge(ctx, subject)
+      return getDetail(ctx, subject.project, subject.id)
+    },
+  }),
+
+  endpoint({
+    method: 'PUT',
+    path: `${at}/rebase`,
+    summary: 'Rebase the source branch of a merge request onto its target',
+    subject: mergeRequest,
+    allow: 'rebase',
+    status: 202,
+    returns: RebaseProgress,
+    async handle({ subject, ctx }) {
+      await requestRebase(ctx, subject)
+      return { rebasing: true }
+    },
+  }),
+
+  /** One `merge-tree` process when a branch has moved. */
+  endpoint({
+    method: 'GET',
+    path: `${at}/merge_ref`,
+    summary: 'What a merge of the branches as they are now would give',
+    subject: mergeRequest,
+    allow: 'read_merge_request',
+    returns: MergeRef,
+    handle: async ({ subject, ctx }) => ({ oid: await ensureMergeRef(ctx, subject) }),
+  }),
+
+  endpoint({
+    method: 'GET',
+    path: `${at}/pipelines`,
+    summary: 'List the pipelines of a merge request, the newest first',
+    subject: mergeRequest,
+    allow: 'read_merge_request',
+    paged: true,
+    returns: Pipeline,
+    async handle({ subject, page, ctx }) {
+      const { source_project_id: sourceId } = subject
+      const project =
+        sourceId === subject.project_id
+          ? subject.project
+          : sourceId === null
+            ? undefined
+            : await loadProject(String(sourceId), ctx)
+      const isReadable = project !== undefined && allows(projectPolicy.read_pipeline, ctx.actor, project.facts)
+      const list = listPipelinesFor(isReadable ? project.id : null, subject)
+      const found = await fetchPage<PipelineRow>(ctx.db, list, page)
+      return { ...found, rows: found.rows.map((pipeline) => ({ pipeline, project: project! })) }
+    },
+  }),
+]

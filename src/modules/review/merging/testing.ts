@@ -1,0 +1,28 @@
+import { contextFor } from '../../../../test/contexts.ts'
+import type { World } from '../../../../test/world.ts'
+import type { Ctx } from '../../../api/ctx.ts'
+import type { Oid } from '../../../git/oid.ts'
+import type { RefName } from '../../../git/ref-name.ts'
+import { moveRefs } from '../../pushes/pushes/move-refs.ts'
+import type { StoredProject } from '../../repository/commits/testing.ts'
+import { updateMergeRequests } from './update-job.ts'
+
+/** What is known of whether it could be merged, without asking for more. */
+export const mergeStatusOf = async (world: World, id: number): Promise<string> =>
+  (await world.rows('select merge_status from merge_requests where id = $1', [id]))[0].merge_status
+
+/** Does what the job after a push to a project does. */
+export const afterPush = async (world: World, { id }: { readonly id: number }): Promise<void> =>
+  updateMergeRequests.run({ projectId: id }, await contextFor(world, null))
+
+/** Moves a branch of a project to what is there already, as a push of this person does; the job after it is left out. */
+export async function pushed(
+  ctx: Ctx,
+  { id, repository }: StoredProject,
+  branch: string,
+  from: Oid | null,
+  to: Oid | null,
+): Promise<void> {
+  const outcome = await moveRefs(ctx, id, repository.repo, [{ name: `refs/heads/${branch}` as RefName, from, to }])
+  if (outcome !== 'moved') throw new Error(`${branch} has moved meanwhile`)
+}

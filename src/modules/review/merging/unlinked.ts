@@ -1,0 +1,28 @@
+import { Type } from 'typebox'
+import type { Reaction } from '../../../events/reaction.ts'
+import { enqueue, job } from '../../../jobs/job.ts'
+import { findForkRelation } from '../../repository/index.ts'
+import { findMerging, openAround } from './queries.ts'
+import { becomeClosed } from './update.ts'
+
+/** Closes what is to be merged from a project into those with which it shares no fork network any more, for whoever ended that. */
+export const closeUnlinked = job({
+  name: 'close_unlinked_merge_requests',
+  input: Type.Object({ projectId: Type.Integer(), actorId: Type.Integer() }),
+  key: ({ projectId }) => `close_unlinked_merge_requests:${projectId}`,
+  attempts: 10,
+  async run({ projectId, actorId }, ctx) {
+    const outgoing = (await openAround(ctx.db, projectId)).filter((row) => row.project_id !== projectId)
+    const targets = new Set(outgoing.map((row) => row.project_id))
+    for (const targetId of targets)
+      if ((await findForkRelation(ctx.db, projectId, targetId)).related) targets.delete(targetId)
+    for (const { id } of outgoing.filter((row) => targets.has(row.project_id))) {
+      const row = await findMerging(ctx.db, id)
+      if (row?.state === 'opened') await becomeClosed(ctx, row, actorId)
+    }
+  },
+})
+
+/** Queues that when a fork was unlinked. */
+export const closeUnlinkedMergeRequests: Reaction = (tx, { projectId, actorId }) =>
+  enqueue(tx, closeUnlinked, { projectId: projectId!, actorId: actorId! })

@@ -1,0 +1,159 @@
+import type { Ctx } from '../../../api/ctx.ts'
+import type { Tx } from '../../../db/db.ts'
+import { readCommitsWithin, titleOf } from '../../../git/commits.ts'
+import type { Oid } from '../../../git/oid.ts'
+import { branchRef } from '../../../git/ref-name.ts'
+import { type AttributeChanges, tellMergeRequest } from '../merge-requests/events.ts'
+import { isWorkInProgress } from '../merge-requests/title.ts'
+import type { Version } from '../merge-requests/version-queries.ts'
+import { recordVersion, versionBetween } from '../merge-requests/versions.ts'
+import { addSystemNote } from '../notes/service.ts'
+import { finishTodos } from '../todos/service.ts'
+import { tellEnd } from './events.ts'
+import { bringHead, type Heads, readHeads, targetRepository } from './heads.ts'
+import { lastMover } from './push-queries.ts'
+import {
+  closeForMissingSource,
+  commitsOfVersion,
+  findMerging,
+  forgetConsent,
+  lockMerging,
+  type MergingRow,
+  markMergedByHand,
+  saveMergeStatus,
+  withheldStatus,
+} from './queries.ts'
+import { settleMerge } from './settle.ts'
+import { mergeCommitOf, standingOf } from './standing.ts'
+
+/** Others may be faster as often before we leave it to them. */
+const attempts = 3
+
+/**
+ * Makes of a merge request what its branches say, whoever moved them: another version, closed when the source is gone, merged when
+ * the target has it; completes a merge that was cut off. Nothing when it says so already. Source: supplement to the API documents,
+ * "Effects of pushes on MRs".
+ */
+export async function catchUp(ctx: Ctx, id: number): Promise<void> {
+  for (let attempt = 1; attempt <= attempts; attempt++) {
+    const row = await findMerging(ctx.db, id)
+    if (row?.state === 'locked') return settleMerge(ctx, id, { release: false })
+    if (row?.state !== 'opened') return
+    const heads = await readHeads(ctx, row)
+    if (heads.source) await bringHead(ctx, row, heads.source)
+    const standing = await standingOf(ctx, row, heads)
+    if (standing.is === 'as it was') return
+    if (standing.is === 'withheld') return noteWithheld(ctx, row, heads)
+    const done =
+      standing.is === 'merged'
+        ? await becomeMerged(ctx, row, standing)
+        : standing.is === 'without source'
+          ? await becomeClosed(ctx, row, await pusherOf(ctx, row.source_project_id, row.source_branch))
+          : await takeVersion(ctx, row, heads)
+    if (done) return
+  }
+}
+
+/** Leaves it as it was, but not mergeable: each look at it finds that out again, since the author may get the right back. */
+async function noteWithheld(ctx: Ctx, row: MergingRow, heads: Heads): Promise<void> {
+  if (row.merge_status === withheldStatus) return
+  await unlessChanged(ctx, row, async (tx) => void (await saveMergeStatus(tx, row.id, withheldStatus, heads)))
+}
+
+/** `work` in a transaction, unless somebody else did something to it meanwhile. */
+const unlessChanged = (ctx: Ctx, row: MergingRow, work: (tx: Tx) => Promise<void>): Promise<boolean> =>
+  ctx.transaction(async (tx) => {
+    const now = await lockMerging(tx, row.id)
+    if (now?.state !== row.state || now.diff_id !== row.diff_id || now.title !== row.title) return false
+    await work(tx)
+    return true
+  })
+
+/** Who last moved a branch, as far as that is known. */
+async function pusherOf(ctx: Ctx, projectId: number | null, branch: string): Promise<number | null> {
+  const ref = branchRef(branch)
+  return (projectId !== null && ref && (await lastMover(ctx.db, projectId, ref))?.actor_id) || null
+}
+
+async function becomeMerged(
+  ctx: Ctx,
+  row: MergingRow,
+  { head, target }: { readonly head: Oid; readonly target: Oid },
+): Promise<boolean> {
+  const repo = targetRepository(ctx, row)
+  const last = head === row.head_oid ? undefined : await versionBetween(ctx, repo, head, row.start_oid)
+  const mergeCommit = await mergeCommitOf(repo, target, head)
+  const actorId = await pusherOf(ctx, row.project_id, row.target_branch)
+  return unlessChanged(ctx, row, async (tx) => {
+    if (last) await recordVersion(tx, repo, row, last)
+    await markMergedByHand(tx, row.id, { actorId, mergeCommit })
+    await tellEnd(tx, row, 'merge_request_merged', actorId)
+  })
+}
+
+/** What it is about is gone. False when somebody else did something to it meanwhile. */
+export const becomeClosed = (ctx: Ctx, row: MergingRow, actorId: number | null): Promise<boolean> =>
+  unlessChanged(ctx, row, async (tx) => {
+    await closeForMissingSource(tx, row.id, actorId)
+    await tellEnd(tx, row, 'merge_request_closed', actorId)
+  })
+
+async function takeVersion(ctx: Ctx, row: MergingRow, { source, target }: Heads): Promise<boolean> {
+  const repo = targetRepository(ctx, row)
+  const version = await versionBetween(ctx, repo, source ?? null, target ?? null)
+  if (source === row.head_oid)
+    return unlessChanged(ctx, row, async (tx) => void (await recordVersion(tx, repo, row, version)))
+  const actorId = await pusherOf(ctx, row.source_project_id, row.source_branch)
+  const added = await addedCommits(ctx, row, version)
+  return unlessChanged(ctx, row, async (tx) => {
+    await recordVersion(tx, repo, row, version)
+    await tellPushed(tx, row, actorId, added)
+  })
+}
+
+/** Of messages of commits that a push added. */
+const maxMessageCharacters = 32 * 1024 * 1024
+
+/** How many there are, and as many of them as fit. */
+type Added = { readonly count: number; readonly commits: readonly { readonly oid: Oid; readonly title: string }[] }
+
+/** The commits of a version that the one before did not have, oldest first. */
+async function addedCommits(ctx: Ctx, row: MergingRow, { commits }: Version): Promise<Added> {
+  const known = await commitsOfVersion(ctx.db, row.diff_id)
+  const added = commits.filter((oid) => !known.has(oid)).toReversed()
+  const { commits: found } = await readCommitsWithin(targetRepository(ctx, row), added, maxMessageCharacters)
+  return { count: added.length, commits: found.map(({ oid, message }) => ({ oid, title: titleOf(message) })) }
+}
+
+/** Commits that are named; of more, the number is told. */
+const named = 100
+
+const commitsNote = ({ count, commits }: Added): string =>
+  [
+    `added ${count} ${count === 1 ? 'commit' : 'commits'}`,
+    '',
+    ...commits.slice(0, named).map(({ oid, title }) => `* ${oid.slice(0, 8)} - ${title}`),
+  ].join('\n')
+
+/** What follows from a push to the source branch, besides another version. */
+async function tellPushed(tx: Tx, row: MergingRow, actorId: number | null, added: Added): Promise<void> {
+  const note = (text: string) => addSystemNote(tx, row, actorId ?? row.author_id, text)
+  const isUnfinished =
+    !isWorkInProgress(row.title) && added.commits.some(({ title }) => /^(fixup|squash)! /.test(title))
+  const title = isUnfinished ? `WIP: ${row.title}` : row.title
+  await forgetConsent(tx, row.id, title)
+  if (added.count > 0) await note(commitsNote(added))
+  if (isUnfinished) await note('marked as a **Work In Progress**')
+  if (row.auto_merge_oid) await note('aborted the automatic merge because source branch was updated')
+  if (actorId !== null) await finishTodos(tx, actorId, row.id)
+  const changes: AttributeChanges = {
+    ...(isUnfinished && { title: [row.title, title] }),
+    ...(row.auto_merge_oid && { merge_when_pipeline_succeeds: [true, false] }),
+  }
+  await tellMergeRequest(tx, row.id, {
+    kind: 'merge_request_updated',
+    actorId,
+    changes,
+    ...(row.head_oid && { oldHead: row.head_oid }),
+  })
+}

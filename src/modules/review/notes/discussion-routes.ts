@@ -1,0 +1,142 @@
+import { endpoint } from '../../../api/endpoint.ts'
+import { fetchPage } from '../../../api/page.ts'
+import { Flag, OneOf, Optional, Params, Text, Timestamp, Whole } from '../../../api/params/types.ts'
+import { noteBody as body, discussionId as discussion_id, lineParams } from '../../repository/index.ts'
+import { mergeRequest } from '../merge-requests/subject.ts'
+import { answer, beginDiscussion, changeNote, getDiscussion, settleDiscussion } from './discussion-service.ts'
+import { Discussion, Note } from './entity.ts'
+import { type DiscussionRow, discussionsOf, type NoteRow, notesOfDiscussion } from './record-queries.ts'
+import { removeNote } from './service.ts'
+import { noteOfDiscussion } from './subject.ts'
+
+const base = '/projects/:id/merge_requests/:merge_request_iid/discussions'
+
+const created_at = Optional(Timestamp({ description: 'When it was said; of owners only' }))
+const resolved = Flag({ description: 'Settles it; `false` opens it again' })
+const sizeOrPlace = (description: string) => Optional(Whole({ minimum: 0, description }))
+
+const position = Optional(
+  Params({
+    base_sha: Text({ description: 'The merge base, as a version tells it' }),
+    start_sha: Text({ description: 'The head of the target branch' }),
+    head_sha: Text({ description: 'The head of the source branch' }),
+    position_type: OneOf(['text', 'image'], { description: 'A line of text, or a point of a picture' }),
+    ...lineParams,
+    width: sizeOrPlace('Of the picture'),
+    height: sizeOrPlace('Of the picture'),
+    x: sizeOrPlace('From the left'),
+    y: sizeOrPlace('From above'),
+  }),
+)
+
+export const discussionRoutes = [
+  endpoint({
+    method: 'GET',
+    path: base,
+    summary: 'Discussions of a merge request, single notes among them, the oldest first',
+    subject: mergeRequest,
+    allow: 'read_merge_request',
+    paged: true,
+    returns: Discussion,
+    handle: ({ subject, page, ctx }) => fetchPage<DiscussionRow>(ctx.db, discussionsOf(subject.id), page),
+  }),
+
+  endpoint({
+    method: 'GET',
+    path: `${base}/:discussion_id`,
+    summary: 'One discussion of a merge request',
+    subject: mergeRequest,
+    allow: 'read_merge_request',
+    params: Params({ discussion_id }),
+    returns: Discussion,
+    handle: ({ subject, params, ctx }) => getDiscussion(ctx, subject, params.discussion_id),
+  }),
+
+  /** With a position: costs what the diff of that version costs. */
+  endpoint({
+    method: 'POST',
+    path: base,
+    summary: 'Begin a discussion of a merge request, or of a place in its diff',
+    subject: mergeRequest,
+    allow: 'comment',
+    params: Params({ body, position, created_at }),
+    returns: Discussion,
+    handle: ({ subject, params, ctx }) =>
+      beginDiscussion(ctx, subject, { body: params.body, createdAt: params.created_at, wanted: params.position }),
+  }),
+
+  endpoint({
+    method: 'PUT',
+    path: `${base}/:discussion_id`,
+    summary: 'Settle a discussion, or open it again',
+    subject: mergeRequest,
+    allow: 'resolve_discussion',
+    params: Params({ discussion_id, resolved }),
+    returns: Discussion,
+    handle: ({ subject, params, ctx }) => settleDiscussion(ctx, subject, params.discussion_id, params.resolved),
+  }),
+
+  endpoint({
+    method: 'GET',
+    path: `${base}/:discussion_id/notes`,
+    summary: 'Notes of a discussion, the oldest first',
+    subject: mergeRequest,
+    allow: 'read_merge_request',
+    params: Params({ discussion_id }),
+    paged: true,
+    returns: Note,
+    async handle({ subject, params, page, ctx }) {
+      const { discussion_id: id } = await getDiscussion(ctx, subject, params.discussion_id)
+      return fetchPage<NoteRow>(ctx.db, notesOfDiscussion(subject.id, id), page)
+    },
+  }),
+
+  endpoint({
+    method: 'POST',
+    path: `${base}/:discussion_id/notes`,
+    summary: 'Answer in a discussion',
+    subject: mergeRequest,
+    allow: 'comment',
+    params: Params({ discussion_id, body, created_at }),
+    returns: Note,
+    handle: ({ subject, params, ctx }) =>
+      answer(ctx, subject, {
+        discussionId: params.discussion_id,
+        body: params.body,
+        createdAt: params.created_at,
+      }),
+  }),
+
+  endpoint({
+    method: 'GET',
+    path: `${base}/:discussion_id/notes/:note_id`,
+    summary: 'One note of a discussion',
+    subject: noteOfDiscussion,
+    allow: 'read_merge_request',
+    returns: Note,
+    handle: async ({ subject }) => subject.note,
+  }),
+
+  /** What is asked for decides who may: see `changeNote`. */
+  endpoint({
+    method: 'PUT',
+    path: `${base}/:discussion_id/notes/:note_id`,
+    summary: 'Change what one said, or settle it',
+    subject: noteOfDiscussion,
+    allow: 'read_merge_request',
+    params: Params({ body: Optional(body), resolved: Optional(resolved) }, { exactlyOneOf: ['body', 'resolved'] }),
+    returns: Note,
+    handle: ({ subject, params, ctx }) => changeNote(ctx, subject, params),
+  }),
+
+  endpoint({
+    method: 'DELETE',
+    path: `${base}/:discussion_id/notes/:note_id`,
+    summary: 'Take back what one said; maintainers, what others did, too',
+    subject: noteOfDiscussion,
+    allow: 'admin_note',
+    changedAt: (subject) => subject.note.updated_at,
+    returns: null,
+    handle: ({ subject, ctx }) => removeNote(ctx, subject),
+  }),
+]

@@ -1,0 +1,71 @@
+import { endpoint } from '../../../api/endpoint.ts'
+import { fetchPage } from '../../../api/page.ts'
+import { OneOf, Optional, Params, Timestamp } from '../../../api/params/types.ts'
+import { noteBody as body } from '../../repository/index.ts'
+import { mergeRequest } from '../merge-requests/subject.ts'
+import { Note } from './entity.ts'
+import { type NoteRow, notesOf } from './record-queries.ts'
+import { createNote, editNote, removeNote } from './service.ts'
+import { note } from './subject.ts'
+
+const base = '/projects/:id/merge_requests/:merge_request_iid/notes'
+
+export const noteRoutes = [
+  endpoint({
+    method: 'GET',
+    path: base,
+    summary: 'What was said about a merge request, and what was done with it',
+    subject: mergeRequest,
+    allow: 'read_merge_request',
+    params: Params({
+      order_by: OneOf(['created_at', 'updated_at'], { default: 'created_at', description: 'By which time' }),
+      sort: OneOf(['asc', 'desc'], { default: 'desc', description: 'The newest first without' }),
+    }),
+    paged: true,
+    returns: Note,
+    handle: ({ subject, params, page, ctx }) => fetchPage<NoteRow>(ctx.db, notesOf(subject.id, params), page),
+  }),
+
+  endpoint({
+    method: 'GET',
+    path: `${base}/:note_id`,
+    summary: 'One note of a merge request',
+    subject: note,
+    allow: 'read_merge_request',
+    returns: Note,
+    handle: async ({ subject }) => subject.note,
+  }),
+
+  endpoint({
+    method: 'POST',
+    path: base,
+    summary: 'Say something about a merge request',
+    subject: mergeRequest,
+    allow: 'comment',
+    params: Params({ body, created_at: Optional(Timestamp({ description: 'When it was said; of owners only' })) }),
+    returns: Note,
+    handle: ({ subject, params, ctx }) => createNote(ctx, subject, { body: params.body, createdAt: params.created_at }),
+  }),
+
+  endpoint({
+    method: 'PUT',
+    path: `${base}/:note_id`,
+    summary: 'Change what one said; maintainers, what others did, too',
+    subject: note,
+    allow: 'admin_note',
+    params: Params({ body }),
+    returns: Note,
+    handle: ({ subject, params, ctx }) => editNote(ctx, subject, params.body),
+  }),
+
+  endpoint({
+    method: 'DELETE',
+    path: `${base}/:note_id`,
+    summary: 'Take back what one said; maintainers, what others did, too',
+    subject: note,
+    allow: 'admin_note',
+    changedAt: (subject) => subject.note.updated_at,
+    returns: null,
+    handle: ({ subject, ctx }) => removeNote(ctx, subject),
+  }),
+]

@@ -1,0 +1,28 @@
+import { endpoint, unchanged } from '../../../api/endpoint.ts'
+import { Params } from '../../../api/params/types.ts'
+import { getDetail } from '../merge-requests/detail.ts'
+import { MergeRequestDetail } from '../merge-requests/detail-entity.ts'
+import { mergeRequest } from '../merge-requests/subject.ts'
+import { findSubscribed, saveSubscription } from './queries.ts'
+
+const subscribing = (verb: 'subscribe' | 'unsubscribe', summary: string, already: string, subscribed: boolean) =>
+  endpoint({
+    method: 'POST',
+    path: `/projects/:id/merge_requests/:merge_request_iid/${verb}`,
+    summary,
+    subject: mergeRequest,
+    allow: 'update_merge_request',
+    params: Params({}),
+    unchanged: already,
+    returns: MergeRequestDetail,
+    async handle({ subject, ctx }) {
+      if ((await findSubscribed(ctx.db, ctx.actor, subject.id)) === subscribed) return unchanged
+      await ctx.transaction((tx) => saveSubscription(tx, subject.id, ctx.actor!.id, subscribed))
+      return getDetail(ctx, subject.project, subject.id)
+    },
+  })
+
+export const subscriptionRoutes = [
+  subscribing('subscribe', 'Be told of what happens to a merge request', 'The caller is told already', true),
+  subscribing('unsubscribe', 'Be told no longer of a merge request', 'The caller is not told', false),
+]

@@ -1,0 +1,23 @@
+import { Type } from 'typebox'
+import type { Ctx } from '../../../api/ctx.ts'
+import { entity } from '../../../api/entity.ts'
+import { nullable } from '../../../api/schema.ts'
+import { formatDuration } from './duration.ts'
+import type { TimeRow } from './queries.ts'
+
+export const TimeStatsSchema = Type.Object({
+  time_estimate: Type.Integer({ description: 'Seconds' }),
+  total_time_spent: Type.Integer({ description: 'Seconds' }),
+  human_time_estimate: nullable(Type.String({ description: 'Like `1w 2d`; null without an estimate' })),
+  human_total_time_spent: nullable(Type.String()),
+})
+
+/** Estimated and spent time, as other records carry it. */
+export const timeStats = ({ time_estimate, total_time_spent }: TimeRow, { settings }: Pick<Ctx, 'settings'>) => ({
+  time_estimate,
+  total_time_spent,
+  human_time_estimate: formatDuration(time_estimate, settings.time_tracking_limit_to_hours),
+  human_total_time_spent: formatDuration(total_time_spent, settings.time_tracking_limit_to_hours),
+})
+
+export const TimeStats = entity({ name: 'TimeStats', schema: TimeStatsSchema, present: timeStats })

@@ -1,0 +1,71 @@
+import { endpoint, unchanged } from '../../../api/endpoint.ts'
+import { Id, OneOf, Optional, Params } from '../../../api/params/types.ts'
+import { instance } from '../../instance/index.ts'
+import { mergeRequest } from '../merge-requests/subject.ts'
+import { Todo } from './entity.ts'
+import { finishEverything, finishOne, markTodo, todosPage } from './list-service.ts'
+import { todoActions } from './queries.ts'
+
+/** What can be on a list, as clients name it; only merge requests are, here. */
+const targetTypes = [
+  'Issue',
+  'MergeRequest',
+  'Commit',
+  'Epic',
+  'DesignManagement::Design',
+  'AlertManagement::Alert',
+] as const
+
+export const todoRoutes = [
+  endpoint({
+    method: 'GET',
+    path: '/todos',
+    summary: 'What the caller is to do, the newest first',
+    subject: instance,
+    allow: 'use',
+    params: Params({
+      action: Optional(OneOf(todoActions, { description: 'Why it is on the list' })),
+      author_id: Optional(Id({ description: 'Who put it there' })),
+      project_id: Optional(Id()),
+      group_id: Optional(Id({ description: 'Of projects in this group or below it' })),
+      state: OneOf(['pending', 'done'], { default: 'pending' }),
+      type: Optional(OneOf(targetTypes, { description: 'What it is about' })),
+    }),
+    paged: true,
+    returns: Todo,
+    handle: ({ params, page, ctx }) => todosPage(ctx, params, page),
+  }),
+
+  endpoint({
+    method: 'POST',
+    path: '/todos/:id/mark_as_done',
+    summary: 'Say that something is done',
+    subject: instance,
+    allow: 'use',
+    params: Params({ id: Id({ description: 'Number of the todo' }) }),
+    returns: Todo,
+    handle: ({ params, ctx }) => finishOne(ctx, params.id),
+  }),
+
+  endpoint({
+    method: 'POST',
+    path: '/todos/mark_as_done',
+    summary: 'Say that all is done',
+    subject: instance,
+    allow: 'use',
+    returns: null,
+    handle: ({ ctx }) => finishEverything(ctx),
+  }),
+
+  endpoint({
+    method: 'POST',
+    path: '/projects/:id/merge_requests/:merge_request_iid/todo',
+    summary: "Put a merge request on the caller's list",
+    subject: mergeRequest,
+    allow: 'read_merge_request',
+    params: Params({}),
+    unchanged: 'It is there already',
+    returns: Todo,
+    handle: async ({ subject, ctx }) => (await markTodo(ctx, subject)) ?? unchanged,
+  }),
+]

@@ -1,0 +1,76 @@
+import type { Actor } from '../../../access/actor.ts'
+import { levels } from '../../../access/levels.ts'
+import { allows } from '../../../access/policy.ts'
+import { projectPolicy } from '../../../access/project-policy.ts'
+import { pullScopes, pushScopes, reaches } from '../../../access/scopes.ts'
+import type { Ctx } from '../../../api/ctx.ts'
+import { httpUrlToRepo, type Site, sshUrlToRepo } from '../../../api/site.ts'
+import { termsComplaint } from '../../instance/index.ts'
+import { type Plan, planFromPush } from '../../lifecycle/index.ts'
+import { loadProject, type ProjectSubject } from '../../projects/index.ts'
+import { collaborationBranches, refusedPush } from '../../pushes/index.ts'
+import type { Service } from './address.ts'
+
+export type GitDoorName = 'http' | 'ssh'
+
+export type Access =
+  | { project: ProjectSubject }
+  /** Nothing is there yet, and the push may make it. */
+  | { plan: Plan }
+  /** Credentials may help; says nothing of whether the project is there. */
+  | { challenge: true }
+  /** `missing` is also what one gets who may not see it. */
+  | { refused: 'forbidden' | 'missing'; message: string }
+
+const refuse = (message: string): Access => ({ refused: 'forbidden', message })
+
+/** The address of a repository as one comes to it through this door. */
+export const urlToRepo = (site: Site, door: GitDoorName, fullPath: string): string =>
+  door === 'ssh' ? sshUrlToRepo(site, fullPath) : httpUrlToRepo(site, fullPath)
+
+/** Why git does not come through this door at all, if the installation wants the other one alone. */
+export function protocolRefusal({ settings }: Pick<Ctx, 'settings'>, door: GitDoorName): string | undefined {
+  const only = settings.enabled_git_access_protocol
+  return only === null || only === door ? undefined : `Git access over ${door.toUpperCase()} is not allowed`
+}
+
+/** May the caller fetch from or push to the project at this path? The same policy whatever the door. */
+export async function gitAccess(ctx: Ctx, path: string, service: Service, door: GitDoorName): Promise<Access> {
+  const { actor } = ctx
+  const closed = protocolRefusal(ctx, door)
+  if (closed !== undefined) return refuse(closed)
+  const terms = await termsComplaint(ctx)
+  if (terms !== undefined) return refuse(terms)
+  const pushes = service === 'git-receive-pack'
+  const project = await loadProject(path, ctx)
+  const visible = project && allows(projectPolicy.read_project, actor, project.facts)
+  if (!actor) {
+    const open = visible && !pushes && allows(projectPolicy.read_code, null, project.facts)
+    return open ? { project } : { challenge: true }
+  }
+  const mayCreate = pushes && !project && !actor.deployKey && reaches(actor.scopes, pushScopes)
+  const plan = mayCreate ? await planFromPush(ctx, path) : undefined
+  if (plan) return { plan }
+  if (!visible) return { refused: 'missing', message: 'The project you were looking for could not be found.' }
+  if (!reaches(actor.scopes, pushes ? pushScopes : pullScopes))
+    return refuse(pushes ? 'You are not allowed to upload code.' : 'You are not allowed to download code.')
+  if (pushes) {
+    const isLetIn =
+      allows(projectPolicy.push_code, actor, project.facts) || (await collaborationBranches(ctx, project)).size > 0
+    if (!isLetIn) return refuse(refusedPushBy(actor, project))
+    // Fetches follow a rename; a push would make the old address look alive.
+    if (project.full_path.toLowerCase() !== path.toLowerCase())
+      return refuse(
+        `Project '${path}' was moved to '${project.full_path}'.\n\nPlease update your Git remote:\n\n  git remote set-url origin ${urlToRepo(ctx.site, door, project.full_path)}\n`,
+      )
+    return { project }
+  }
+  if (!allows(projectPolicy.read_code, actor, project.facts))
+    return refuse('You are not allowed to download code from this project.')
+  return { project }
+}
+
+const refusedPushBy = (actor: Actor, { facts }: ProjectSubject): string =>
+  actor.deployKey && facts.level < levels.developer
+    ? 'This deploy key does not have write access to this project.'
+    : refusedPush

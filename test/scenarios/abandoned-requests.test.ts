@@ -1,0 +1,86 @@
+import { execFileSync } from 'node:child_process'
+import { once } from 'node:events'
+import { connect } from 'node:net'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { describe, expect } from 'vitest'
+import { type StoredProject, storedProject } from '../../src/modules/repository/commits/testing.ts'
+import { git, temporaryFolder, test, type World } from '../world.ts'
+
+/** Processes of git that work on this repository. Long-lived readers of objects, which all requests share, do not count. */
+const processesOn = ({ repository }: StoredProject): string[] =>
+  execFileSync('ps', ['-eo', 'stat=,args='], { encoding: 'utf8', maxBuffer: 64 * 1024 * 1024 })
+    .split('\n')
+    .filter((line) => line.includes(repository.gitDir) && !/^Z/.test(line))
+    .filter((line) => !/cat-file --batch|cat-file.*-z/.test(line))
+
+/** More than a connection holds, and nothing that compresses: who does not read it keeps git waiting. */
+function addLargeFile({ repository }: StoredProject): void {
+  const make = `oid=$(head -c ${8 * 1024 * 1024} /dev/urandom | git -c core.compression=0 hash-object -w --stdin)
+    printf '100644 blob %s\\tlarge\\n' $oid | git mktree`
+  const tree = execFileSync('sh', ['-c', make], { cwd: repository.gitDir }).toString().trim()
+  repository.git('update-ref', 'refs/heads/main', repository.git('commit-tree', '-m', 'Large', tree))
+}
+
+/** Sends these bytes on a connection of their own, and closes it after so many milliseconds. */
+async function abandon(world: World, bytes: string, afterMs: number): Promise<void> {
+  const socket = connect(Number(new URL(world.origin).port), '127.0.0.1')
+  socket.on('error', () => {})
+  await Promise.race([once(socket, 'connect'), once(socket, 'close')])
+  socket.write(bytes)
+  await sleep(afterMs)
+  socket.destroy()
+}
+
+/** Makes `count` abandoned requests, 64 at a time, closed at moments between 0 and 19 ms. */
+async function abandonMany(world: World, bytes: string, count: number): Promise<void> {
+  let sent = 0
+  const client = async () => {
+    while (sent < count) await abandon(world, bytes, sent++ % 20)
+  }
+  await Promise.all(Array.from({ length: 64 }, client))
+}
+
+const request = (path: string, headers = '') => `GET ${path} HTTP/1.1\r\nhost: x\r\n${headers}\r\n`
+
+describe('clients that close the connection', () => {
+  const paths: Record<string, (project: StoredProject) => string> = {
+    'an archive': ({ id }) => request(`/api/v4/projects/${id}/repository/archive.tar?sha=main`),
+    'a raw file': ({ id }) => request(`/api/v4/projects/${id}/repository/files/large/raw?ref=main`),
+    'the refs for a clone': ({ full_path }) => request(`/${full_path}.git/info/refs?service=git-upload-pack`),
+    'many archives on one connection': ({ id }) =>
+      request(`/api/v4/projects/${id}/repository/archive.tar?sha=main`).repeat(5),
+    'a clone': ({ full_path, repository }) => {
+      const line = (text: string) => `${(text.length + 4).toString(16).padStart(4, '0')}${text}`
+      const body = `${line(`want ${repository.git('rev-parse', 'main')} side-band-64k\n`)}0000${line('done\n')}`
+      return `POST /${full_path}.git/git-upload-pack HTTP/1.1\r\nhost: x\r\ncontent-type: application/x-git-upload-pack-request\r\ncontent-length: ${body.length}\r\n\r\n${body}`
+    },
+  }
+
+  for (const [what, bytesOf] of Object.entries(paths))
+    test(`no git process lives on after 300 requests for ${what} were abandoned`, async ({ world }) => {
+      const project = await storedProject(world)
+      addLargeFile(project)
+      await abandonMany(world, bytesOf(project), 300)
+      await expect.poll(() => processesOn(project), { timeout: 20_000, interval: 100 }).toEqual([])
+    }, 120_000)
+
+  test('a clone of another project completes while 2,000 archives are asked for and abandoned', async ({ world }) => {
+    const [flooded, other, user] = await Promise.all([storedProject(world), storedProject(world), world.user()])
+    addLargeFile(flooded)
+    other.repository.commit({ a: 'a\n' })
+    await using folder = await temporaryFolder()
+    let over = false
+    const archive = request(`/api/v4/projects/${flooded.id}/repository/archive.tar?sha=main`)
+    const flood = abandonMany(world, archive, 2_000).finally(() => {
+      over = true
+    })
+    let clones = 0
+    const remote = world.remote({ ...other, url: `${world.origin}/${other.full_path}.git` } as never, user)
+    do await git(folder.path, 'clone', '--quiet', remote, join(folder.path, `clone-${clones++}`))
+    while (!over)
+    await flood
+    expect(clones).toBeGreaterThan(0)
+    await expect.poll(() => processesOn(flooded), { timeout: 20_000, interval: 100 }).toEqual([])
+  }, 180_000)
+})

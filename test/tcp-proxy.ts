@@ -1,0 +1,78 @@
+import { once } from 'node:events'
+import { connect, createServer, type Socket } from 'node:net'
+
+/** A TCP proxy on this machine that may hold connections: they are accepted, and no byte passes. */
+export class TcpProxy implements AsyncDisposable {
+  readonly port: number
+  readonly #server: ReturnType<typeof createServer>
+  readonly #sockets = new Set<Socket>()
+  readonly #held = new Set<() => void>()
+  #accepted = 0
+  #holds: (ordinal: number) => boolean = () => false
+
+  private constructor(server: ReturnType<typeof createServer>, port: number) {
+    this.#server = server
+    this.port = port
+  }
+
+  /** `to` is a socket path or a port of this machine. */
+  static async start(to: string | number): Promise<TcpProxy> {
+    const server = createServer()
+    server.listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    const proxy = new TcpProxy(server, (server.address() as { port: number }).port)
+    server.on('connection', (client) => proxy.#take(client, to))
+    return proxy
+  }
+
+  /** How many connections came so far. */
+  get accepted(): number {
+    return this.#accepted
+  }
+
+  /** From now on, holds the connections of which this says so; the first is 1. */
+  hold(which: (ordinal: number) => boolean): void {
+    this.#holds = which
+  }
+
+  /** Lets everything pass, what is held or frozen, too. */
+  release(): void {
+    this.#holds = () => false
+    for (const socket of this.#sockets) socket.resume()
+    for (const pass of this.#held) pass()
+    this.#held.clear()
+  }
+
+  /** Stops all traffic, of new connections, too, and ends none: as a network that loses every packet. */
+  freeze(): void {
+    this.hold(() => true)
+    for (const socket of this.#sockets) socket.pause()
+  }
+
+  #take(client: Socket, to: string | number): void {
+    this.#accepted++
+    this.#track(client)
+    const pass = () => {
+      if (client.destroyed) return
+      const server = typeof to === 'number' ? connect(to, '127.0.0.1') : connect(to)
+      this.#track(server)
+      client.pipe(server).pipe(client)
+      client.once('close', () => server.destroy())
+      server.once('close', () => client.destroy())
+    }
+    if (this.#holds(this.#accepted)) this.#held.add(pass)
+    else pass()
+  }
+
+  #track(socket: Socket): void {
+    this.#sockets.add(socket)
+    socket.on('error', () => {})
+    socket.once('close', () => this.#sockets.delete(socket))
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    for (const socket of this.#sockets) socket.destroy()
+    this.#server.close()
+    await once(this.#server, 'close')
+  }
+}

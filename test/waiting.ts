@@ -1,0 +1,28 @@
+import { vi } from 'vitest'
+
+/**
+ * How long a test waits for an event, in milliseconds. No test asserts it: it is generous, so that a busy machine does not fail
+ * a test, and shorter than the timeout of a test, so that the failure names the event that did not come.
+ */
+export const waitMs = 100_000
+
+/**
+ * Runs `attempt` with a short limit, then with longer ones until it passes, and fails with its last error. For tests whose own
+ * part must be quicker than the limit: a busy machine needs a longer one, and a fault of the service fails with each of them.
+ */
+export async function withEnoughTime<T>(
+  limitsMs: readonly number[],
+  attempt: (limitMs: number) => Promise<T>,
+): Promise<T> {
+  const [limitMs, ...longer] = limitsMs
+  try {
+    return await attempt(limitMs!)
+  } catch (error) {
+    if (longer.length === 0) throw error
+    return withEnoughTime(longer, attempt)
+  }
+}
+
+/** Waits until `check` no longer throws, and returns its result. */
+export const eventually = <T>(check: () => T | Promise<T>, interval = 20): Promise<T> =>
+  vi.waitFor(check, { timeout: waitMs, interval })
