@@ -54,6 +54,9 @@ function reach({ url, credentials, pinned }: Remote): { url: string; env: Record
   const isGit = url.startsWith('git:')
   const settings: (readonly [string, string])[] = [
     ['http.followRedirects', 'false'],
+    // The other side may name no further hosts.
+    ['transfer.bundleURI', 'false'],
+    ['promisor.acceptFromServer', 'none'],
     // Objects only: refs are packed, and flushed, at the end.
     ['core.fsync', 'committed'],
     // Flaws of old tools that harm nobody and are in the history of many.
