@@ -111,8 +111,8 @@ async function runToEnd(
     const { code, signal, stderr, timedOut } = await child.done
     if (tooLarge || (await repositorySize(repo.gitDir)) > maxBytes) return { failed: 'too_large', told: stderr }
     if (timedOut) return { failed: 'too_slow', told: stderr }
-    // Somebody ended it, and us perhaps: that tells nothing of the other side.
-    if (signal !== null) throw new Error(`git ${subcommand} was ended by ${signal}`)
+    // A signal tells nothing of the other side, which may only have closed the connection.
+    if (signal !== null && signal !== 'SIGPIPE') throw new Error(`git ${subcommand} was ended by ${signal}`)
     if (code !== 0 && isDiskFull(stderr)) throw gitFailure(subcommand, { code, signal, stderr })
     return code === 0 ? { stdout } : { failed: 'refused', told: stderr }
   } finally {
