@@ -33,6 +33,13 @@ describe('after the clock is set back by hours', () => {
     await world.rows('delete from sign_in_failures')
   })
 
+  test('many failures at once are all counted', async ({ world }) => {
+    const ann = await world.user({ password, skip_confirmation: true })
+    await Promise.all(Array.from({ length: 10 }, () => signIn(world, ann.username, 'wrong')))
+    expect((await signIn(world, ann.username, password)).status).toBe(429)
+    await world.rows('delete from sign_in_failures')
+  })
+
   test('a second factor that was used before is accepted, each code once', async ({ world }) => {
     const ann = await world.user({ password, skip_confirmation: true })
     const device = await withTwoFactor(world, ann)
