@@ -1,7 +1,8 @@
 import { createHash, randomUUID } from 'node:crypto'
 import { type FileHandle, link, mkdir, open, opendir, readdir, rename, rm, stat } from 'node:fs/promises'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import type { Readable } from 'node:stream'
+import { makeFolder, syncFolder } from '../kernel/durable.ts'
 import { Failure } from '../kernel/failure.ts'
 import { type BlobStore, type Digest, parseDigest, type StoredBlob } from './blob-store.ts'
 
@@ -31,7 +32,7 @@ export class DiskBlobs implements BlobStore {
     // Its reader gets the error; before there is one, an error that is not listened for ends the process.
     source.on('error', () => {})
     try {
-      await mkdir(unfinished, { recursive: true, mode: 0o700 })
+      await makeFolder(unfinished, 0o700)
       const file = await open(temporary, 'wx', 0o600)
       try {
         for await (const chunk of source as AsyncIterable<Buffer>) {
@@ -59,11 +60,10 @@ export class DiskBlobs implements BlobStore {
   /** Over the same bytes, if they are there: a deletion under way has taken either the old file or sees the new one's age. */
   async #place(temporary: string, digest: Digest): Promise<void> {
     const path = this.#path(digest)
-    const folder = join(path, '..')
-    await mkdir(folder, { recursive: true })
+    const folder = dirname(path)
+    await makeFolder(folder, 0o700)
     await rename(temporary, path)
-    const directory = await open(folder, 'r')
-    await directory.sync().finally(() => directory.close())
+    await syncFolder(folder)
   }
 
   async get(

@@ -1,7 +1,7 @@
 import { mkdir, open, rename, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
+import { syncFolder, syncTree } from '../kernel/durable.ts'
 import { temporaryName } from './leftovers.ts'
-import { syncFolder } from './objects.ts'
 import { writeKey } from './project-key.ts'
 
 const config = `[core]
@@ -30,8 +30,8 @@ export async function createBareRepository(gitDir: string, { defaultBranch, key 
     await writeDurably(join(temporary, 'HEAD'), `ref: refs/heads/${defaultBranch}\n`)
     await writeDurably(join(temporary, 'config'), config)
     await writeDurably(join(temporary, 'info/attributes'), '')
-    if (key === undefined) await syncFolder(temporary)
-    else await writeKey(temporary, key)
+    if (key !== undefined) await writeKey(temporary, key)
+    await syncTree(temporary)
     // A rename onto a folder that holds something fails: of two racing makers, one wins and the other sees its work.
     await rename(temporary, gitDir)
     await syncFolder(dirname(gitDir))

@@ -1,8 +1,8 @@
 import { open } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
-import { GitError } from './git-error.ts'
-import { syncFolder } from './objects.ts'
+import { syncFolder } from '../kernel/durable.ts'
+import { gitFailure } from './git-error.ts'
 import { listRefs, type Ref } from './refs.ts'
 import type { Repository } from './repository.ts'
 
@@ -31,12 +31,12 @@ export async function copyRefs(target: Repository, source: Repository): Promise<
   index.resume()
   await pipeline(
     pack.failing(({ code, signal, stderr }) =>
-      code === 0 ? undefined : new GitError('pack-objects', code, signal, stderr),
+      code === 0 ? undefined : gitFailure('pack-objects', { code, signal, stderr }),
     ),
     index,
   )
   const { code, signal, stderr } = await index.done
-  if (code !== 0) throw new GitError('index-pack', code, signal, stderr)
+  if (code !== 0) throw gitFailure('index-pack', { code, signal, stderr })
   await writePackedRefs(target, refs)
   return refs
 }

@@ -1,6 +1,8 @@
+import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
+import { syncFolder } from '../kernel/durable.ts'
 import { readCommit } from './commits.ts'
-import { GitError } from './git-error.ts'
+import { gitFailure } from './git-error.ts'
 import type { Oid } from './oid.ts'
 import { listRefs } from './refs.ts'
 import type { Repository } from './repository.ts'
@@ -34,10 +36,11 @@ export async function fetchCommit(target: Repository, source: Repository, oid: O
   index.resume()
   await pipeline(
     pack.failing(({ code, signal, stderr }) =>
-      code === 0 ? undefined : new GitError('pack-objects', code, signal, stderr),
+      code === 0 ? undefined : gitFailure('pack-objects', { code, signal, stderr }),
     ),
     index,
   )
   const { code, signal, stderr } = await index.done
-  if (code !== 0) throw new GitError('index-pack', code, signal, stderr)
+  if (code !== 0) throw gitFailure('index-pack', { code, signal, stderr })
+  await syncFolder(join(target.objectDir, 'pack'))
 }

@@ -1,14 +1,14 @@
-import { mkdir, mkdtemp, rename, rm } from 'node:fs/promises'
+import { mkdtemp, rename, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { LRUCache } from 'lru-cache'
+import { makeFolder, syncFolder, syncTree } from '../kernel/durable.ts'
 import { Failure } from '../kernel/failure.ts'
 import { createBareRepository, type NewRepository } from './bare-repository.ts'
 import type { Cache, GitContext } from './context.ts'
 import type { KeptGraph } from './dag/commit-graph.ts'
 import { HelperPool } from './helper-pool.ts'
 import { removeLeftoversOf, temporaryName } from './leftovers.ts'
-import { syncFolder } from './objects.ts'
 import { type Patience, usualPatience } from './patience.ts'
 import { branchRef } from './ref-name.ts'
 import { Repository } from './repository.ts'
@@ -79,7 +79,7 @@ export class Git implements GitContext {
     if (branchRef(made.defaultBranch) === undefined)
       throw new Failure('invalid', 'The default branch is not a valid branch name')
     if (await this.open(path, made.key).exists()) return false
-    await mkdir(dirname(path), { recursive: true })
+    await makeFolder(dirname(path))
     return createBareRepository(path, made)
   }
 
@@ -106,8 +106,8 @@ export class Git implements GitContext {
   async placeRepository(from: string, to: string): Promise<void> {
     const [source, target] = [resolve(from), resolve(to)]
     await this.helpers.close(`${source}\0`)
-    await mkdir(dirname(target), { recursive: true })
-    for (const folder of ['objects/pack', '.']) await syncFolder(join(source, folder))
+    await makeFolder(dirname(target))
+    await syncTree(source)
     await rename(source, target)
     await syncFolder(dirname(target))
     this.#forget(source)
@@ -120,7 +120,7 @@ export class Git implements GitContext {
    */
   async moveAway(from: string, to: string): Promise<boolean> {
     const [source, target] = [resolve(from), resolve(to)]
-    await mkdir(dirname(target), { recursive: true, mode: 0o700 })
+    await makeFolder(dirname(target), 0o700)
     try {
       await rename(source, target)
     } catch (error) {

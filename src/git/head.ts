@@ -1,5 +1,7 @@
-import { readFile } from 'node:fs/promises'
+import { open, readFile, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { syncFolder } from '../kernel/durable.ts'
 import { Failure } from '../kernel/failure.ts'
 import { branchName, branchRef, parseRefName } from './ref-name.ts'
 import type { Repository } from './repository.ts'
@@ -17,9 +19,42 @@ export async function defaultBranch(repo: Repository): Promise<string | undefine
   return ref && branchName(ref)
 }
 
-/** Points `HEAD` at a branch, which need not exist. One process. Throws `Failure('invalid')` for what is no branch name. */
+const attempts = 50
+
+/**
+ * Points `HEAD` at a branch, which need not exist. Written here, because git syncs neither the file nor its name, and a repository
+ * with an empty `HEAD` is none. Throws `Failure('invalid')` for what is no branch name, `Failure('unprocessable')` without a
+ * repository, and `Failure('unavailable')` when another process holds the lock for a second.
+ */
 export async function setDefaultBranch(repo: Repository, name: string): Promise<void> {
   const ref = branchRef(name)
   if (!ref) throw new Failure('invalid', 'The default branch is not a valid branch name')
-  await repo.run('symbolic-ref', { args: ['HEAD', ref] })
+  if (!(await repo.exists())) throw new Failure('unprocessable', 'The repository does not exist')
+  const path = join(repo.gitDir, 'HEAD')
+  const lock = `${path}.lock`
+  const file = await openLock(lock)
+  try {
+    await file.writeFile(`ref: ${ref}\n`)
+    await file.sync()
+    await file.close()
+    await rename(lock, path)
+  } catch (error) {
+    await file.close().catch(() => {})
+    await rm(lock, { force: true })
+    throw error
+  }
+  await syncFolder(repo.gitDir)
+}
+
+/** The lock that git uses as well. */
+async function openLock(path: string) {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await open(path, 'wx')
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+      if (attempt === attempts) throw new Failure('unavailable', 'Another process is changing HEAD', { cause: error })
+      await sleep(20)
+    }
+  }
 }

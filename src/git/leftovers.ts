@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { readdir, rm, stat } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
+import { ageOf } from '../kernel/clock.ts'
 
 const temporary = /\.[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\.(?:new|removed)$/
 
@@ -24,7 +25,7 @@ export async function removeOldLeftovers(folder: string, olderThanMs: number): P
   for (const name of (await namesIn(folder)).filter(isTemporaryName)) {
     const path = join(folder, name)
     const facts = await stat(path).catch(() => undefined)
-    if (!facts || Date.now() - facts.mtimeMs < olderThanMs) continue
+    if (!facts || ageOf(facts.mtimeMs) < olderThanMs) continue
     await rm(path, { recursive: true, force: true })
     removed++
   }

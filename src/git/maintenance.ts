@@ -1,5 +1,7 @@
-import { lstat, readdir } from 'node:fs/promises'
+import { lstat, readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import { syncFolder, syncTree } from '../kernel/durable.ts'
+import { Failure } from '../kernel/failure.ts'
 import { settingsEnv } from './environment.ts'
 import type { Repository } from './repository.ts'
 
@@ -23,9 +25,12 @@ export async function writeCommitGraph(repo: Repository, { anew = false } = {}):
   })
 }
 
-/** Moves loose refs into one file, which is faster to list. One process; readers and writers go on. */
+/** Moves loose refs into one file, which is faster to list. Durable. One process; readers and writers go on. */
 export async function packRefs(repo: Repository): Promise<void> {
-  if (await repo.exists()) await repo.run('pack-refs', { flags: ['--all', '--prune'], ...long })
+  if (!(await repo.exists())) return
+  await repo.run('pack-refs', { flags: ['--all', '--prune'], ...long })
+  await syncFolder(repo.gitDir)
+  await syncTree(join(repo.gitDir, 'refs'))
 }
 
 /**
@@ -38,8 +43,22 @@ export async function repack(repo: Repository, kind: 'incremental' | 'full', { b
     kind === 'full'
       ? (['-A', '-d', '-q', '-l', bitmap ? '--write-bitmap-index' : '--no-write-bitmap-index'] as const)
       : (['-d', '-q', '-l', '--geometric=2', '--no-write-bitmap-index'] as const)
-  await repo.run('repack', { flags, ...long })
+  const packs = join(repo.objectDir, 'pack')
+  const unfinishedBefore = await unfinishedPacks(packs)
+  try {
+    await repo.run('repack', { flags, ...long })
+  } catch (error) {
+    // Git leaves what it has of the pack, which may be all the room that there was.
+    if (error instanceof Failure && error.kind === 'storage_full')
+      for (const name of await unfinishedPacks(packs))
+        if (!unfinishedBefore.includes(name)) await rm(join(packs, name), { force: true })
+    throw error
+  }
+  await syncFolder(packs)
 }
+
+const unfinishedPacks = async (folder: string): Promise<string[]> =>
+  (await readdir(folder)).filter((name) => name.startsWith('tmp_pack_'))
 
 /** Deletes unreachable loose objects older than `before`. Leave days: a push in progress is not reachable either. */
 export async function prune(repo: Repository, { before }: { before: Date }): Promise<void> {

@@ -1,4 +1,5 @@
 import { settingsEnv } from './environment.ts'
+import { gitFailure, isDiskFull } from './git-error.ts'
 import { packRefs, repositorySize } from './maintenance.ts'
 import { parseRefName } from './ref-name.ts'
 import { listRefs, type Ref } from './refs.ts'
@@ -53,6 +54,9 @@ function reach({ url, credentials, pinned }: Remote): { url: string; env: Record
   const isGit = url.startsWith('git:')
   const settings: (readonly [string, string])[] = [
     ['http.followRedirects', 'false'],
+    // The other side may name no further hosts.
+    ['transfer.bundleURI', 'false'],
+    ['promisor.acceptFromServer', 'none'],
     // Objects only: refs are packed, and flushed, at the end.
     ['core.fsync', 'committed'],
     // Flaws of old tools that harm nobody and are in the history of many.
@@ -107,8 +111,9 @@ async function runToEnd(
     const { code, signal, stderr, timedOut } = await child.done
     if (tooLarge || (await repositorySize(repo.gitDir)) > maxBytes) return { failed: 'too_large', told: stderr }
     if (timedOut) return { failed: 'too_slow', told: stderr }
-    // Somebody ended it, and us perhaps: that tells nothing of the other side.
-    if (signal !== null) throw new Error(`git ${subcommand} was ended by ${signal}`)
+    // A signal tells nothing of the other side, which may only have closed the connection.
+    if (signal !== null && signal !== 'SIGPIPE') throw new Error(`git ${subcommand} was ended by ${signal}`)
+    if (code !== 0 && isDiskFull(stderr)) throw gitFailure(subcommand, { code, signal, stderr })
     return code === 0 ? { stdout } : { failed: 'refused', told: stderr }
   } finally {
     clearInterval(looking)

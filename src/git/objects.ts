@@ -13,6 +13,7 @@ import { mkdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { deflate as deflateCallback, deflateSync, type ZlibOptions } from 'node:zlib'
+import { syncFolders } from '../kernel/durable.ts'
 import type { ObjectType } from './cat-file.ts'
 import type { Oid } from './oid.ts'
 import { pathToBytes } from './path-bytes.ts'
@@ -94,7 +95,7 @@ async function writeOnce(repo: Repository, objects: readonly NewObject[]): Promi
     throw error
   }
   // The names must last, too.
-  await inBatches([...changed], syncFolder)
+  await syncFolders(changed)
 }
 
 /** Stores one object. */
@@ -150,15 +151,6 @@ async function writeTemporary({ object, temporary }: Place): Promise<void> {
 export function compression(bytes: number): ZlibOptions {
   const windowBits = Math.min(15, Math.max(9, Math.ceil(Math.log2(bytes))))
   return { level: 1, windowBits, memLevel: Math.min(8, windowBits - 7) }
-}
-
-export async function syncFolder(path: string): Promise<void> {
-  const folder = openSync(path, 'r')
-  try {
-    await fsync(folder)
-  } finally {
-    closeSync(folder)
-  }
 }
 
 export type NewTreeEntry = {

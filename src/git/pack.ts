@@ -1,11 +1,13 @@
 import { createHash } from 'node:crypto'
+import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { setImmediate } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { deflate as deflateCallback, deflateSync } from 'node:zlib'
+import { syncFolder } from '../kernel/durable.ts'
 import type { ObjectType } from './cat-file.ts'
-import { GitError } from './git-error.ts'
+import { gitFailure } from './git-error.ts'
 import { compression, type NewObject, writeObjects } from './objects.ts'
 import type { Repository } from './repository.ts'
 
@@ -25,7 +27,8 @@ async function writePack(repo: Repository, objects: readonly NewObject[]): Promi
   index.resume()
   await pipeline(Readable.from(packed(objects)), index)
   const { code, signal, stderr } = await index.done
-  if (code !== 0) throw new GitError('index-pack', code, signal, stderr)
+  if (code !== 0) throw gitFailure('index-pack', { code, signal, stderr })
+  await syncFolder(join(repo.objectDir, 'pack'))
 }
 
 const types: Record<ObjectType, number> = { commit: 1, tree: 2, blob: 3, tag: 4 }

@@ -2,7 +2,7 @@ import { readFileSync, statSync } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { join } from 'node:path'
 import { LRUCache } from 'lru-cache'
-import { syncFolder } from './objects.ts'
+import { syncFolder } from '../kernel/durable.ts'
 
 /** Beside HEAD. Git reads it as no ref: a UUID is no object id. */
 const fileName = 'stithy-project'

@@ -1,6 +1,9 @@
+import { dirname } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { syncFolders } from '../kernel/durable.ts'
 import { Failure } from '../kernel/failure.ts'
 import { type ObjectType, objectInfo } from './cat-file.ts'
+import { isDiskFull } from './git-error.ts'
 import { HelperDeath, type Question } from './helper.ts'
 import { moveLooseRef } from './loose-ref.ts'
 import { nullOid, type Oid } from './oid.ts'
@@ -15,17 +18,44 @@ export type RefUpdate = { readonly name: RefName; readonly to: Oid | null; reado
 
 const attempts = 3
 const staleLockMs = 30 * 60_000
-const noRoom = /No space left on device|Disk quota exceeded|Read-only file system|couldn't write/
 
 /**
  * Moves refs, all or none, by compare-and-swap. Returns `stale`, having moved nothing, when some ref is not where `from`
- * says it should be. Throws `Failure('conflict')` when a new name runs into an existing one (`a` and `a/b`), and
+ * says it should be. What moved survives a power loss. Throws `Failure('conflict')` when a new name runs into an existing one (`a` and `a/b`), and
  * `Failure('unprocessable')` when `to` is no object of the repository, or there is no repository. After `Failure('unavailable')` the refs
  * may or may not have moved. A branch that moves on from where it was is moved here; else one round trip to a long-lived `update-ref`,
  * about 1 ms with its fsync.
  */
 export async function updateRefs(repo: Repository, updates: readonly RefUpdate[]): Promise<'moved' | 'stale'> {
   if (updates.length === 0) return 'moved'
+  const outcome = await move(repo, updates)
+  // Neither git nor we have synced the folders yet. Without that a power loss undoes what a client was told.
+  if (outcome === 'moved') await syncRefs(repo, updates)
+  return outcome
+}
+
+/**
+ * Makes moves of refs survive a power loss: git syncs the file of a ref, and neither its name nor its removal. `to: null` for
+ * those that were deleted. One fsync for each folder of refs, all at once.
+ */
+export const syncRefs = (repo: Repository, moved: readonly Pick<RefUpdate, 'name' | 'to'>[]): Promise<void> =>
+  syncFolders([
+    ...moved.flatMap(({ name }) => foldersToSync(name)).map((folder) => `${repo.gitDir}/${folder}`),
+    // A packed ref is deleted from the list of them.
+    ...(moved.some(({ to }) => to === null) ? [repo.gitDir] : []),
+  ])
+
+/** From the folder of a ref up to one that every repository has from its beginning. */
+function foldersToSync(name: RefName): string[] {
+  const folders: string[] = []
+  for (let folder = dirname(name); folder !== '.'; folder = dirname(folder)) {
+    folders.push(folder)
+    if (folder === 'refs/heads' || folder === 'refs/tags') break
+  }
+  return folders
+}
+
+async function move(repo: Repository, updates: readonly RefUpdate[]): Promise<'moved' | 'stale'> {
   const outcome = updates.length === 1 ? await moveAlone(repo, updates[0]!) : undefined
   if (outcome) return outcome
   for (let attempt = 1; ; attempt++) {
@@ -42,8 +72,7 @@ export async function updateRefs(repo: Repository, updates: readonly RefUpdate[]
       if (error.exit.signal !== null && (await haveMoved(repo, updates))) return 'moved'
       if (await isStale(repo, updates)) return 'stale'
       await explain(repo, updates)
-      // The one thing that only its words tell.
-      if (noRoom.test(error.exit.stderr)) throw new Failure('storage_full', 'Insufficient Storage', { cause: error })
+      if (isDiskFull(error.exit.stderr)) throw new Failure('storage_full', 'Insufficient Storage', { cause: error })
       // What is left is a lock that somebody else held for too long.
       if ((await removeStaleLocks(repo, { olderThanMs: staleLockMs })) > 0) continue
       if (attempt === attempts)

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { Failure } from '../kernel/failure.ts'
 import { argvFor, type GitArgs, type Subcommand, writesRepository } from './command.ts'
 import type { GitContext } from './context.ts'
-import { GitError } from './git-error.ts'
+import { GitError, gitFailure } from './git-error.ts'
 import { Helper } from './helper.ts'
 import { type Patience, usualPatience } from './patience.ts'
 import type { Child } from './runner/child.ts'
@@ -126,6 +126,7 @@ export class Repository {
 
   /**
    * Runs a git process to its end (2-3 ms and its own time). Throws `GitError` unless its exit code is accepted,
+   * `Failure('storage_full')` when the disk is full,
    * `Failure('unavailable')` when it passed its deadline, and `Failure('too_large')` when it said too much.
    */
   async run(
@@ -152,7 +153,7 @@ export class Repository {
     if (code === null || !accept.includes(code)) {
       // It may have been removed under us: the next call looks again.
       this.#presence.isSure = false
-      throw new GitError(subcommand, code, signal, stderr)
+      throw gitFailure(subcommand, { code, signal, stderr })
     }
     return { stdout: Buffer.concat(chunks), stderr, code }
   }

@@ -1,6 +1,7 @@
 import { mkdir, mkdtemp, readdir, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { syncFolder, whileFoldersGo } from './objects.ts'
+import { syncFolders } from '../kernel/durable.ts'
+import { whileFoldersGo } from './objects.ts'
 import type { Oid } from './oid.ts'
 import type { QuarantinedRepository, Repository } from './repository.ts'
 
@@ -34,7 +35,6 @@ export async function keepObjects(repo: Repository, scratch: Repository, except:
       for (; moved < names.length; moved++)
         await rename(join(scratch.objectDir, folder, names[moved]!), join(target, names[moved]!))
     })
-    await syncFolder(target)
-    if (made !== undefined) await syncFolder(repo.objectDir)
+    await syncFolders(made === undefined ? [target] : [target, repo.objectDir])
   }
 }

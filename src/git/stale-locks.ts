@@ -1,5 +1,6 @@
 import { readdir, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
+import { ageOf } from '../kernel/clock.ts'
 
 /**
  * Removes what a git process that was killed, or a power cut, leaves behind: lock files of refs, of `HEAD` and of the
@@ -17,12 +18,11 @@ export async function removeStaleLocks(
     'config.lock',
     ...names.filter((name) => name.endsWith('.lock')).map((name) => join('refs', name)),
   ]
-  const before = Date.now() - olderThanMs
   let removed = 0
   for (const lock of locks) {
     const path = join(repo.gitDir, lock)
     const found = await stat(path).catch(() => undefined)
-    if (!found?.isFile() || (found.mtimeMs >= before && olderThanMs > 0)) continue
+    if (!found?.isFile() || (olderThanMs > 0 && ageOf(found.mtimeMs) <= olderThanMs)) continue
     await rm(path, { force: true })
     removed++
   }

@@ -1,7 +1,9 @@
-import { access, constants } from 'node:fs/promises'
+import { access, constants, readdir } from 'node:fs/promises'
 import type { Socket } from 'node:net'
+import { join } from 'node:path'
 import type { Duplex } from 'node:stream'
 import { fileURLToPath } from 'node:url'
+import { syncFolders } from '../kernel/durable.ts'
 import { Failure } from '../kernel/failure.ts'
 import { settingsEnv } from './environment.ts'
 import { FetchRequest } from './fetch-request.ts'
@@ -112,10 +114,23 @@ async function hooksOf(
   onVerdict: ReceiveOptions['onVerdict'],
   onMove: MoveRefs | undefined,
 ): Promise<{ error?: unknown }> {
-  const { accepted, error } = await converse(channel, repo, onVerdict)
+  const objectDir = join(repo.gitDir, 'objects')
+  /** Folders of objects that git moves files to once the push is accepted. */
+  let folders: string[] = []
+  const { accepted, error } = await converse(channel, repo, async (request) => {
+    const verdict = await onVerdict(request)
+    const from = request.quarantine.objectDir
+    if (verdict.ok && from !== objectDir) folders = (await readdir(from)).map((name) => join(objectDir, name))
+    return verdict
+  })
   if (!accepted) return { error }
+  // Git syncs the content of objects, and not their names; both must last before a ref names them.
+  const moveDurably: MoveRefs = async (...moves) => {
+    if (folders.length > 0) await syncFolders([objectDir, ...folders])
+    return onMove!(...moves)
+  }
   try {
-    if (onMove) await converseOnMoves(channel, onMove)
+    if (onMove) await converseOnMoves(channel, moveDurably)
     return {}
   } catch (error) {
     return { error }

@@ -7,6 +7,7 @@ import { Value } from 'typebox/value'
 import type { Ctx } from '../api/ctx.ts'
 import { connectionOptions } from '../db/connection.ts'
 import { answered, DatabaseLost } from '../db/lost.ts'
+import { clockJump } from '../kernel/clock.ts'
 import { Failure } from '../kernel/failure.ts'
 import { enqueue, type Job, type JobDeclaration } from './job.ts'
 import { Rests } from './rests.ts'
@@ -170,6 +171,9 @@ function within<T>(ms: number, work: Promise<T>): Promise<T> {
   return Promise.race([work, promise]).finally(() => clearTimeout(timer))
 }
 
+/** Slow corrections of the clock are no jump. */
+const clockToleranceMs = 2 * 60_000
+
 /** How often it is written down that jobs are taken, at most. */
 const saveEveryMs = 5000
 
@@ -183,6 +187,7 @@ class Watch {
   #savedAt = Number.NEGATIVE_INFINITY
   #timer: NodeJS.Timeout | undefined
   #isOver = false
+  #jump = clockJump()
 
   constructor(parts: Pick<JobRunnerOptions, 'open' | 'log'> & { concurrency: number; times: RunnerTimes }) {
     this.#parts = parts
@@ -230,6 +235,12 @@ class Watch {
 
   async #look(broken: (error: Error) => void): Promise<void> {
     const { concurrency, times } = this.#parts
+    // Its timetable is by the clock of its start: set back, it would run nothing until that time comes again.
+    const jump = clockJump()
+    const jumped = jump - this.#jump
+    this.#jump = jump
+    if (Math.abs(jumped) > clockToleranceMs)
+      return broken(new Failure('unavailable', 'The clock was set: jobs start anew by the new time'))
     try {
       const now = performance.now()
       await this.queueProbe()
@@ -278,12 +289,27 @@ const cronItems = (jobs: readonly Job<any>[]) =>
               task: job.name,
               match: job.every.cron,
               payload: job.every.input as Record<string, unknown>,
-              options: { maxAttempts: job.attempts },
+              options: {
+                maxAttempts: job.attempts,
+                // One waits at a time, also when the clock was set forward and many are due at once.
+                ...(job.key && { jobKey: job.key(job.every.input), jobKeyMode: 'preserve_run_at' as const }),
+              },
             },
           ]
         : [],
     ),
   )
+
+/**
+ * Jobs that were queued, and timetables that were followed, before the clock was set back would wait for that time to come again. A
+ * job keeps its delay.
+ */
+async function forgetFuture(pool: pg.Pool): Promise<void> {
+  await pool.query(`update graphile_worker._private_known_crontabs set last_execution = now()
+    where last_execution > now() + interval '2 minutes'`)
+  await pool.query(`update graphile_worker._private_jobs set run_at = now() + (run_at - created_at), created_at = now()
+    where created_at > now() + interval '2 minutes'`)
+}
 
 /**
  * Gives back the jobs of runners that were killed: there is one runner at a time, so whatever is held now is held by none.
@@ -295,6 +321,7 @@ async function releaseJobs(pool: pg.Pool): Promise<void> {
     `select to_regclass('graphile_worker._private_jobs') is not null as there`,
   )
   if (!rows[0]!.there) return
+  await forgetFuture(pool)
   await pool.query(`select graphile_worker.force_unlock_workers(array(
     select locked_by from graphile_worker._private_jobs where locked_by is not null
     union select locked_by from graphile_worker._private_job_queues where locked_by is not null))`)

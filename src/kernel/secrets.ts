@@ -1,6 +1,7 @@
 import { createCipheriv, createDecipheriv, hash, randomBytes } from 'node:crypto'
-import { closeSync, fsyncSync, linkSync, openSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { linkSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
+import { syncFolderNow } from './durable.ts'
 
 const algorithm = 'aes-256-gcm'
 const keyBytes = 32
@@ -84,8 +85,6 @@ function readOrMake(file: string): string {
     rmSync(mine)
   }
   // The name must last, too, before anything is sealed.
-  const folder = openSync(dirname(file), 'r')
-  fsyncSync(folder)
-  closeSync(folder)
+  syncFolderNow(dirname(file))
   return readFileSync(file, 'utf8')
 }

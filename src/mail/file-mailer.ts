@@ -1,6 +1,7 @@
-import { mkdir, open, readdir, rename, rm } from 'node:fs/promises'
+import { open, readdir, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Logger } from 'pino'
+import { makeFolder, syncFolder } from '../kernel/durable.ts'
 import type { Mail, Mailer } from './mailer.ts'
 import { oneLine } from './smtp-mailer.ts'
 
@@ -23,18 +24,21 @@ export class FileMailer implements Mailer {
   }
 
   async send({ to, subject, body }: Mail, id: number): Promise<void> {
-    await mkdir(this.#folder, { recursive: true, mode: 0o700 })
+    await makeFolder(this.#folder, 0o700)
     // Fixed width, so that the order of names is the order of mails. The same name when a mail is sent again.
     const file = join(this.#folder, `${String(id).padStart(12, '0')}.txt`)
     const partial = `${file}.partial`
     await rm(partial, { force: true })
-    const handle = await open(partial, 'wx', 0o600)
     try {
+      await using handle = await open(partial, 'wx', 0o600)
       await handle.writeFile(`To: ${oneLine(to)}\nSubject: ${oneLine(subject)}\n\n${body}`)
-    } finally {
-      await handle.close()
+      await handle.sync()
+    } catch (error) {
+      await rm(partial, { force: true })
+      throw error
     }
     await rename(partial, file)
+    await syncFolder(this.#folder)
     this.#log.info({ mail: id, file }, 'wrote a mail to a file, because no mail server is configured')
     await this.#removeOldest()
   }

@@ -1,6 +1,7 @@
 import { linkSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
+import { parentsOfNew, syncFolderNow } from '../kernel/durable.ts'
 import { Failure } from '../kernel/failure.ts'
 import { systemReason } from './explain.ts'
 import { identityOf } from './process-identity.ts'
@@ -26,7 +27,8 @@ export async function lockDataDir(dataDir: string): Promise<DataDirLock> {
   const takeover = join(dataDir, 'lock.takeover')
   const mine = join(dataDir, `lock.${process.pid}`)
   try {
-    mkdirSync(dataDir, { recursive: true, mode: 0o700 })
+    const made = mkdirSync(dataDir, { recursive: true, mode: 0o700 })
+    if (made !== undefined) parentsOfNew(resolve(made), resolve(dataDir)).forEach(syncFolderNow)
     writeFileSync(mine, `${process.pid} ${identityOf(process.pid)}\n`, { mode: 0o600 })
   } catch (cause) {
     throw new Failure(
@@ -77,9 +79,10 @@ function livingHolder(file: string): number | undefined {
   return pid !== undefined && identityOf(Number(pid)) === identity ? Number(pid) : undefined
 }
 
-/** Writes the whole file or nothing, readable by us alone. */
+/** Writes the whole file or nothing, readable by us alone. It survives a power loss. */
 export function writePrivateFile(path: string, text: string): void {
   const unfinished = `${path}.${process.pid}`
   writeFileSync(unfinished, text, { mode: 0o600, flush: true })
   renameSync(unfinished, path)
+  syncFolderNow(dirname(path))
 }

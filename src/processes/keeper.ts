@@ -57,11 +57,11 @@ export class Keeper {
     const { signal } = this.#stopping
     const { name } = this.#kept
     let failures = 0
-    let startedAt = Date.now()
+    let startedAt = performance.now()
     while (true) {
       let reason = await this.#running?.ended
       if (signal.aborted) return
-      failures = Date.now() - startedAt < healthyAfterMs ? failures + 1 : 0
+      failures = performance.now() - startedAt < healthyAfterMs ? failures + 1 : 0
       this.#running = undefined
       while (this.#running === undefined) {
         const why = reason === undefined ? '' : ` (${reason})`
@@ -71,7 +71,7 @@ export class Keeper {
         this.#say(`${name} ended${why}: starting it again.`)
         if (failures > 0) await pause(firstPauseMs * 2 ** (failures - 1), signal)
         if (signal.aborted) return
-        startedAt = Date.now()
+        startedAt = performance.now()
         try {
           this.#running = await this.#begin()
         } catch (error) {

@@ -14,9 +14,9 @@ export function listenForStop(): StopRequest {
   let askedAt: number | undefined
   const ask = () => {
     if (askedAt === undefined) {
-      askedAt = Date.now()
+      askedAt = performance.now()
       asked.resolve()
-    } else if (Date.now() - askedAt > sameRequestMs) urgent.resolve()
+    } else if (performance.now() - askedAt > sameRequestMs) urgent.resolve()
   }
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, ask)
   process.on('disconnect', ask)

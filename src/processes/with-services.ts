@@ -38,7 +38,7 @@ export async function withDatabase<T>(
     await requireDatabase(database.url)
     return use(database.url)
   }
-  const deadline = Date.now() + startingWithinMs
+  const deadline = performance.now() + startingWithinMs
   while (true) {
     try {
       return await withDatabaseAlone(config, terminal, use)
@@ -46,7 +46,7 @@ export async function withDatabase<T>(
       if (!(error instanceof DataDirInUse)) throw error
       const url = await findEmbedded(dataDir)
       if (url !== undefined) return use(url)
-      if (Date.now() > deadline) throw error
+      if (performance.now() > deadline) throw error
       await delay(100)
     }
   }

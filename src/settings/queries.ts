@@ -20,7 +20,7 @@ export const admitsAddress = async (
   address: string,
   { limit, seconds }: { limit: number; seconds: number },
 ): Promise<boolean> => {
-  const recent = sql`user_id = ${userId} and seen_at >= now() - make_interval(secs => ${seconds}::integer)`
+  const recent = sql`user_id = ${userId} and seen_at between now() - make_interval(secs => ${seconds}::integer) and now() + interval '1 minute'`
   const admitted = await db.run(sql`
     with old as (delete from user_addresses where user_id = ${userId} and not (${recent}) and address <> ${address})
     insert into user_addresses (user_id, address)

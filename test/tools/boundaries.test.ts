@@ -44,6 +44,7 @@ const planted: readonly [rule: string, path: string, source: string][] = [
   ['only-http-edges-know-fastify', 'src/api/a.ts', `import type { FastifyRequest } from 'fastify'`],
   ['only-config-reads-the-environment', 'src/modules/planning/labels/a.ts', `const home = process.env.HOME`],
   ['only-config-reads-the-environment', 'src/modules/planning/labels/a.ts', `const { env } = process`],
+  ['durations-use-the-monotonic-clock', 'src/jobs/a.ts', `const began = Date.now()`],
   ['sql-is-written-in-queries', 'src/modules/planning/labels/service.ts', `import { sql } from '../../../db/sql.ts'`],
   ['tests-are-not-shipped', 'src/modules/planning/labels/a.ts', `import { World } from '../../../../test/world.ts'`],
 ]

@@ -149,6 +149,15 @@ export const boundaries: readonly Boundary[] = [
       /\bprocess\.env\b|\bprocess\[['"]env['"]\]|\{[^}]*\benv\b[^}]*\}\s*(=\s*process\b|from\s*['"](node:)?process['"])/,
   },
   {
+    name: 'durations-use-the-monotonic-clock',
+    instead: 'measure with performance.now(), and ages with kernel/clock.ts: the wall clock may be set at any time',
+    of: /^src\//,
+    // Dates that people see, codes of the moment, and times of files.
+    except:
+      /^src\/(kernel\/clock\.ts$|git\/ref-files\.ts$|blobs\/conformance\.ts$|modules\/(accounts\/(tokens\/service|two-factor\/(codes|testing))|administration\/broadcast-messages\/service|pushes\/large-files\/credentials)\.ts$)/,
+    forbids: /\bDate\.now\b/,
+  },
+  {
     name: 'sql-is-written-in-queries',
     instead: 'put the statement into queries.ts (or a file called …-queries.ts)',
     of: /^src\//,

@@ -1,18 +1,8 @@
 import { spawn } from 'node:child_process'
-import {
-  closeSync,
-  existsSync,
-  fsyncSync,
-  mkdirSync,
-  mkdtempSync,
-  openSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-} from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
+import { syncFolderNow } from '../../kernel/durable.ts'
 import { Failure } from '../../kernel/failure.ts'
 import type { Binaries } from './binaries.ts'
 import type { Layout } from './layout.ts'
@@ -85,7 +75,7 @@ async function createCluster(layout: Layout, owner: Owner, binaries: Binaries, d
   await run(binaries.postgres, ['--single', ...fast, '-D', place, 'postgres'], `create database ${databaseName}\n`)
 
   renameSync(folder, layout.cluster)
-  if (durability === 'durable') syncFolder(layout.home)
+  if (durability === 'durable') syncFolderNow(layout.home)
 }
 
 async function runToEnd(
@@ -112,14 +102,4 @@ export function lastComplaint(output: string): string {
   const lines = output.split('\n').filter((line) => line.trim() !== '')
   const line = lines.findLast((text) => /(?:FATAL|PANIC|ERROR|error|could not)/.test(text)) ?? lines.at(-1)
   return line?.replace(/^.*?(?:FATAL|PANIC|ERROR|error):\s*/, '').trim() ?? 'it gave no reason'
-}
-
-/** Makes a rename in the folder survive a power cut. */
-function syncFolder(folder: string): void {
-  const handle = openSync(folder, 'r')
-  try {
-    fsyncSync(handle)
-  } finally {
-    closeSync(handle)
-  }
 }

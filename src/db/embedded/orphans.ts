@@ -35,8 +35,8 @@ export async function endOrphans(layout: Layout): Promise<void> {
     const postmaster = readPostmasterPid(layout)
     const targets = running.filter((pid) => pid === postmaster)
     for (const pid of targets.length > 0 && signal !== 'SIGKILL' ? targets : running) signalProcess(pid, signal)
-    const deadline = Date.now() + patienceMs
-    while (Date.now() < deadline && processesWith(mark).length > 0) await delay(10)
+    const deadline = performance.now() + patienceMs
+    while (performance.now() < deadline && processesWith(mark).length > 0) await delay(10)
   }
   if (await answers(join(layout.socket, '.s.PGSQL.5432'))) {
     throw new Failure(

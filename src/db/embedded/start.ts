@@ -121,13 +121,13 @@ function launch(layout: Layout, owner: Owner, binaries: Binaries): ChildProcess 
 
 /** Waits for the word that pg_ctl waits for: the eighth line of postmaster.pid. */
 async function ready(layout: Layout, child: ChildProcess, log: (line: string) => void): Promise<void> {
-  const started = Date.now()
+  const started = performance.now()
   const file = join(layout.cluster, 'postmaster.pid')
   let told = false
   while (isRunning(child)) {
     const lines = readLines(file)
     if (lines[0] === String(child.pid) && lines[7]?.trim() === 'ready') return
-    const elapsedMs = Date.now() - started
+    const elapsedMs = performance.now() - started
     if (elapsedMs > readyWithinMs) {
       child.kill('SIGQUIT')
       throw new Failure(

@@ -1,6 +1,7 @@
 import { linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import ssh2 from 'ssh2'
+import { syncFolderNow } from '../../kernel/durable.ts'
 import { Failure } from '../../kernel/failure.ts'
 import { newKeyPair } from './key-pair.ts'
 
@@ -25,6 +26,8 @@ export function ensureHostKey(dataDir: string): string {
   } finally {
     rmSync(unfinished, { force: true })
   }
+  // Clients are shown it from now on, so its name must survive a power loss.
+  for (const changed of [folder, dataDir]) syncFolderNow(changed)
   return readFileSync(path, 'utf8')
 }
 

@@ -31,7 +31,7 @@ function counter(body: Readable): { bytes: () => number; stop: () => void } {
  * as the body falls behind `pace`. The body is destroyed then, with which `read` ends and cleans up.
  */
 export async function atPace<T>(body: Readable, pace: BodyPace, read: () => Promise<T>): Promise<T> {
-  const began = Date.now()
+  const began = performance.now()
   const reading = read()
   reading.catch(() => {})
   const received = counter(body)
@@ -39,7 +39,7 @@ export async function atPace<T>(body: Readable, pace: BodyPace, read: () => Prom
   const tooSlow = new Promise<never>((_, reject) => {
     watch = setInterval(() => {
       const allowedMs = pace.graceMs + (received.bytes() / pace.bytesPerSecond) * 1000
-      if (Date.now() - began <= allowedMs) return
+      if (performance.now() - began <= allowedMs) return
       clearInterval(watch)
       setTimeout(() => body.destroy(), farewellMs).unref()
       reject(new Failure('timed_out', 'Request Timeout'))

@@ -1,5 +1,6 @@
 import { describe, expect } from 'vitest'
 import { type Answer, type Client, git, temporaryFolder, test, type World } from '../../../../test/world.ts'
+import { usableTokens, waitForWaiting, whileLocked } from '../tokens/testing.ts'
 import { password, withTwoFactor } from '../two-factor/testing.ts'
 
 const form = (fields: Record<string, string>) => new URLSearchParams(fields).toString()
@@ -137,6 +138,48 @@ describe('a refresh token', () => {
     await expect.poll(() => answers(world, second.access_token)).toBe(401)
     expect((await refresh(world, second.refresh_token)).json.error).toBe('invalid_grant')
     expect(await answers(world, apart.access_token)).toBe(200)
+  })
+
+  test('used again ends the family, also while its successor is being refreshed', async ({ world }) => {
+    const ann = await world.user()
+    const first = (await byPassword(world, ann)).json
+    const second = (await refresh(world, first.refresh_token)).json
+    // Holds up the refresh of the second, so that the reuse of the first meets it halfway.
+    const [next, again] = await whileLocked(world, second.refresh_token, async () => {
+      const next = refresh(world, second.refresh_token)
+      await waitForWaiting(world, 1)
+      const again = refresh(world, first.refresh_token)
+      await waitForWaiting(world, 2)
+      return [next, again]
+    })
+    const third = (await next).json
+    expect((await again).json.error).toBe('invalid_grant')
+    expect(await usableTokens(world, ann.id, 'oauth')).toBe(0)
+    expect((await refresh(world, third.refresh_token)).json.error).toBe('invalid_grant')
+  })
+
+  test('revoked while it is being refreshed leaves no token', async ({ world }) => {
+    const ann = await world.user()
+    const first = (await byPassword(world, ann)).json
+    const [next, revoked] = await whileLocked(world, first.refresh_token, async () => {
+      const next = refresh(world, first.refresh_token)
+      await waitForWaiting(world, 1)
+      const revoked = world.anonymous.send('POST', '//oauth/revoke', { json: { token: first.refresh_token } })
+      await waitForWaiting(world, 2)
+      return [next, revoked]
+    })
+    expect([(await next).status, (await revoked).status]).toEqual([200, 200])
+    expect(await usableTokens(world, ann.id, 'oauth')).toBe(0)
+  })
+
+  test('used by many at once gives one pair, which ends with the family', async ({ world }) => {
+    const ann = await world.user()
+    for (let round = 0; round < 5; round++) {
+      const { refresh_token } = (await byPassword(world, ann)).json
+      const answers = await Promise.all(Array.from({ length: 8 }, () => refresh(world, refresh_token)))
+      expect(answers.map(({ status }) => status).toSorted()).toEqual([200, ...Array(7).fill(400)])
+      expect(await usableTokens(world, ann.id, 'oauth')).toBe(0)
+    }
   })
 
   test('gives no more than before, and lasts sixty days longer', async ({ world }) => {

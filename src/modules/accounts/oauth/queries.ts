@@ -1,8 +1,7 @@
 import type { Scope } from '../../../access/scopes.ts'
 import type { Db, Tx } from '../../../db/db.ts'
-import { notify } from '../../../db/notifications.ts'
 import { sql } from '../../../db/sql.ts'
-import { accountColumns, type CredentialRow } from '../tokens/queries.ts'
+import { accountColumns, type CredentialRow, familyLock } from '../tokens/queries.ts'
 
 export type NewOauthToken = {
   userId: number
@@ -32,14 +31,16 @@ export const lockByRefreshToken = (tx: Tx, digest: Buffer, days: number): Promis
     from access_tokens t join users u on u.id = t.user_id
     where t.refresh_digest = ${digest} and t.ends_at > now() - make_interval(days => ${days}::integer) for update of t`)
 
-/** Revokes the token that this is, or the refresh token of. Returns whose it was; no effect when there is none. */
-export async function revokeOauthToken(tx: Tx, digest: Buffer): Promise<number | undefined> {
-  const revoked = await tx.row<{ user_id: number }>(sql`
-    update access_tokens set revoked = true where kind = 'oauth' and (digest = ${digest} or refresh_digest = ${digest}) and not revoked
-    returning user_id`)
-  if (revoked) await notify(tx, 'actors')
-  return revoked?.user_id
-}
+/**
+ * The family of the token that this is, or is the refresh token of, locked until the transaction ends. `undefined` when there is no
+ * such token.
+ */
+export const lockFamilyBySecret = async (tx: Tx, digest: Buffer): Promise<number | undefined> =>
+  (
+    await tx.row<{ family_id: number }>(sql`
+      select family_id, ${familyLock(sql`family_id`)} from access_tokens
+      where kind = 'oauth' and (digest = ${digest} or refresh_digest = ${digest})`)
+  )?.family_id
 
 export type OauthTokenRow = { user_id: number; scopes: Scope[]; created_at: number; expires_in: number }
 

@@ -6,9 +6,9 @@ import { emit } from '../../../events/log.ts'
 import { digestOf } from '../../../kernel/token-secret.ts'
 import { signIn } from '../sign-in/service.ts'
 import { accountRefusal } from '../tokens/authenticate.ts'
-import { revokeToken } from '../tokens/queries.ts'
+import { revokeFamily, revokeToken } from '../tokens/queries.ts'
 import { endFamily } from '../tokens/service.ts'
-import { insertOauthToken, lockByRefreshToken, revokeOauthToken } from './queries.ts'
+import { insertOauthToken, lockByRefreshToken, lockFamilyBySecret } from './queries.ts'
 
 const accessSeconds = 2 * 60 * 60
 /** Of a refresh token, after the end of its access token. */
@@ -88,6 +88,7 @@ export function grantByRefresh(
   wish: { refreshToken: string; scope: string | undefined },
 ): Promise<TokenAnswer | Refused> {
   return ctx.transaction(async (tx): Promise<TokenAnswer | Refused> => {
+    await lockFamilyBySecret(tx, digestOf(wish.refreshToken))
     const held = await lockByRefreshToken(tx, digestOf(wish.refreshToken), refreshDays)
     if (!held || accountRefusal(held)) return { error: 'invalid_grant' }
     if (held.revoked) {
@@ -101,10 +102,14 @@ export function grantByRefresh(
   })
 }
 
-/** Ends an access token with its refresh token, whichever is shown (RFC 7009). Says nothing of whether there was one. */
+/**
+ * Ends the grant that a token belongs to, whichever of its tokens is shown (RFC 7009, 2.1): one that has been replaced since ends
+ * those that came from it. Says nothing of whether there was one.
+ */
 export const revoke = (ctx: Ctx, token: string): Promise<void> =>
   ctx.transaction(async (tx) => {
-    const userId = await revokeOauthToken(tx, digestOf(token))
+    const familyId = await lockFamilyBySecret(tx, digestOf(token))
+    const userId = familyId === undefined ? undefined : await revokeFamily(tx, familyId)
     if (userId !== undefined)
       await emit(tx, { kind: 'oauth_token_revoked', actorId: userId, payload: { user_id: userId } })
   })

@@ -86,6 +86,20 @@ export async function revokeToken(tx: Tx, id: number): Promise<boolean> {
   return changed > 0
 }
 
+/**
+ * Makes the changes of a family take turns until the transaction ends: without that, the end of a family misses the token that a
+ * rotation under way is about to add. Take it before the lock of a token.
+ */
+export const lockFamily = (tx: Tx, familyId: number): Promise<number> =>
+  tx.run(sql`select ${familyLock(sql`${familyId}::bigint`)}`)
+
+/** The same for the family of a token, also where it is the first one. */
+export const lockFamilyOf = (tx: Tx, tokenId: number): Promise<number> =>
+  tx.run(sql`select ${familyLock(sql`coalesce(family_id, id)`)} from access_tokens where id = ${tokenId}`)
+
+/** `id` is that of the family, which is the number of its first token. */
+export const familyLock = (id: Sql): Sql => sql`pg_advisory_xact_lock(hashtextextended('token family ' || ${id}, 0))`
+
 /** Revokes all tokens that took one another's place. Returns whose they are, if any could still be used. */
 export async function revokeFamily(tx: Tx, familyId: number): Promise<number | undefined> {
   const revoked = await tx.rows<{ user_id: number }>(

@@ -15,6 +15,8 @@ import {
   insertToken,
   limitToGroups,
   limitToProjects,
+  lockFamily,
+  lockFamilyOf,
   lockToken,
   revokeFamily,
   revokeToken,
@@ -148,6 +150,7 @@ export async function rotateToken(
   if (expires !== null && expires <= dayIn(0)) throw invalidFields({ expires_at: ['must be in the future'] })
   const secret = newSecret()
   const made = await ctx.transaction(async (tx) => {
+    await lockFamilyOf(tx, id)
     const held = await lockToken(tx, id)
     if (!held?.active) throw invalid('400 Bad request - Token already revoked')
     const newId = await insertToken(tx, {
@@ -173,6 +176,7 @@ const lifetimeOf = (ctx: Ctx): number => ctx.settings.max_personal_access_token_
 
 /** All tokens that took one another's place, since one of them is known to be in wrong hands. */
 export async function endFamily(tx: Tx, familyId: number): Promise<void> {
+  await lockFamily(tx, familyId)
   const userId = await revokeFamily(tx, familyId)
   if (userId !== undefined)
     await emit(tx, { kind: 'access_token_reused', actorId: null, payload: { user_id: userId, family_id: familyId } })

@@ -1,5 +1,6 @@
 import { describe, expect } from 'vitest'
 import { type Client, test, type World } from '../../../../test/world.ts'
+import { usableTokens, waitForWaiting, whileLocked } from './testing.ts'
 
 const day = (offset: number): string => new Date(Date.now() + offset * 86_400_000).toISOString().slice(0, 10)
 
@@ -215,6 +216,27 @@ describe('POST /personal_access_tokens/:id/rotate', () => {
     expect((await rotate(first, 'self')).json).toMatchObject({ error: 'invalid_token' })
     expect(await answers(world, token)).toBe(401)
     expect(await answers(world, ann.token!)).toBe(200)
+  })
+
+  test('with a token that was rotated before ends the family, also while its successor is being rotated', async ({
+    world,
+  }) => {
+    const ann = await world.user()
+    const withToken = (secret: string) =>
+      world.anonymous.send('POST', '/personal_access_tokens/self/rotate', { headers: { 'private-token': secret } })
+    const first = await world.as(ann)
+    const before = await usableTokens(world, ann.id, 'personal')
+    const second = (await rotate(first, 'self')).json
+    const [next, again] = await whileLocked(world, second.token, async () => {
+      const next = withToken(second.token)
+      await waitForWaiting(world, 1)
+      const again = withToken(first.token!)
+      await waitForWaiting(world, 2)
+      return [next, again]
+    })
+    expect([200, 400]).toContain((await next).status)
+    expect((await again).status).toBe(401)
+    expect(await usableTokens(world, ann.id, 'personal')).toBe(before - 1)
   })
 
   test('is for those who manage it, once, and for a day to come', async ({ world }) => {

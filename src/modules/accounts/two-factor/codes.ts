@@ -25,6 +25,9 @@ export function stepOf(secret: string, code: string, atMs: number = Date.now()):
   return delta === null ? undefined : Math.floor(atMs / 1000 / period) + delta
 }
 
+/** The last time step of which a code is taken now. */
+export const latestStep = (): number => Math.floor(Date.now() / 1000 / period) + drift
+
 /** The code of a time step. */
 export const codeAt = (secret: string, atMs: number): string => totp(secret).generate({ timestamp: atMs })
 

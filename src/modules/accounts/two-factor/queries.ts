@@ -27,11 +27,14 @@ export const confirmTwoFactor = async (tx: Tx, userId: number, sealedSecret: str
     update two_factors set confirmed_at = now(), last_step = ${step}
     where user_id = ${userId} and secret = ${sealedSecret} and confirmed_at is null`)) > 0
 
-/** Takes a code of this time step. False when it, or a later one, was taken before. */
-export const takeStep = async (db: Db, userId: number, step: number): Promise<boolean> =>
+/**
+ * Takes a code of this time step. False when it, or a later one, was taken before. A step that is further ahead than `drift` from now
+ * was taken before the clock was set back: no code of it is good, and it must not lock the user out until then.
+ */
+export const takeStep = async (db: Db, userId: number, step: number, latest: number): Promise<boolean> =>
   (await db.run(sql`
-    update two_factors set last_step = ${step} where user_id = ${userId} and confirmed_at is not null and last_step < ${step}`)) >
-  0
+    update two_factors set last_step = ${step} where user_id = ${userId} and confirmed_at is not null
+      and (last_step < ${step} or last_step > ${latest})`)) > 0
 
 /** Uses a recovery code up. False when there is no such one. */
 export const takeRecoveryCode = async (db: Db, userId: number, digest: Buffer): Promise<boolean> =>

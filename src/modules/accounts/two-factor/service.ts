@@ -4,7 +4,7 @@ import { emit } from '../../../events/log.ts'
 import { conflict, Failure, invalid, invalidFields } from '../../../kernel/failure.ts'
 import { clearFailures, isThrottled, noteFailure, throttleKeys } from '../../instance/index.ts'
 import { isPassword } from '../users/password.ts'
-import { keyUri, newRecoveryCodes, newSecret, recoveryDigest, stepOf } from './codes.ts'
+import { keyUri, latestStep, newRecoveryCodes, newSecret, recoveryDigest, stepOf } from './codes.ts'
 import {
   beginTwoFactor,
   confirmTwoFactor,
@@ -28,7 +28,7 @@ export async function takeCode(ctx: Ctx, userId: number, code: string): Promise<
   const held = await findTwoFactor(ctx.db, userId)
   if (!held?.confirmed_at) return false
   const step = stepOf(ctx.secrets.open(held.secret, purpose(userId)), given)
-  return step !== undefined && takeStep(ctx.db, userId, step)
+  return step !== undefined && takeStep(ctx.db, userId, step, latestStep())
 }
 
 /**

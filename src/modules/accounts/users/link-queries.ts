@@ -1,5 +1,5 @@
 import type { Db, Tx } from '../../../db/db.ts'
-import { sql } from '../../../db/sql.ts'
+import { type Sql, sql } from '../../../db/sql.ts'
 
 export type LinkPurpose = 'confirmation' | 'password'
 
@@ -27,10 +27,14 @@ export const takeLink = (tx: Tx, digest: Buffer, purpose: LinkPurpose): Promise<
 export const deleteLinks = (tx: Tx, userId: number, purpose: LinkPurpose): Promise<number> =>
   tx.run(sql`delete from mail_links where user_id = ${userId} and purpose = ${purpose}`)
 
+/** What is of the future was sent before the clock was set back, and must not keep the next link from being sent. */
+const lately = (minutes: number): Sql =>
+  sql`created_at between now() - make_interval(mins => ${minutes}::integer) and now() + interval '1 minute'`
+
 /** Whether a link was sent in the last minutes: nobody's inbox is filled by others. */
 export const sentRecently = async (db: Db, userId: number, purpose: LinkPurpose, minutes: number): Promise<boolean> =>
   (await db.row(sql`select 1 from mail_links where user_id = ${userId} and purpose = ${purpose}
-    and created_at > now() - make_interval(mins => ${minutes}::integer) limit 1`)) !== undefined
+    and ${lately(minutes)} limit 1`)) !== undefined
 
 export const deleteExpiredLinks = (db: Db): Promise<number> =>
   db.run(sql`delete from mail_links where expires_at <= now()`)
@@ -38,7 +42,7 @@ export const deleteExpiredLinks = (db: Db): Promise<number> =>
 /** How many links were sent in the last minutes that nobody has followed yet. */
 export const countSent = async (db: Db, userId: number, purpose: LinkPurpose, minutes: number): Promise<number> =>
   (await db.row<{ sent: number }>(sql`select count(*) as sent from mail_links where user_id = ${userId}
-    and purpose = ${purpose} and created_at > now() - make_interval(mins => ${minutes}::integer)`))!.sent
+    and purpose = ${purpose} and ${lately(minutes)}`))!.sent
 
 /** Who may choose a new password by mail: an account that people sign in to, by its first address. */
 export const findByEmail = (

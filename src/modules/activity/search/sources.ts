@@ -73,8 +73,8 @@ export async function searchTogether<Thing extends object>(
     `together ${name}`,
     ({ gone }) =>
       inSearchTurn({ ...ctx, gone }, async () => {
-        const deadline = Date.now() + timeoutMs
-        const all = await searchAround({ ...ctx, gone }, byTip, search, () => Math.max(1, deadline - Date.now()))
+        const deadline = performance.now() + timeoutMs
+        const all = await searchAround({ ...ctx, gone }, byTip, search, () => Math.max(1, deadline - performance.now()))
         if (!all.timedOut && !all.broken) return all
         partial = all
         return undefined
@@ -90,10 +90,10 @@ export async function searchTogether<Thing extends object>(
  * waited as long as a search may take is not waited for any more, so that the line stays short.
  */
 function inSearchTurn<T>({ actor, gone }: Ctx, work: () => Promise<T>): Promise<T> {
-  const until = Date.now() + timeoutMs
+  const until = performance.now() + timeoutMs
   const unlessLate = () => {
     gone?.throwIfAborted()
-    if (Date.now() > until) throw tookTooLong()
+    if (performance.now() > until) throw tookTooLong()
     return work()
   }
   return inTurn(`search by ${actor?.id}`, () => inTurn('search of many projects', unlessLate))

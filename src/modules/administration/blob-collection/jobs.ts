@@ -1,5 +1,6 @@
 import { Type } from 'typebox'
 import { job } from '../../../jobs/job.ts'
+import { longAgo } from '../../../kernel/clock.ts'
 import { collectBlobs } from './service.ts'
 
 /** Longer than any upload takes from its last byte to the row that names it, and enough to undo a mistake. */
@@ -13,7 +14,7 @@ export const collectUnusedBlobs = job({
   attempts: 3,
   every: { cron: '40 3 * * *', input: {} },
   async run(_input, ctx) {
-    const blobs = await collectBlobs(ctx, new Date(Date.now() - graceMs))
+    const blobs = await collectBlobs(ctx, longAgo(graceMs))
     if (blobs > 0) ctx.log.info({ blobs }, 'collected blobs that nothing names')
   },
 })

@@ -141,6 +141,31 @@ describe('the guard', () => {
     expect(await ask('http://a.example/', ['8.8.8.8'])).toMatchObject({ addresses: ['8.8.8.8'] })
   })
 
+  test('refuses a name with public and private addresses, in whatever order and form', async () => {
+    const open = '8.8.8.8'
+    for (const closed of [
+      '127.0.0.1',
+      '10.0.0.1',
+      '::1',
+      '::ffff:10.0.0.1',
+      '64:ff9b::7f00:1',
+      '2002:7f00:1::',
+      'fe80::1%1',
+    ])
+      for (const addresses of [[closed], [open, closed], [closed, open], [open, open, closed]])
+        expect(await ask('http://a.example/', addresses)).toHaveProperty('blocked')
+  })
+
+  test('goes to what was checked when a name stands for another address each time it is asked', async () => {
+    const answers = ['8.8.8.8', '127.0.0.1', '10.0.0.1']
+    const guarded = await guardUrl(ctx(), 'http://a.example/', { ...rules, purpose: 'import' }, async () => [
+      answers.shift()!,
+    ])
+    if ('blocked' in guarded) throw new Error(guarded.blocked)
+    expect(pinOf(ctx(), guarded)).toEqual({ host: 'a.example', port: 80, address: '8.8.8.8' })
+    expect(answers).toHaveLength(2)
+  })
+
   test('lets a name pass that nobody knows', async () => {
     expect(await ask('http://a.example/', [])).toMatchObject({ addresses: [] })
   })

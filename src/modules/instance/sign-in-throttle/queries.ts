@@ -1,13 +1,20 @@
 import type { Db } from '../../../db/db.ts'
 import { sql } from '../../../db/sql.ts'
 
+/*
+ * What ends more than a minute later than a window from now was written before the clock was set back, and counts no more: no user
+ * must wait for hours. The minute is for requests at once: each has the time at which its transaction began.
+ */
+
 /** Failures of these keys that still count, with the seconds until they do not. */
 export const findFailures = (
   db: Db,
   keys: readonly Buffer[],
+  windowSeconds: number,
 ): Promise<{ key: Buffer; failures: number; seconds: number }[]> =>
   db.rows(sql`select key, failures, ceil(extract(epoch from ends_at - now()))::integer as seconds
-    from sign_in_failures where key = any(${keys}::bytea[]) and ends_at > now()`)
+    from sign_in_failures where key = any(${keys}::bytea[]) and ends_at > now()
+      and ends_at <= now() + make_interval(secs => ${windowSeconds}::integer) + interval '1 minute'`)
 
 /** Counts a failure of each key, and clears away more than it adds of those that ended. `keys` are in order. */
 export const addFailure = (db: Db, keys: readonly Buffer[], seconds: number): Promise<number> =>
@@ -18,8 +25,8 @@ export const addFailure = (db: Db, keys: readonly Buffer[], seconds: number): Pr
     insert into sign_in_failures as f (key, failures, ends_at)
     select key, 1, now() + make_interval(secs => ${seconds}::integer) from unnest(${keys}::bytea[]) as key
     on conflict (key) do update set
-      failures = case when f.ends_at <= now() then 1 else f.failures + 1 end,
-      ends_at = case when f.ends_at <= now() then excluded.ends_at else f.ends_at end`)
+      failures = case when f.ends_at between now() and excluded.ends_at + interval '1 minute' then f.failures + 1 else 1 end,
+      ends_at = case when f.ends_at between now() and excluded.ends_at + interval '1 minute' then f.ends_at else excluded.ends_at end`)
 
 export const deleteFailures = (db: Db, key: Buffer): Promise<number> =>
   db.run(sql`delete from sign_in_failures where key = ${key}`)

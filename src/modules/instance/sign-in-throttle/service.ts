@@ -45,7 +45,7 @@ export function networkOf(address: string): string {
 
 /** Seconds to wait; `undefined` when there is no need to. One statement. */
 export async function isThrottled(db: Db, { account, address }: ThrottleKeys): Promise<number | undefined> {
-  const found = await findFailures(db, account ? [account, address] : [address])
+  const found = await findFailures(db, account ? [account, address] : [address], windowSeconds)
   const over = found.filter(({ key, failures }) => failures >= (key.equals(address) ? mostOfAddress : mostOfAccount))
   return over.length > 0 ? Math.max(1, ...over.map(({ seconds }) => seconds)) : undefined
 }

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { readdir } from 'node:fs/promises'
 import { createServer, type Server } from 'node:http'
-import { type AddressInfo, connect } from 'node:net'
+import { type AddressInfo, connect, createServer as createTcpServer } from 'node:net'
 import { dirname, join } from 'node:path'
 import { afterEach, describe, expect } from 'vitest'
 import { contextFor } from '../../../../test/contexts.ts'
@@ -20,6 +20,7 @@ import {
 } from '../../../../test/world.ts'
 import { mirror } from '../../../git/mirror.ts'
 import type { Settings } from '../../../settings/settings.ts'
+import { type OutboundUrl, readUrl } from '../../instance/outbound/url.ts'
 import { projectRepositoryDir } from '../../projects/repositories/location.ts'
 import { failStuckImports, importFromUrl } from './jobs.ts'
 
@@ -267,6 +268,70 @@ describe('addresses that nothing is imported from', () => {
     }
     expect(await fetchAs('127.0.0.1')).toMatchObject({ defaultBranch: 'trunk' })
     expect(await fetchAs('127.0.0.3')).toMatchObject({ failed: 'refused' })
+  })
+
+  // Each name stands for 127.0.0.1 at the time of the fetch, where nobody must be asked.
+  test.for([
+    'http://localhost',
+    'http://LOCALHOST',
+    'http://localhost.',
+    'http://some.localhost',
+    'http://Some.LocalHost.',
+    'git://localhost',
+    'git://localhost.',
+  ])('%s goes to the address that was checked, though it stands for another', async (origin, { world }) => {
+    const { scheme, host } = readUrl(`${origin}/x.git`, { schemes: ['http', 'git'] }) as OutboundUrl
+    const heard: string[] = []
+    const port = await freePort()
+    const listen = async (address: string) => {
+      const server = createTcpServer((socket) => {
+        heard.push(address)
+        socket.on('error', () => {}).destroy()
+      })
+      await new Promise<void>((resolve) => server.listen(port, address, resolve))
+      stops.push(() => server.close())
+    }
+    await listen('127.0.0.1')
+    await listen('127.0.0.2')
+    const ctx = await contextFor(world, null)
+    await using folder = await temporaryFolder()
+    await ctx.git.ensureRepository(join(folder.path, 'x.git'), { defaultBranch: 'x' })
+    const outcome = await mirror(
+      ctx.git.open(join(folder.path, 'x.git')),
+      { url: `${scheme}://${host}:${port}/x.git`, pinned: { host, port, address: '127.0.0.2' } },
+      { timeoutMs: 100_000, maxBytes: 1e9 },
+    )
+    expect(outcome).toMatchObject({ failed: 'refused' })
+    expect(new Set(heard)).toEqual(new Set(['127.0.0.2']))
+  })
+
+  test('a server that names others to fetch from makes nobody else be asked', async ({ world }) => {
+    let asked = 0
+    const other = await serve((_req, res) => {
+      asked++
+      res.writeHead(404).end()
+    })
+    const oid = '1234567890123456789012345678901234567890'
+    const answers: Record<string, string> = {
+      '/x.git/info/refs': `${oid}\trefs/heads/main\n`,
+      '/x.git/HEAD': 'ref: refs/heads/main\n',
+      '/x.git/objects/info/http-alternates': `${other}/y.git/objects\n`,
+      '/x.git/objects/info/alternates': `${other}/y.git/objects\n`,
+    }
+    const seen: string[] = []
+    const server = await serve((req, res) => {
+      const path = new URL(req.url!, 'http://x').pathname
+      seen.push(path)
+      const answer = answers[path]
+      res.writeHead(answer === undefined ? 404 : 200).end(answer)
+    })
+    const ctx = await contextFor(world, null)
+    await using folder = await temporaryFolder()
+    await ctx.git.ensureRepository(join(folder.path, 'x.git'), { defaultBranch: 'x' })
+    const repo = ctx.git.open(join(folder.path, 'x.git'))
+    const outcome = await mirror(repo, { url: `${server}/x.git` }, { timeoutMs: 100_000, maxBytes: 1e9 })
+    expect(outcome).toMatchObject({ failed: 'refused' })
+    expect([seen.length > 0, asked]).toEqual([true, 0])
   })
 })
 

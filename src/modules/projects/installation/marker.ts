@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { open, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { syncFolder } from '../../../git/objects.ts'
+import { syncFolder } from '../../../kernel/durable.ts'
 import { Failure } from '../../../kernel/failure.ts'
 
 /** What the file `installation` of a data folder says. */

@@ -3,6 +3,7 @@ import { packRefs, prune, repack, writeCommitGraph } from '../../../git/maintena
 import type { Repository } from '../../../git/repository.ts'
 import { removeStaleLocks } from '../../../git/stale-locks.ts'
 import { Rests } from '../../../jobs/rests.ts'
+import { longAgo } from '../../../kernel/clock.ts'
 import type { Settings } from '../../../settings/settings.ts'
 import { findHousekeeping, type HousekeepingRow, saveHousekeeping } from './queries.ts'
 
@@ -66,7 +67,7 @@ export async function housekeep(ctx: Ctx, projectId: number, repo: Repository, k
     bitmap: ctx.settings.housekeeping_bitmaps_enabled,
   })
   if (kind === 'gc') {
-    await prune(repo, { before: new Date(Date.now() - keptUnreachableMs) })
+    await prune(repo, { before: longAgo(keptUnreachableMs) })
     await writeCommitGraph(repo, { anew: true })
   }
   if (before) await saveHousekeeping(ctx.db, projectId, kind, before.pushes)

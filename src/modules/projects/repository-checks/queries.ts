@@ -6,7 +6,8 @@ export async function projectsDueForCheck(db: Db, days: number, limit: number): 
   const rows = await db.rows<{ id: number }>(sql`
     select p.id from projects p left join project_housekeeping h on h.project_id = p.id
     where not p.deleting and p.default_branch is not null
-      and coalesce(h.checked_at + make_interval(days => ${days}), p.created_at + interval '1 day') < now()
+      and (coalesce(h.checked_at + make_interval(days => ${days}), p.created_at + interval '1 day') < now()
+        or h.checked_at > now() + interval '1 day')
     order by h.checked_at nulls first, p.id limit ${literal(limit)}`)
   return rows.map(({ id }) => id)
 }

@@ -6,4 +6,5 @@ export const claimHousekeeping = async (tx: Tx, projectId: number, minutes: numb
   (await tx.run(sql`
     insert into project_housekeeping as h (project_id, asked_at) values (${projectId}, now())
     on conflict (project_id) do update set asked_at = now()
-    where h.asked_at is null or h.asked_at <= now() - make_interval(mins => ${minutes}::integer)`)) > 0
+    where h.asked_at is null or h.asked_at not between now() - make_interval(mins => ${minutes}::integer) and now() + interval '1 minute'`)) >
+  0

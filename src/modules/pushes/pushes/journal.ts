@@ -4,7 +4,7 @@ import { emit, type FeedEntry } from '../../../events/log.ts'
 import { setDefaultBranch } from '../../../git/head.ts'
 import type { RefChange } from '../../../git/ref-change.ts'
 import { branchName, branchRef } from '../../../git/ref-name.ts'
-import { readRefs } from '../../../git/refs.ts'
+import { readRefs, syncRefs } from '../../../git/refs.ts'
 import type { Repository } from '../../../git/repository.ts'
 import {
   countLanguagesLater,
@@ -82,6 +82,8 @@ export async function settle(ctx: Ctx, pushId: number): Promise<readonly RefChan
     const moved = push.changes.filter(
       ({ to, continued, claimed }, index) => !claimed && (continued || (now[index] ?? null) === to),
     )
+    // Git may have moved them by itself.
+    await syncRefs(repo, moved)
     const settled = await settlePush(
       tx,
       pushId,

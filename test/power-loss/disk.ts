@@ -1,0 +1,91 @@
+import { basename, dirname } from 'node:path'
+
+/** What a process asked of the file system, in the order in which the system calls ended. Paths are absolute. */
+export type FileOperation =
+  | { readonly kind: 'create' | 'make folder' | 'remove' | 'write' | 'sync'; readonly path: string }
+  | { readonly kind: 'rename' | 'link'; readonly path: string; readonly to: string }
+
+type Node = {
+  /** Content that was written after the last fsync. A power loss may leave it empty or torn. */
+  unsynced: boolean
+  /** Of a folder: what is in it now. */
+  readonly entries: Map<string, Node>
+  /** Of a folder: names that changed after its last fsync. A power loss may undo each of these changes. */
+  readonly changed: Set<string>
+}
+
+const newNode = (): Node => ({ unsynced: false, entries: new Map(), changed: new Set() })
+
+/**
+ * A folder as POSIX promises it after a power loss: a file has its content after an fsync of the file, and its name after an
+ * fsync of the folder that holds it. File systems promise more, each something else; this is what they have in common.
+ */
+export class Disk {
+  readonly #root: string
+  readonly #top = newNode()
+
+  /** `root` must be empty when the recording begins. */
+  constructor(root: string) {
+    this.#root = root
+  }
+
+  apply(operation: FileOperation): void {
+    const { kind, path } = operation
+    if (kind === 'rename' || kind === 'link') return this.#name(operation)
+    if (kind === 'write' || kind === 'sync') {
+      const node = this.#find(path)
+      if (!node) return
+      node.unsynced = kind === 'write'
+      if (kind === 'sync') node.changed.clear()
+      return
+    }
+    const parent = this.#find(dirname(path))
+    if (!parent) return
+    const name = basename(path)
+    if (kind === 'remove') parent.entries.delete(name)
+    else if (parent.entries.has(name)) return
+    else parent.entries.set(name, newNode())
+    parent.changed.add(name)
+  }
+
+  #name({ kind, path, to }: { kind: 'rename' | 'link'; path: string; to: string }): void {
+    const [source, target] = [this.#find(dirname(path)), this.#find(dirname(to))]
+    const node = this.#find(path)
+    if (kind === 'rename') {
+      source?.entries.delete(basename(path))
+      source?.changed.add(basename(path))
+    }
+    if (!target) return
+    target.entries.set(basename(to), node ?? newNode())
+    target.changed.add(basename(to))
+  }
+
+  #find(path: string): Node | undefined {
+    if (path === this.#root) return this.#top
+    if (!path.startsWith(`${this.#root}/`)) return undefined
+    let node: Node | undefined = this.#top
+    for (const part of path.slice(this.#root.length + 1).split('/')) node = node?.entries.get(part)
+    return node
+  }
+
+  /**
+   * What a power loss at this moment may take away, relative to the root: `content of a/b`, `name of a/b`, `removal of a/b`.
+   * Only what `matters`; a folder without a name takes what is in it along.
+   */
+  atRisk(matters: (path: string) => boolean): string[] {
+    const found: string[] = []
+    const walk = (node: Node, path: string, isNamed: boolean) => {
+      for (const name of node.changed)
+        if (!node.entries.has(name) && matters(`${path}${name}`)) found.push(`removal of ${path}${name}`)
+      for (const [name, entry] of node.entries) {
+        const at = `${path}${name}`
+        const lasts = isNamed && !node.changed.has(name)
+        if (matters(at) && !lasts) found.push(`name of ${at}`)
+        if (matters(at) && entry.unsynced) found.push(`content of ${at}`)
+        walk(entry, `${at}/`, lasts)
+      }
+    }
+    walk(this.#top, '', true)
+    return found
+  }
+}

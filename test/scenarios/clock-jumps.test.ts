@@ -1,0 +1,125 @@
+import { hash } from 'node:crypto'
+import { pino } from 'pino'
+import { Type } from 'typebox'
+import { describe, expect, vi } from 'vitest'
+import { enqueue, job } from '../../src/jobs/job.ts'
+import { startJobs } from '../../src/jobs/runner.ts'
+import { password, withTwoFactor } from '../../src/modules/accounts/two-factor/testing.ts'
+import { lfs } from '../../src/modules/pushes/large-files/testing.ts'
+import { contextFor } from '../contexts.ts'
+import { test, unique, World } from '../world.ts'
+
+const signIn = (world: World, username: string, secret: string, code?: string) =>
+  world.anonymous.send('POST', '//oauth/token', {
+    json: { grant_type: 'password', username, password: secret },
+    ...(code !== undefined && { headers: { 'x-service-otp': code } }),
+  })
+
+describe('after the clock is set back by hours', () => {
+  test('failed sign-ins of the time before do not lock an account', async ({ world }) => {
+    const ann = await world.user({ password, skip_confirmation: true })
+    for (let attempt = 0; attempt < 10; attempt++) await signIn(world, ann.username, 'wrong')
+    expect((await signIn(world, ann.username, password)).status).toBe(429)
+    await world.rows(`update sign_in_failures set ends_at = ends_at + interval '5 hours'`)
+    expect((await signIn(world, ann.username, password)).status).toBe(200)
+  })
+
+  test('failures are counted anew', async ({ world }) => {
+    const ann = await world.user({ password, skip_confirmation: true })
+    for (let attempt = 0; attempt < 10; attempt++) await signIn(world, ann.username, 'wrong')
+    await world.rows(`update sign_in_failures set ends_at = ends_at + interval '5 hours'`)
+    for (let attempt = 0; attempt < 10; attempt++) await signIn(world, ann.username, 'wrong')
+    expect((await signIn(world, ann.username, password)).status).toBe(429)
+    await world.rows('delete from sign_in_failures')
+  })
+
+  test('many failures at once are all counted', async ({ world }) => {
+    const ann = await world.user({ password, skip_confirmation: true })
+    await Promise.all(Array.from({ length: 10 }, () => signIn(world, ann.username, 'wrong')))
+    expect((await signIn(world, ann.username, password)).status).toBe(429)
+    await world.rows('delete from sign_in_failures')
+  })
+
+  test('a second factor that was used before is accepted, each code once', async ({ world }) => {
+    const ann = await world.user({ password, skip_confirmation: true })
+    const device = await withTwoFactor(world, ann)
+    await world.rows('update two_factors set last_step = last_step + 600 where user_id = $1', [ann.id])
+    const code = device.code()
+    expect((await signIn(world, ann.username, password, code)).status).toBe(200)
+    expect((await signIn(world, ann.username, password, code)).status).toBe(400)
+  })
+
+  test('credentials for large files of the time before have ended', async ({ world }) => {
+    const project = await world.project()
+    const content = unique('content')
+    const objects = [{ oid: hash('sha256', content, 'hex'), size: content.length }]
+    const ask = async () => {
+      const { json } = await lfs(world.root, project, 'POST', 'objects/batch', {
+        json: { operation: 'upload', objects },
+      })
+      return json.objects[0].actions.upload as { href: string; header: Record<string, string> }
+    }
+    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 5 * 3_600_000 })
+    const before = await ask().finally(() => vi.useRealTimers())
+    const put = ({ href, header }: typeof before) =>
+      world.root.send('PUT', `/${new URL(href).pathname}`, { headers: header, body: content })
+    expect((await put(before)).status).toBe(401)
+    expect((await put(await ask())).status).toBe(200)
+  })
+
+  test('mails that were sent before do not keep the next from being sent', async ({ world }) => {
+    const ann = await world.user()
+    const add = async () => {
+      const email = `${unique('address')}@example.com`
+      return (await ann.post('/user/emails', { email })).status
+    }
+    for (let times = 0; times < 10; times++) expect(await add()).toBe(201)
+    expect(await add()).toBe(429)
+    await world.rows(`update mail_links set created_at = created_at + interval '5 hours' where user_id = $1`, [ann.id])
+    expect(await add()).toBe(201)
+  })
+
+  test('housekeeping can be asked for again', async ({ world }) => {
+    const project = await world.project()
+    const ask = async () => (await world.root.post(`/projects/${project.id}/housekeeping`)).status
+    expect([await ask(), await ask()]).toEqual([201, 409])
+    await world.rows(`update project_housekeeping set asked_at = asked_at + interval '9 years' where project_id = $1`, [
+      project.id,
+    ])
+    expect(await ask()).toBe(201)
+  })
+
+  test('jobs and timetables of the time before run', async () => {
+    await using world = await World.start()
+    const { promise: ran, resolve } = Promise.withResolvers<void>()
+    const work = job({ name: 'work', input: Type.Object({}), attempts: 1, run: async () => resolve() })
+    const regular = job({
+      name: 'regular',
+      input: Type.Object({}),
+      key: () => 'regular',
+      attempts: 1,
+      every: { cron: '* * * * *', input: {} },
+      run: async () => {},
+    })
+    const ctx = await contextFor(world, null)
+    await ctx.transaction((tx) => enqueue(tx, work, {}))
+    await world.rows(`update graphile_worker._private_jobs
+      set created_at = created_at + interval '9 years', run_at = run_at + interval '9 years'`)
+    await world.rows(`insert into graphile_worker._private_known_crontabs (identifier, known_since, last_execution)
+      values ('regular', now(), now() + interval '9 years')`)
+    const runner = await startJobs({
+      databaseUrl: world.databaseUrl,
+      jobs: [work, regular],
+      open: async () => ctx,
+      log: pino({ level: 'silent' }),
+      onBroken: (error) => {
+        throw error
+      },
+    })
+    await ran
+    await runner.stop()
+    expect(
+      await world.rows('select 1 from graphile_worker._private_known_crontabs where last_execution > now()'),
+    ).toEqual([])
+  })
+})

@@ -1,0 +1,326 @@
+import { execFileSync, spawnSync } from 'node:child_process'
+import { hash, randomBytes } from 'node:crypto'
+import { closeSync, ftruncateSync, mkdirSync, openSync, readdirSync, rmSync, writeFileSync, writeSync } from 'node:fs'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { FormData } from 'undici'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { fsck } from '../../src/git/maintenance.ts'
+import { bringRepository } from '../../src/modules/lifecycle/forks/testing.ts'
+import { importFromUrl } from '../../src/modules/lifecycle/imports/jobs.ts'
+import { housekeep } from '../../src/modules/projects/repositories/housekeeping.ts'
+import { openRepository } from '../../src/modules/projects/repositories/open.ts'
+import { contextFor } from '../contexts.ts'
+import { type Answer, git, type TestProject, unique, World } from '../world.ts'
+
+/** A small disk of its own, which nothing else fills. */
+class SmallDisk implements Disposable {
+  readonly path: string
+  readonly #filler: string
+  #blockers = 0
+
+  private constructor(path: string) {
+    this.path = path
+    this.#filler = join(path, 'filler')
+  }
+
+  /** `undefined` where nobody may mount. */
+  static mount(): SmallDisk | undefined {
+    const path = execFileSync('mktemp', ['-d', '-t', 'stithy-full-XXXXXX'], { encoding: 'utf8' }).trim()
+    const { status } = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=128m,nr_inodes=3000', 'stithy', path])
+    if (status === 0) return new SmallDisk(path)
+    rmSync(path, { recursive: true })
+    return undefined
+  }
+
+  /** Leaves so many pages of 4 KiB for content. */
+  leavePages(pages: number): void {
+    const file = openSync(this.#filler, 'w')
+    let size = 0
+    try {
+      for (const bytes of [1024 * 1024, 4096])
+        for (const chunk = Buffer.alloc(bytes, 1); ; ) {
+          const written = writeSync(file, chunk, 0, bytes, size)
+          size += written
+          if (written < bytes) break
+        }
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ENOSPC') throw error
+    }
+    try {
+      for (const chunk = Buffer.alloc(4096, 1); ; ) size += writeSync(file, chunk, 0, 4096, size)
+    } catch {}
+    ftruncateSync(file, Math.max(0, size - pages * 4096))
+    closeSync(file)
+  }
+
+  /** Leaves room for so many new files and folders, with as much content as they like. */
+  leaveFiles(files: number): void {
+    mkdirSync(join(this.path, 'blockers'))
+    try {
+      for (;;) writeFileSync(join(this.path, 'blockers', String(this.#blockers++)), '')
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ENOSPC') throw error
+    }
+    this.#blockers--
+    for (let n = 0; n < files; n++) rmSync(join(this.path, 'blockers', String(--this.#blockers)))
+  }
+
+  free(): void {
+    rmSync(this.#filler, { force: true })
+    rmSync(join(this.path, 'blockers'), { recursive: true, force: true })
+    this.#blockers = 0
+  }
+
+  [Symbol.dispose](): void {
+    spawnSync('umount', ['-l', this.path])
+    rmSync(this.path, { recursive: true, force: true })
+  }
+}
+
+const disk = SmallDisk.mount()
+
+vi.setConfig({ testTimeout: 120_000 })
+
+/** `ok`, the status of a refusal, or what git or a job complained about. */
+type Outcome = 'ok' | number | string
+
+const statusOf = ({ status }: Answer): Outcome => (status < 300 ? 'ok' : status)
+
+/** The smallest PNG: one pixel. */
+const png = Buffer.from(
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
+  'base64',
+)
+
+/** How the service and git say that a disk is full. */
+const saysWhy =
+  /No space left|507|Insufficient Storage|unable to (?:create|write)|unpacker error|unable to migrate objects|could not|couldn't/i
+
+const isTemporary = (name: string) => /tmp|\.lock$|incoming|\.new$|\.removed$|\.import$|\.partial$/.test(name)
+
+describe.skipIf(!disk)(`a full disk${disk ? '' : ' (skipped: nothing can be mounted here)'}`, () => {
+  let world: World
+  let project: TestProject
+  let work: string
+
+  beforeAll(async () => {
+    work = await mkdtemp(join(tmpdir(), 'stithy-work-'))
+    mkdirSync(join(disk!.path, 'data'), { mode: 0o700 })
+    world = await World.start({ STITHY_DATA_DIR: join(disk!.path, 'data') })
+    project = await world.project()
+    await git(work, 'init', '-q', '-b', 'main')
+    for (let n = 0; n < 20; n++) await writeFile(join(work, `file-${n}`), randomBytes(3000))
+    await git(work, 'add', '.')
+    await git(work, 'commit', '-qm', 'First')
+    await git(work, 'push', '-q', world.remote(project, world.root), 'main')
+  })
+  afterAll(async () => {
+    await world?.[Symbol.asyncDispose]().catch(() => {})
+    disk?.[Symbol.dispose]()
+    await rm(work, { recursive: true, force: true })
+  })
+
+  const located = async () =>
+    (await world.rows('select id, repository_storage, repository_key from projects where id = $1', [project.id]))[0]
+  const at = (path: string) => `/projects/${project.id}${path}`
+  const push = (...refs: string[]): Promise<Outcome> =>
+    git(work, 'push', '-q', world.remote(project, world.root), ...refs).then(
+      () => 'ok',
+      (error: { stderr: string }) => error.stderr,
+    )
+  const commit = async (files: number) => {
+    for (let n = 0; n < files; n++) await writeFile(join(work, unique('file')), randomBytes(3000))
+    await git(work, 'add', '.')
+    await git(work, 'commit', '-q', '--allow-empty', '-m', unique('commit'))
+  }
+  const branch = (name: string) => world.root.post(at(`/repository/branches?branch=${name}&ref=main`))
+  const add = (more: object = {}) =>
+    world.root.post(at('/repository/commits'), {
+      branch: 'main',
+      commit_message: 'x',
+      actions: [{ action: 'create', file_path: unique('path/of'), content: randomBytes(4000).toString('hex') }],
+      ...more,
+    })
+  const upload = (method: string, path: string, field: string, content: Buffer, name: string) => {
+    const body = new FormData()
+    body.set(field, new Blob([content as never]), name)
+    return world.root.send(method, path, { body })
+  }
+
+  /** Each kind of write. What `prepare` makes is there before the disk is full. */
+  const kinds: Record<string, { prepare?: () => Promise<unknown>; write: (prepared: any) => Promise<Outcome> }> = {
+    'a push of loose objects': { prepare: () => commit(1), write: () => push(`+HEAD:refs/heads/${unique('pushed')}`) },
+    'a push of a pack': { prepare: () => commit(120), write: () => push(`+HEAD:refs/heads/${unique('pushed')}`) },
+    'a push of many refs': {
+      write: () => push(...Array.from({ length: 20 }, () => `main:refs/heads/${unique('many/of')}`)),
+    },
+    'a push that deletes': {
+      prepare: async () => {
+        const name = unique('gone')
+        await branch(name)
+        return name
+      },
+      write: (name) => push(`:refs/heads/${name}`),
+    },
+    'a push that creates a project': {
+      write: () =>
+        git(
+          work,
+          'push',
+          '-q',
+          world.remote({ ...project, url: `${world.origin}/root/${unique('new')}.git` }, world.root),
+          'main',
+        ).then(
+          () => 'ok',
+          (error: { stderr: string }) => error.stderr,
+        ),
+    },
+    'a commit': { write: async () => statusOf(await add()) },
+    'a commit to a new branch': {
+      write: async () => statusOf(await add({ branch: unique('topic/of'), start_branch: 'main' })),
+    },
+    'a file': {
+      write: async () =>
+        statusOf(
+          await world.root.post(at(`/repository/files/${unique('file')}`), {
+            branch: 'main',
+            commit_message: 'x',
+            content: 'x',
+          }),
+        ),
+    },
+    'a branch': { write: async () => statusOf(await branch(unique('branch'))) },
+    'a deleted branch': {
+      prepare: async () => {
+        const name = unique('gone')
+        await branch(name)
+        return name
+      },
+      write: async (name) => statusOf(await world.root.delete(at(`/repository/branches/${name}`))),
+    },
+    'a tag with a message': {
+      write: async () =>
+        statusOf(await world.root.post(at('/repository/tags'), { tag_name: unique('v'), ref: 'main', message: 'x' })),
+    },
+    'a merge': {
+      prepare: async () => {
+        const source_branch = unique('topic')
+        await add({ branch: source_branch, start_branch: 'main' })
+        await add()
+        return (await world.root.post(at('/merge_requests'), { source_branch, target_branch: 'main', title: 'x' })).json
+          .iid
+      },
+      write: async (iid) => statusOf(await world.root.put(at(`/merge_requests/${iid}/merge`))),
+    },
+    'a picture': { write: async () => statusOf(await upload('PUT', '/user/avatar', 'avatar', png, 'face.png')) },
+    'an upload': {
+      write: async () => statusOf(await upload('POST', at('/uploads'), 'file', randomBytes(9000), 'notes.txt')),
+    },
+    'a large file': {
+      prepare: async () => {
+        const content = randomBytes(9000)
+        const answer = await world.root.send('POST', `//${project.full_path}.git/info/lfs/objects/batch`, {
+          headers: {
+            authorization: `Basic ${Buffer.from(`root:${world.root.token}`).toString('base64')}`,
+            'content-type': 'application/vnd.git-lfs+json',
+          },
+          body: JSON.stringify({
+            operation: 'upload',
+            objects: [{ oid: hash('sha256', content, 'hex'), size: content.length }],
+          }),
+        })
+        return { content, ...JSON.parse(answer.text).objects[0].actions.upload }
+      },
+      write: async ({ href, header, content }) =>
+        statusOf(await world.root.send('PUT', `/${new URL(href).pathname}`, { headers: header, body: content })),
+    },
+    'a project with a README': {
+      write: async () =>
+        statusOf(await world.root.post('/projects', { path: unique('new'), initialize_with_readme: true })),
+    },
+    'a fork': {
+      prepare: async () =>
+        (await world.root.post(at('/fork'), { path: unique('fork'), name: unique('fork'), namespace_path: 'root' }))
+          .json.id,
+      write: (id) =>
+        bringRepository(world, id).then(
+          () => 'ok',
+          (error: Error) => error.message,
+        ),
+    },
+    'an import': {
+      prepare: async () => {
+        const import_url = world.remote(project, world.root)
+        return (await world.root.post('/projects', { path: unique('imported'), import_url })).json.id
+      },
+      write: async (projectId) =>
+        importFromUrl.run({ projectId, storage: 'default' }, await contextFor(world, null)).then(
+          () => 'ok',
+          (error: Error) => error.message,
+        ),
+    },
+    housekeeping: {
+      prepare: () => add(),
+      write: async () => {
+        const ctx = await contextFor(world, null)
+        return housekeep(ctx, project.id, openRepository(ctx, await located()), 'gc').then(
+          () => 'ok',
+          (error: Error) => error.message,
+        )
+      },
+    },
+    'a mail to a file': {
+      write: async () =>
+        (await contextFor(world, null)).mailer
+          .send({ to: 'ann@example.com', subject: 'x', body: 'y'.repeat(5000) }, ++mails)
+          .then(
+            () => 'ok',
+            (error: Error) => error.message,
+          ),
+    },
+  }
+  let mails = 0
+
+  const temporaryFiles = () =>
+    (readdirSync(join(disk!.path, 'data'), { recursive: true }) as string[])
+      .filter((name) => isTemporary(name))
+      .toSorted()
+
+  const isRefusal = (outcome: Outcome) =>
+    typeof outcome === 'number' ? outcome === 507 : outcome === 'ok' || saysWhy.test(outcome)
+
+  const tries = [
+    ...[0, 2, 8].map((pages) => ({ name: `${pages} pages`, fill: () => disk!.leavePages(pages) })),
+    ...[0, 1, 3].map((files) => ({ name: `${files} files`, fill: () => disk!.leaveFiles(files) })),
+  ]
+
+  test.for(Object.keys(kinds))('refuses %s, and takes it when there is room again', async (kind) => {
+    const { prepare, write } = kinds[kind]!
+    const wrong: Record<string, unknown> = {}
+    for (const { name, fill } of tries) {
+      const prepared = await prepare?.()
+      const before = temporaryFiles()
+      fill()
+      const outcome = await write(prepared)
+      if (!isRefusal(outcome)) wrong[name] = outcome
+      const leftBehind = () => temporaryFiles().filter((file) => !before.includes(file))
+      // A file that was uploaded goes when the answer has been sent.
+      await vi
+        .waitFor(() => expect(leftBehind()).toEqual([]))
+        .catch(() => {
+          wrong[`${name}: left behind`] = leftBehind()
+        })
+      const read = await world.root.get(at('/repository/files/file-1/raw?ref=main'))
+      if (read.status !== 200) wrong[`${name}: read`] = read.status
+      disk!.free()
+      if (outcome !== 'ok') {
+        const again = await write(prepared)
+        if (again !== 'ok') wrong[`${name}: again`] = again
+      }
+    }
+    const repo = openRepository(await contextFor(world, null), await located())
+    expect([wrong, await fsck(repo)]).toEqual([{}, []])
+  })
+})
