@@ -182,7 +182,9 @@ describe('POST, PUT and DELETE /projects/:id/repository/files/:file_path', () =>
     for (const who of [ann, world.root]) expect((await who.post(fileOf(project.id, 'x'), write)).status).toBe(403)
   })
 
-  test('a large content is stored for a developer; without an account it is 401 before the body is read', async ({ world }) => {
+  test('a large content is stored for a developer; without an account it is 401 before the body is read', async ({
+    world,
+  }) => {
     const ann = await world.user()
     const project = await storedProject(world, { visibility: 'public', members: [[ann, 'developer']] })
     project.repository.commit({ 'b.txt': 'b\n' })
