@@ -1,6 +1,7 @@
 import { fileURLToPath } from 'node:url'
 import { readModules } from './boundaries/modules.ts'
 import { folderGraph, violations } from './boundaries/rules.ts'
+import { foreignWrites } from './boundaries/tables.ts'
 
 // What may import what (ARCHITECTURE.md): `npm run boundaries` prints what breaks it, `npm run boundaries -- --graph` what imports what.
 const root = fileURLToPath(new URL('..', import.meta.url)).replace(/[/\\]$/, '')
@@ -8,7 +9,7 @@ const modules = await readModules(root, 'src')
 if (process.argv.includes('--graph'))
   for (const [folder, imported] of [...folderGraph(modules)].sort())
     console.log(`${folder} → ${[...imported].sort().join(', ') || 'nothing'}`)
-const found = violations(modules)
+const found = [...violations(modules), ...foreignWrites(modules)]
 for (const { rule, file, what, instead } of found) console.log(`${file} ${what}\n  ${rule}: ${instead}`)
 console.log(
   found.length === 0

@@ -1,7 +1,9 @@
+import { readdir, readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
 import { moduleOf, readModules } from '../../tools/boundaries/modules.ts'
 import { boundaries, violations } from '../../tools/boundaries/rules.ts'
+import { foreignWrites, tablesWithoutOwner } from '../../tools/boundaries/tables.ts'
 
 /** One file with this text breaks these rules. */
 const planted: readonly [rule: string, path: string, source: string][] = [
@@ -113,5 +115,28 @@ describe('boundaries', () => {
     expect(modules.length).toBeGreaterThan(100)
     expect(modules.find(({ path }) => path === 'src/app.ts')!.imports).toContain('src/edges/http/server.ts')
     expect(violations(modules)).toEqual([])
+  })
+})
+
+describe('tables', () => {
+  test('a statement that writes a table of another module is caught', () => {
+    const source = (statement: string) => `export const a = (db: Db) => db.run(sql\`${statement}\`)`
+    const planted = [
+      moduleOf('src/modules/planning/labels/queries.ts', source('update users set name = 1')),
+      moduleOf('src/modules/review/todos/queries.ts', source('insert into labels (id) values (1)')),
+      moduleOf('src/events/queries.ts', source('delete from projects')),
+    ]
+    expect(foreignWrites(planted).map(({ what }) => what)).toEqual(['writes users', 'writes labels', 'writes projects'])
+    expect(
+      foreignWrites([moduleOf('src/modules/planning/labels/queries.ts', source('update labels set a = 1'))]),
+    ).toEqual([])
+  })
+
+  test('the project writes its tables where they belong, and each table has an owner', async () => {
+    const root = fileURLToPath(new URL('../..', import.meta.url)).replace(/\/$/, '')
+    expect(foreignWrites(await readModules(root, 'src'))).toEqual([])
+    const folder = `${root}/src/db/migrations`
+    const migrations = await Promise.all((await readdir(folder)).map((name) => readFile(`${folder}/${name}`, 'utf8')))
+    expect(tablesWithoutOwner(migrations.join('\n'))).toEqual([])
   })
 })

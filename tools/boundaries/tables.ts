@@ -1,0 +1,142 @@
+import type { Module } from './modules.ts'
+import { isTest, type Violation } from './rules.ts'
+
+/** The module, or folder of src, that writes each table. */
+const owners: Readonly<Record<string, readonly string[]>> = {
+  instance: ['mails', 'term_agreements', 'terms'],
+  namespaces: ['group_access', 'namespaces', 'project_access', 'routes'],
+  accounts: [
+    'access_token_limits',
+    'access_tokens',
+    'email_addresses',
+    'emails',
+    'gpg_keys',
+    'gpg_subkeys',
+    'identities',
+    'mail_links',
+    'recovery_codes',
+    'sessions',
+    'ssh_keys',
+    'two_factor_demands',
+    'two_factors',
+    'user_follows',
+    'user_statuses',
+    'users',
+  ],
+  projects: [
+    'deploy_key_projects',
+    'installation',
+    'project_housekeeping',
+    'project_languages',
+    'project_statistics',
+    'projects',
+    'stars',
+    'topics',
+    'uploads',
+  ],
+  groups: [
+    'access_requests',
+    'badges',
+    'custom_attributes',
+    'deploy_tokens',
+    'group_group_links',
+    'invitations',
+    'members',
+    'notification_settings',
+    'project_group_links',
+    'resource_bots',
+    'variables',
+  ],
+  pushes: [
+    'file_locks',
+    'large_files',
+    'protected_ref_access',
+    'protected_refs',
+    'pushes',
+    'ref_changes',
+    'signing_keys',
+  ],
+  administration: ['appearance', 'broadcast_messages', 'feature_flags'],
+  ci: ['pipelines'],
+  repository: ['commit_comments', 'commit_signatures', 'commit_statuses', 'release_links', 'releases'],
+  planning: [
+    'internal_ids',
+    'label_events',
+    'label_priorities',
+    'label_subscriptions',
+    'labels',
+    'merge_request_labels',
+    'milestones',
+  ],
+  lifecycle: ['project_imports'],
+  review: [
+    'approvals',
+    'approvers',
+    'award_emoji',
+    'mentions',
+    'merge_request_assignees',
+    'merge_request_commits',
+    'merge_request_diffs',
+    'merge_requests',
+    'notes',
+    'subscriptions',
+    'time_logs',
+    'todos',
+  ],
+  settings: ['application_settings'],
+  events: ['audit_events', 'events', 'feed_events'],
+  jobs: ['job_runner'],
+}
+
+/**
+ * Other modules that write a table, from before tables had owners: what they do is to become a function of the owner's face or
+ * a reaction. None is to be added.
+ */
+const othersThatWrite: Readonly<Record<string, readonly string[]>> = {
+  commit_signatures: ['accounts'],
+  group_group_links: ['namespaces'],
+  internal_ids: ['review'],
+  members: ['lifecycle', 'projects'],
+  merge_requests: ['planning'],
+  namespaces: ['groups', 'lifecycle'],
+  project_group_links: ['namespaces'],
+  project_housekeeping: ['pushes'],
+  project_statistics: ['pushes'],
+  projects: ['groups', 'lifecycle', 'namespaces', 'pushes'],
+  ssh_keys: ['projects'],
+  stars: ['groups'],
+  users: ['groups'],
+}
+
+const ownerOf = new Map(Object.entries(owners).flatMap(([owner, tables]) => tables.map((table) => [table, owner])))
+
+/** The tables that statements of a file write. */
+export const tablesWritten = (code: string): Set<string> =>
+  new Set(
+    [...code.matchAll(/\b(?:insert into|update|delete from)\s+([a-z_]+)/g)]
+      .flatMap(([, name]) => name ?? [])
+      .filter((name) => ownerOf.has(name)),
+  )
+
+const folderOf = (path: string): string => /^src\/(?:modules\/)?([^/]+)\//.exec(path)?.[1] ?? ''
+
+/** Files that write a table of another module. */
+export const foreignWrites = (modules: readonly Module[]): Violation[] =>
+  modules
+    .filter(({ path }) => !isTest(path) && !path.includes('/testing/'))
+    .flatMap(({ path, code }) =>
+      [...tablesWritten(code)]
+        .filter((table) => folderOf(path) !== ownerOf.get(table) && !othersThatWrite[table]?.includes(folderOf(path)))
+        .map((table) => ({
+          rule: 'tables-are-written-by-their-module',
+          file: path,
+          what: `writes ${table}`,
+          instead: `use the face of ${ownerOf.get(table)}, or a reaction of it`,
+        })),
+    )
+
+/** Tables of the migrations that have no owner here. */
+export const tablesWithoutOwner = (migrations: string): string[] =>
+  [...migrations.matchAll(/\bcreate table (?:if not exists )?([a-z_]+)/g)]
+    .flatMap(([, name]) => name ?? [])
+    .filter((name) => !ownerOf.has(name))
