@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { Failure } from '../kernel/failure.ts'
 import { type ObjectType, objectInfo } from './cat-file.ts'
 import { HelperDeath, type Question } from './helper.ts'
+import type { Inbox } from './inbox.ts'
 import { moveLooseRef } from './loose-ref.ts'
 import { nullOid, type Oid } from './oid.ts'
 import { readRefFile, readRefFiles } from './ref-files.ts'
@@ -21,7 +22,7 @@ const noRoom = /No space left on device|Disk quota exceeded|Read-only file syste
  * Moves refs, all or none, by compare-and-swap. Returns `stale`, having moved nothing, when some ref is not where `from`
  * says it should be. Throws `Failure('conflict')` when a new name runs into an existing one (`a` and `a/b`), and
  * `Failure('unprocessable')` when `to` is no object of the repository, or there is no repository. After `Failure('unavailable')` the refs
- * may or may not have moved. A branch that moves on from where it was is moved here; else one round trip to a long-lived `update-ref`,
+ * may have moved, all or some of them. A branch that moves on from where it was is moved here; else one round trip to a long-lived `update-ref`,
  * about 1 ms with its fsync.
  */
 export async function updateRefs(repo: Repository, updates: readonly RefUpdate[]): Promise<'moved' | 'stale'> {
@@ -32,14 +33,18 @@ export async function updateRefs(repo: Repository, updates: readonly RefUpdate[]
     // A failed transaction costs a process, so the usual reason is looked at first. Only `update-ref`, which holds the
     // locks, has the last word.
     if (await isStale(repo, updates)) return 'stale'
+    const transaction = new RefTransaction(updates)
     try {
       const helper = await repo.helper('update-ref', 'update-ref', { flags: ['--no-deref', '-z', '--stdin'] })
-      await helper.ask(transaction(updates))
+      await helper.ask(transaction)
       return 'moved'
     } catch (error) {
       if (!(error instanceof HelperDeath)) throw error
       // Outcomes are read from the state of the repository, not from git's English.
-      if (error.exit.signal !== null && (await haveMoved(repo, updates))) return 'moved'
+      if (transaction.isPrepared) {
+        if (await haveMoved(repo, updates)) return 'moved'
+        throw new Failure('unavailable', 'The references were changed in part', { cause: error })
+      }
       if (await isStale(repo, updates)) return 'stale'
       await explain(repo, updates)
       // The one thing that only its words tell.
@@ -57,22 +62,36 @@ export async function updateRefs(repo: Repository, updates: readonly RefUpdate[]
 const moveAlone = async (repo: Repository, { name, from, to }: RefUpdate) =>
   to === null || from === undefined || from === 'absent' ? undefined : moveLooseRef(repo, { name, from, to })
 
-const moved = Buffer.from('start: ok\nprepare: ok\ncommit: ok\n')
+const prepared = Buffer.from('start: ok\nprepare: ok\n')
+const moved = Buffer.concat([prepared, Buffer.from('commit: ok\n')])
 
 /** `prepare` takes every lock and checks every old value before `commit` writes anything. */
-function transaction(updates: readonly RefUpdate[]): Question<true> {
-  const steps = updates.map(({ name, to, from }) => {
-    const old = from === 'absent' ? nullOid : (from ?? '')
-    return to === null ? `delete ${name}\0${old}\0` : `update ${name}\0${to}\0${old}\0`
-  })
-  return {
-    request: Buffer.from(`start\0${steps.join('')}prepare\0commit\0`),
-    reset: () => {},
-    read: (inbox) => {
-      if (inbox.size < moved.length) return undefined
-      if (!inbox.take(moved.length).equals(moved)) throw new Error('git update-ref answered something else')
-      return { answer: true }
-    },
+class RefTransaction implements Question<true> {
+  readonly request: Buffer
+  #isPrepared = false
+
+  constructor(updates: readonly RefUpdate[]) {
+    const steps = updates.map(({ name, to, from }) => {
+      const old = from === 'absent' ? nullOid : (from ?? '')
+      return to === null ? `delete ${name}\0${old}\0` : `update ${name}\0${to}\0${old}\0`
+    })
+    this.request = Buffer.from(`start\0${steps.join('')}prepare\0commit\0`)
+  }
+
+  /** Whether git has begun to move refs. One that ends before has moved none; one that ends after may have moved some. */
+  get isPrepared(): boolean {
+    return this.#isPrepared
+  }
+
+  reset(): void {
+    this.#isPrepared = false
+  }
+
+  read(inbox: Inbox): { answer: true } | undefined {
+    this.#isPrepared = inbox.size >= prepared.length
+    if (inbox.size < moved.length) return undefined
+    if (!inbox.take(moved.length).equals(moved)) throw new Error('git update-ref answered something else')
+    return { answer: true }
   }
 }
 

@@ -2,7 +2,16 @@ import { accountOf } from '../../../access/actor.ts'
 import type { Ctx } from '../../../api/ctx.ts'
 import { receivePack, type Transfer, type TransferOptions } from '../../../git/transfer.ts'
 import { openForWriting, type ProjectSubject } from '../../projects/index.ts'
-import { conclude, decide, forgetStale, intend, movePushedRefs, type NewPush, settle } from '../../pushes/index.ts'
+import {
+  changesRef,
+  conclude,
+  decide,
+  forgetStale,
+  intend,
+  movePushedRefs,
+  type NewPush,
+  settle,
+} from '../../pushes/index.ts'
 import { type GitDoorName, urlToRepo } from './access.ts'
 
 const mebibyte = 1024 * 1024
@@ -40,18 +49,24 @@ export async function receivePush(
         actorId: accountOf(ctx.actor!),
         door,
         options: pushOptions,
-        changes: updates,
+        changes: updates.filter(changesRef),
       }
-      push = { id: await intend(ctx, intended), ...intended }
-      return { ok: true, messages: created ? createdMessage(ctx, project, door) : [] }
+      if (intended.changes.length > 0) push = { id: await intend(ctx, intended), ...intended }
+      const warnings = updates
+        .filter((update) => !changesRef(update))
+        .map(({ name }) => `warning: deleting a non-existent ref: ${name}`)
+      return { ok: true, messages: [...warnings, ...(created ? createdMessage(ctx, project, door) : [])] }
     },
     async onMove(updates, isAtomic) {
-      const { id, changes } = push!
       const outcomes = await movePushedRefs(repo, updates, isAtomic)
-      // Changes without an outcome are those that git tries now, or has refused already.
-      const others = changes.filter(({ name }) => !outcomes.has(name))
-      if (others.length > 0) await forgetStale(ctx, repo, id, others)
-      allMoved = others.length === 0 && [...outcomes.values()].every((outcome) => outcome === 'moved')
+      if (!push) return outcomes
+      // Not moved by us: refused, or without an outcome, which git tries now or has refused already.
+      const others = push.changes.filter(({ name }) => {
+        const outcome = outcomes.get(name)
+        return outcome !== 'moved' && !outcome?.mayHaveMoved
+      })
+      if (others.length > 0) await forgetStale(ctx, repo, push.id, others)
+      allMoved = push.changes.every(({ name }) => outcomes.get(name) === 'moved')
       return outcomes
     },
   })
