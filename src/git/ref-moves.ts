@@ -6,10 +6,7 @@ import type { RefName } from './ref-name.ts'
 /** What became of a ref. `failed` is the reason that the client reads; `mayHaveMoved` when only the ref itself can tell. */
 export type MoveOutcome = 'moved' | { readonly failed: string; readonly mayHaveMoved: boolean }
 
-/**
- * Moves refs of a push. Refs without an outcome have not moved and are left to git, which moves each by itself: that takes
- * longer and tells which of them fails and why. `isAtomic`: all must move or none.
- */
+/** Moves refs of a push, and tells the outcome of each. `isAtomic`: all must move or none. */
 export type MoveRefs = (updates: readonly RefChange[], isAtomic: boolean) => Promise<ReadonlyMap<RefName, MoveOutcome>>
 
 const flush = '0000'
@@ -37,8 +34,7 @@ export async function converseOnMoves(channel: Socket, move: MoveRefs): Promise<
 
 function reportOn(name: RefName, outcome: MoveOutcome | undefined): string {
   if (outcome === 'moved') return packet(`ok ${name}\n`)
-  if (outcome === undefined) return packet(`ok ${name}\n`) + packet('option fall-through\n')
-  return packet(`ng ${name} ${outcome.failed}\n`)
+  return packet(`ng ${name} ${outcome?.failed ?? 'it was not moved'}\n`)
 }
 
 const packet = (text: string): string => {
