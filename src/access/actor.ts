@@ -24,8 +24,8 @@ export type Actor = {
   readonly sudo?: { readonly id: number; readonly tokenId: number | undefined }
   /** Beyond these projects and groups the token reaches nothing (`allows`); absent when it is not limited. */
   readonly limits?: { readonly projects: readonly number[]; readonly groups: readonly number[] }
-  /** An account made for a token of a project or group. */
-  readonly bot?: boolean
+  /** Set of an account made for a token of a project or group, with the user who made that. */
+  readonly bot?: { readonly creatorId: number | null }
   /** Set when it is no person but a deploy key. Then `id` is 0, which is nobody's, so that no query takes it for one. */
   readonly deployKey?: Machine
   /** The same for a deploy token. */

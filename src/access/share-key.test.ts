@@ -16,14 +16,25 @@ test('anonymous clients share by address, those of IPv6 by the first 64 bits', (
   expect(networkOf('::1')).toBe('0:0:0:0::/64')
 })
 
-test('accounts, deploy keys and deploy tokens have shares of their own; the service has none of a caller', () => {
-  const actor = (more: Partial<Actor>) => ({ id: 7, ...more }) as Actor
+const actor = (more: Partial<Actor>) => ({ id: 7, ...more }) as Actor
+
+test('bots, deploy keys and deploy tokens use the share of the account that made them', () => {
+  const owner = shareKeyOf(actor({}), undefined)
+  for (const made of [
+    actor({ id: 8, bot: { creatorId: 7 } }),
+    actor({ id: 0, deployKey: { id: 1, creatorId: 7 } }),
+    actor({ id: 0, deployToken: { id: 1, creatorId: 7 } }),
+  ])
+    expect(shareKeyOf(made, '192.0.2.7')).toBe(owner)
+})
+
+test('accounts, and deploy keys and deploy tokens whose creator is gone, have shares of their own', () => {
   expect(shareKeyOf(null, undefined)).toBe('')
   const keys = [
     shareKeyOf(null, '192.0.2.7'),
     shareKeyOf(actor({}), '192.0.2.7'),
-    shareKeyOf(actor({ id: 0, deployKey: { id: 7, creatorId: 7 } }), undefined),
-    shareKeyOf(actor({ id: 0, deployToken: { id: 7, creatorId: 7 } }), undefined),
+    shareKeyOf(actor({ id: 0, deployKey: { id: 7, creatorId: null } }), undefined),
+    shareKeyOf(actor({ id: 0, deployToken: { id: 7, creatorId: null } }), undefined),
   ]
   expect(new Set(keys).size).toBe(4)
   expect(shareKeyOf(actor({ sudo: { id: 1, tokenId: 2 } }), undefined)).toBe(shareKeyOf(actor({ id: 1 }), undefined))

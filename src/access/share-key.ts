@@ -1,12 +1,16 @@
 import { isIPv6 } from 'node:net'
+import { unknownCaller } from '../kernel/shares.ts'
 import type { Caller } from './actor.ts'
 
 /**
- * Who shares with whom when there is not enough of something for everybody: an account, a deploy key or token, or the
- * network of an anonymous client. An administrator who acts for others uses their own share. '' is the service itself.
+ * Who shares with whom when there is not enough of something for everybody: an account, or the network of an anonymous
+ * client. Bots, deploy keys and deploy tokens use the share of the account that made them, because one account can make any
+ * number of them. An administrator who acts for others uses their own share. '' is the service itself.
  */
 export function shareKeyOf(caller: Caller, address: string | undefined): string {
-  if (!caller) return address === undefined ? '' : `address ${networkOf(address)}`
+  if (!caller) return address === undefined ? '' : `${unknownCaller}${networkOf(address)}`
+  const creatorId = (caller.deployKey ?? caller.deployToken ?? caller.bot)?.creatorId ?? null
+  if (creatorId !== null) return `user ${creatorId}`
   if (caller.deployKey) return `deploy key ${caller.deployKey.id}`
   if (caller.deployToken) return `deploy token ${caller.deployToken.id}`
   return `user ${caller.sudo?.id ?? caller.id}`

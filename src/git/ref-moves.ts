@@ -3,13 +3,10 @@ import { Inbox } from './inbox.ts'
 import { parseUpdate, type RefChange } from './ref-change.ts'
 import type { RefName } from './ref-name.ts'
 
-/** What became of a ref: it moved, or it may not have, and the client is told why. */
-export type MoveOutcome = 'moved' | { readonly failed: string }
+/** What became of a ref. `failed` is the reason that the client reads; `mayHaveMoved` when only the ref itself can tell. */
+export type MoveOutcome = 'moved' | { readonly failed: string; readonly mayHaveMoved: boolean }
 
-/**
- * Moves refs of a push. Refs without an outcome have not moved and are left to git, which moves each by itself: that takes
- * longer and tells which of them fails and why. `isAtomic`: all must move or none.
- */
+/** Moves refs of a push, and tells the outcome of each. `isAtomic`: all must move or none. */
 export type MoveRefs = (updates: readonly RefChange[], isAtomic: boolean) => Promise<ReadonlyMap<RefName, MoveOutcome>>
 
 const flush = '0000'
@@ -29,17 +26,15 @@ export async function converseOnMoves(channel: Socket, move: MoveRefs): Promise<
   channel.write(packet(`version=1${isAtomic ? '\0atomic' : ''}\n`) + flush)
   const lines = await readUntilFlush(packets)
   if (!lines) return
+  // A name with a line break in it is two names to the pre-receive hook. Git refuses every ref without a report.
   const updates = lines.flatMap((line) => parseUpdate(line.replace(/\n$/, '')) ?? [])
-  // Git names only refs that the verdict was on, whose names have been checked.
-  if (updates.length !== lines.length) throw new Error('the hook named a ref that is not text')
   const outcomes = await move(updates, isAtomic)
   channel.write(updates.map(({ name }) => reportOn(name, outcomes.get(name))).join('') + flush)
 }
 
 function reportOn(name: RefName, outcome: MoveOutcome | undefined): string {
   if (outcome === 'moved') return packet(`ok ${name}\n`)
-  if (outcome === undefined) return packet(`ok ${name}\n`) + packet('option fall-through\n')
-  return packet(`ng ${name} ${outcome.failed}\n`)
+  return packet(`ng ${name} ${outcome?.failed ?? 'it was not moved'}\n`)
 }
 
 const packet = (text: string): string => {

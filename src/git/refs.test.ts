@@ -1,3 +1,5 @@
+import { execFileSync } from 'node:child_process'
+import { mkdirSync } from 'node:fs'
 import { rm, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -44,6 +46,21 @@ describe('updateRefs', () => {
       expect(await updateRefs(made.repo, [{ name: ref('other'), to: one, from: 'absent' }, bad])).toBe('stale')
     }
     expect(await readRefs(made.repo, [main, ref('other'), ref('gone')])).toEqual([one, undefined, undefined])
+  })
+
+  test('tells that only some may have moved when git is killed between two of them', async () => {
+    const made = await world.repository()
+    const [one] = commits(made, 1) as [Oid]
+    // Git stops before the second ref, because nothing reads its log.
+    mkdirSync(join(made.gitDir, 'logs/refs/heads'), { recursive: true })
+    execFileSync('mkfifo', [join(made.gitDir, 'logs/refs/heads/b')])
+    const updates = ['a', 'b', 'c'].map((name) => ({ name: ref(name), to: one, from: 'absent' as const }))
+    const outcome = updateRefs(made.repo, updates).catch((error: unknown) => error)
+    await expect.poll(() => readRef(made.repo, ref('a')), { timeout: 30_000 }).toBe(one)
+    const helper = await made.repo.helper('update-ref', 'update-ref', { flags: ['--no-deref', '-z', '--stdin'] })
+    process.kill(helper.pid!, 'SIGKILL')
+    expect(await outcome).toMatchObject({ kind: 'unavailable', message: 'The references were changed in part' })
+    expect(await readRefs(made.repo, [ref('a'), ref('b'), ref('c')])).toEqual([one, undefined, undefined])
   })
 
   test('lets exactly one of 32 writers win, round after round', async () => {

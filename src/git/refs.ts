@@ -5,6 +5,7 @@ import { Failure } from '../kernel/failure.ts'
 import { type ObjectType, objectInfo } from './cat-file.ts'
 import { isDiskFull } from './git-error.ts'
 import { HelperDeath, type Question } from './helper.ts'
+import { Inbox } from './inbox.ts'
 import { moveLooseRef } from './loose-ref.ts'
 import { nullOid, type Oid } from './oid.ts'
 import { readRefFile, readRefFiles } from './ref-files.ts'
@@ -13,18 +14,24 @@ import { creationTimes } from './ref-objects.ts'
 import type { Repository } from './repository.ts'
 import { removeStaleLocks } from './stale-locks.ts'
 
+/** A failure after which it is certain that no ref has moved. */
+export class NothingMoved extends Failure {}
+
 /** `to: null` deletes. `from` is what the ref must be now; leave it out to not care. */
 export type RefUpdate = { readonly name: RefName; readonly to: Oid | null; readonly from?: Oid | 'absent' }
 
 const attempts = 3
+/** Transactions of more refs have a process of their own. */
+export const manyRefs = 500
+const manyRefsMs = 30 * 60_000
 const staleLockMs = 30 * 60_000
 
 /**
  * Moves refs, all or none, by compare-and-swap. Returns `stale`, having moved nothing, when some ref is not where `from`
- * says it should be. What moved survives a power loss. Throws `Failure('conflict')` when a new name runs into an existing one (`a` and `a/b`), and
- * `Failure('unprocessable')` when `to` is no object of the repository, or there is no repository. After `Failure('unavailable')` the refs
- * may or may not have moved. A branch that moves on from where it was is moved here; else one round trip to a long-lived `update-ref`,
- * about 1 ms with its fsync.
+ * says it should be. What moved survives a power loss. Throws `NothingMoved`: `conflict` when a new name runs into an existing one (`a` and `a/b`),
+ * `unprocessable` when `to` is no object of the repository, `unavailable` when another process holds a lock for too long.
+ * After any other error the refs may have moved, all or some of them. A branch that moves on from where it was is moved here;
+ * else one round trip to a long-lived `update-ref`, about 1 ms with its fsync.
  */
 export async function updateRefs(repo: Repository, updates: readonly RefUpdate[]): Promise<'moved' | 'stale'> {
   if (updates.length === 0) return 'moved'
@@ -58,50 +65,95 @@ function foldersToSync(name: RefName): string[] {
 async function move(repo: Repository, updates: readonly RefUpdate[]): Promise<'moved' | 'stale'> {
   const outcome = updates.length === 1 ? await moveAlone(repo, updates[0]!) : undefined
   if (outcome) return outcome
+  // A helper is not to be silent for as long as many refs take, nor are the refs of others to wait for them.
+  const ask = updates.length > manyRefs ? askOnce : askHelper
   for (let attempt = 1; ; attempt++) {
     // A failed transaction costs a process, so the usual reason is looked at first. Only `update-ref`, which holds the
     // locks, has the last word.
     if (await isStale(repo, updates)) return 'stale'
+    const transaction = new RefTransaction(updates)
     try {
-      const helper = await repo.helper('update-ref', 'update-ref', { flags: ['--no-deref', '-z', '--stdin'] })
-      await helper.ask(transaction(updates))
+      await ask(repo, transaction)
       return 'moved'
     } catch (error) {
       if (!(error instanceof HelperDeath)) throw error
       // Outcomes are read from the state of the repository, not from git's English.
-      if (error.exit.signal !== null && (await haveMoved(repo, updates))) return 'moved'
+      if (transaction.isPrepared) {
+        if (await haveMoved(repo, updates)) return 'moved'
+        throw new Failure('unavailable', 'The references were changed in part', { cause: error })
+      }
       if (await isStale(repo, updates)) return 'stale'
-      await explain(repo, updates)
-      if (isDiskFull(error.exit.stderr)) throw new Failure('storage_full', 'Insufficient Storage', { cause: error })
+      for (const failure of (await impossibleUpdates(repo, updates)).values()) throw failure
+      if (isDiskFull(error.exit.stderr))
+        throw new NothingMoved('storage_full', 'Insufficient Storage', { cause: error })
       // What is left is a lock that somebody else held for too long.
       if ((await removeStaleLocks(repo, { olderThanMs: staleLockMs })) > 0) continue
       if (attempt === attempts)
-        throw new Failure('unavailable', 'The reference is being changed by somebody else', { cause: error })
+        throw new NothingMoved('unavailable', 'The reference is being changed by somebody else', { cause: error })
       await sleep(20 * attempt * Math.random())
     }
   }
+}
+
+const updateRef = { flags: ['--no-deref', '-z', '--stdin'] } as const
+
+const askHelper = async (repo: Repository, transaction: RefTransaction): Promise<true> =>
+  (await repo.helper('update-ref', 'update-ref', updateRef)).ask(transaction)
+
+/** Asks a process of its own, which may take its time. Rejects as the helper does. */
+async function askOnce(repo: Repository, transaction: RefTransaction): Promise<void> {
+  const child = await repo.start('update-ref', {
+    ...updateRef,
+    stdin: true,
+    lane: 'transfer',
+    nested: true,
+    timeoutMs: manyRefsMs,
+  })
+  child.end(transaction.request)
+  const inbox = new Inbox()
+  let answer: { answer: true } | undefined
+  for await (const chunk of child as AsyncIterable<Buffer>) {
+    inbox.push(chunk)
+    answer ??= transaction.read(inbox)
+  }
+  const exit = await child.done
+  if (!answer) throw new HelperDeath(exit)
 }
 
 /** `undefined` where it takes git. */
 const moveAlone = async (repo: Repository, { name, from, to }: RefUpdate) =>
   to === null || from === undefined || from === 'absent' ? undefined : moveLooseRef(repo, { name, from, to })
 
-const moved = Buffer.from('start: ok\nprepare: ok\ncommit: ok\n')
+const prepared = Buffer.from('start: ok\nprepare: ok\n')
+const moved = Buffer.concat([prepared, Buffer.from('commit: ok\n')])
 
 /** `prepare` takes every lock and checks every old value before `commit` writes anything. */
-function transaction(updates: readonly RefUpdate[]): Question<true> {
-  const steps = updates.map(({ name, to, from }) => {
-    const old = from === 'absent' ? nullOid : (from ?? '')
-    return to === null ? `delete ${name}\0${old}\0` : `update ${name}\0${to}\0${old}\0`
-  })
-  return {
-    request: Buffer.from(`start\0${steps.join('')}prepare\0commit\0`),
-    reset: () => {},
-    read: (inbox) => {
-      if (inbox.size < moved.length) return undefined
-      if (!inbox.take(moved.length).equals(moved)) throw new Error('git update-ref answered something else')
-      return { answer: true }
-    },
+class RefTransaction implements Question<true> {
+  readonly request: Buffer
+  #isPrepared = false
+
+  constructor(updates: readonly RefUpdate[]) {
+    const steps = updates.map(({ name, to, from }) => {
+      const old = from === 'absent' ? nullOid : (from ?? '')
+      return to === null ? `delete ${name}\0${old}\0` : `update ${name}\0${to}\0${old}\0`
+    })
+    this.request = Buffer.from(`start\0${steps.join('')}prepare\0commit\0`)
+  }
+
+  /** Whether git has begun to move refs. One that ends before has moved none; one that ends after may have moved some. */
+  get isPrepared(): boolean {
+    return this.#isPrepared
+  }
+
+  reset(): void {
+    this.#isPrepared = false
+  }
+
+  read(inbox: Inbox): { answer: true } | undefined {
+    this.#isPrepared = inbox.size >= prepared.length
+    if (inbox.size < moved.length) return undefined
+    if (!inbox.take(moved.length).equals(moved)) throw new Error('git update-ref answered something else')
+    return { answer: true }
   }
 }
 
@@ -256,13 +308,20 @@ async function forEachRef(
     .filter((line) => line !== '')
 }
 
-async function isStale(repo: Repository, updates: readonly RefUpdate[]) {
+const isStale = async (repo: Repository, updates: readonly RefUpdate[]): Promise<boolean> =>
+  (await staleUpdates(repo, updates)).length > 0
+
+/** The updates whose ref is not where `from` says it should be. */
+export async function staleUpdates<Update extends RefUpdate>(
+  repo: Repository,
+  updates: readonly Update[],
+): Promise<Update[]> {
   const expected = updates.filter(({ from }) => from !== undefined)
   const now = await readRefs(
     repo,
     expected.map(({ name }) => name),
   )
-  return expected.some(({ from }, index) => (now[index] ?? 'absent') !== from)
+  return expected.filter(({ from }, index) => (now[index] ?? 'absent') !== from)
 }
 
 /** Whether the refs are where they were to go: after a process was killed, nobody else can say whether it had finished. */
@@ -274,27 +333,47 @@ async function haveMoved(repo: Repository, updates: readonly RefUpdate[]) {
   return updates.every(({ to }, index) => (now[index] ?? null) === to)
 }
 
-/** Throws when the update can never work, whoever holds a lock. */
-async function explain(repo: Repository, updates: readonly RefUpdate[]) {
+/**
+ * The updates that can never work, whoever holds a lock, each with its failure: `unprocessable` or `conflict`. Of two new names
+ * that collide the first is possible.
+ */
+export async function impossibleUpdates(
+  repo: Repository,
+  updates: readonly RefUpdate[],
+): Promise<ReadonlyMap<RefName, NothingMoved>> {
+  const impossible = new Map<RefName, NothingMoved>()
   const objects = await repo.objects()
   const added = updates.filter(({ to }) => to !== null)
   const infos = await Promise.all(added.map(({ to }) => objectInfo(objects, to!)))
   for (const [index, { name, to }] of added.entries()) {
     const type = infos[index]?.type
-    if (type === undefined) throw new Failure('unprocessable', `The object ${to} does not exist`)
-    if (type !== 'commit' && branchName(name) !== undefined)
-      throw new Failure('unprocessable', `The object ${to} is a ${type}, and a branch points to a commit`)
+    if (type === undefined) impossible.set(name, new NothingMoved('unprocessable', `The object ${to} does not exist`))
+    else if (type !== 'commit' && branchName(name) !== undefined)
+      impossible.set(
+        name,
+        new NothingMoved('unprocessable', `The object ${to} is a ${type}, and a branch points to a commit`),
+      )
   }
   const deleted = new Set(updates.filter(({ to }) => to === null).map(({ name }) => name))
-  const existing = (await listRefs(repo, 'refs/')).map(({ name }) => name).filter((name) => !deleted.has(name))
-  const names = new Set([...existing, ...added.map(({ name }) => name)])
+  const names = new Set<string>()
   // Each folder with one of the names below it.
-  const folders = new Map([...names].flatMap((name) => foldersOf(name).map((folder) => [folder, name] as const)))
-  for (const { name } of added) {
-    const inWay = foldersOf(name).find((folder) => names.has(folder)) ?? folders.get(name)
-    if (inWay !== undefined)
-      throw new Failure('conflict', `The reference ${name} cannot be created while ${inWay} exists`)
+  const folders = new Map<string, RefName>()
+  const take = (name: RefName) => {
+    names.add(name)
+    for (const folder of foldersOf(name)) folders.set(folder, name)
   }
+  for (const { name } of await listRefs(repo, 'refs/')) if (!deleted.has(name)) take(name)
+  for (const { name } of added) {
+    if (impossible.has(name)) continue
+    const inWay = foldersOf(name).find((folder) => names.has(folder)) ?? folders.get(name)
+    if (inWay === undefined) take(name)
+    else
+      impossible.set(
+        name,
+        new NothingMoved('conflict', `The reference ${name} cannot be created while ${inWay} exists`),
+      )
+  }
+  return impossible
 }
 
 /** `refs/heads/a` and `refs/heads/a/b` of `refs/heads/a/b/c`. */

@@ -11,7 +11,7 @@ import { converseOnMoves, type MoveRefs } from './ref-moves.ts'
 import type { Repository } from './repository.ts'
 import type { Child } from './runner/child.ts'
 import type { Exit } from './runner/protocol.ts'
-import { converse, type PushRequest, type Verdict } from './verdict.ts'
+import { converse, isCutOff, type PushRequest, type Verdict } from './verdict.ts'
 
 export type TransferOptions = {
   /** Only the list of refs: the answer to `GET info/refs`, without the service line that HTTP puts before it. */
@@ -133,7 +133,8 @@ async function hooksOf(
     if (onMove) await converseOnMoves(channel, moveDurably)
     return {}
   } catch (error) {
-    return { error }
+    // A push that was given up on is told by the exit.
+    return isCutOff(error) ? {} : { error }
   } finally {
     channel.end()
   }

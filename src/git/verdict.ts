@@ -49,13 +49,15 @@ export async function converse(
   } catch (error) {
     if (channel.writable) channel.write(`${error instanceof Failure ? `:${error.message}\n` : ''}no\n`)
     // A push that was given up on is told by the exit.
-    return ['ECONNRESET', 'EPIPE', 'ERR_STREAM_PREMATURE_CLOSE'].includes((error as NodeJS.ErrnoException).code ?? '')
-      ? { accepted: false }
-      : { accepted: false, error }
+    return isCutOff(error) ? { accepted: false } : { accepted: false, error }
   } finally {
     if (!accepted) channel.end()
   }
 }
+
+/** Whether this is how a conversation with a hook fails when git ends before it is over. */
+export const isCutOff = (error: unknown): boolean =>
+  ['ECONNRESET', 'EPIPE', 'ERR_STREAM_PREMATURE_CLOSE'].includes((error as NodeJS.ErrnoException).code ?? '')
 
 /** Git takes any bytes for the name of a ref, but such a one could not be named in any API. */
 const notText: Verdict = {

@@ -40,6 +40,25 @@ describe('a pool with shares', () => {
     expect(startedOf('new')).toBe(1)
   })
 
+  test('serves an account while clients of a thousand addresses take and wait for all that they can get', () => {
+    const { add, startedOf, shares } = pool(128, 1_000)
+    let refused = 0
+    for (let client = 0; client < 1_000; client++) if (add(`address 2001:db8:0:${client}::/64`)) refused++
+    expect(shares.load).toMatchObject({ running: 64, waiting: 500 })
+    expect(refused).toBe(1_000 - 64 - 500)
+    for (let i = 0; i < 20; i++) expect(add('user 1')).toBeUndefined()
+    expect(startedOf('user 1')).toBe(20)
+  })
+
+  test('gives all slots that are free to a client with an address in turns, once accounts need them no more', () => {
+    const { add, startedOf, finish, shares } = pool(8)
+    for (let i = 0; i < 3; i++) for (const user of ['user 1', 'user 2', 'user 3']) add(user)
+    for (let i = 0; i < 3; i++) add('address 192.0.2.7')
+    while (shares.load.running > 0) finish()
+    expect(startedOf('address 192.0.2.7')).toBe(3)
+    expect(shares.load).toMatchObject({ running: 0, waiting: 0 })
+  })
+
   test('gives waiting callers turns, whatever the length of their lines, and their owners turns within', () => {
     const { add, started, finish } = pool(1)
     add('busy', 'a')

@@ -1,5 +1,11 @@
 import { Failure } from './failure.ts'
 
+/**
+ * How the key of a caller begins who is known by an address only. One client may have thousands of addresses, so these
+ * callers have a limit together as well.
+ */
+export const unknownCaller = 'address '
+
 /** Whose share a job takes of. Both texts are compared and nothing else. */
 export type Claim = {
   /** The account or client address that the work is for; '' for the service itself. */
@@ -77,7 +83,8 @@ type Line<Job> = { job: Job; since: number }[]
  *
  * - a caller starts a job while it holds fewer than half as many slots as are free: alone at most a third of all;
  * - an owner, and the service itself, while they hold fewer slots than are free: alone at most half of all;
- * - a caller may have half as many jobs waiting as there is room for.
+ * - callers known by an address only, together, while they hold fewer slots than are free: alone at most half of all;
+ * - a caller may have half as many jobs waiting as there is room for, and unknown callers together half of all the room.
  *
  * So some slots stay free for a caller that comes later, however many others are at their limit. Waiting jobs take turns
  * by caller, and those of one caller by owner. Starting a job takes at most one step for each line that waits.
@@ -92,8 +99,10 @@ export class Shares<Job extends Claim> {
   readonly #heldByOwner = new Map<string, number>()
   readonly #waitingByCaller = new Map<string, number>()
   #held = 0
+  #heldByUnknown = 0
   #nested = 0
   #waiting = 0
+  #waitingOfUnknown = 0
 
   constructor({ slots, maxWaiting, start }: { slots: number; maxWaiting: number; start(job: Job): void }) {
     this.#slots = slots
@@ -113,7 +122,7 @@ export class Shares<Job extends Claim> {
       return undefined
     }
     const room = this.#maxWaiting - this.#waiting
-    if (room <= 0) return { full: 'all' }
+    if (room <= 0 || (isUnknown(job) && this.#waitingOfUnknown * 2 >= this.#maxWaiting)) return { full: 'all' }
     const own = this.#waitingByCaller.get(job.caller) ?? 0
     if (job.caller !== '' && own * 2 >= room) return { full: 'caller' }
     const owners = this.#lines.get(job.caller) ?? new Map<string, Line<Job>>()
@@ -143,6 +152,7 @@ export class Shares<Job extends Claim> {
       return
     }
     this.#held--
+    if (isUnknown(job)) this.#heldByUnknown--
     add(this.#heldByCaller, job.caller, -1)
     add(this.#heldByOwner, job.owner, -1)
     for (let next = this.#next(); next; next = this.#next()) this.#run(next)
@@ -167,6 +177,7 @@ export class Shares<Job extends Claim> {
 
   #run(job: Job): void {
     this.#held++
+    if (isUnknown(job)) this.#heldByUnknown++
     add(this.#heldByCaller, job.caller, 1)
     add(this.#heldByOwner, job.owner, 1)
     this.#start(job)
@@ -178,6 +189,7 @@ export class Shares<Job extends Claim> {
 
   #callerMayStart(caller: string): boolean {
     const free = this.#slots - this.#held
+    if (isUnknown({ caller }) && this.#heldByUnknown >= free) return false
     const held = this.heldBy(caller)
     return (caller === '' ? held : held * 2) < free
   }
@@ -209,6 +221,7 @@ export class Shares<Job extends Claim> {
 
   #countWaiting({ caller }: Claim, change: number): void {
     this.#waiting += change
+    if (isUnknown({ caller })) this.#waitingOfUnknown += change
     add(this.#waitingByCaller, caller, change)
   }
 
@@ -219,6 +232,8 @@ export class Shares<Job extends Claim> {
     if (owners.size === 0) this.#lines.delete(caller)
   }
 }
+
+const isUnknown = ({ caller }: Pick<Claim, 'caller'>): boolean => caller.startsWith(unknownCaller)
 
 function add(counts: Map<string, number>, key: string, change: number): void {
   const count = (counts.get(key) ?? 0) + change

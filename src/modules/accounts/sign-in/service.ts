@@ -7,7 +7,7 @@ import { accountRefusal, actorOf, type Refusal } from '../tokens/authenticate.ts
 import { findPasswordCredential } from '../tokens/queries.ts'
 import { isOverdue, twoFactorState } from '../two-factor/queries.ts'
 import { takeCode } from '../two-factor/service.ts'
-import { isPassword } from '../users/password.ts'
+import { inTurnToCheck, isPassword } from '../users/password.ts'
 import { moveState, touchAccount } from '../users/state-queries.ts'
 import { tellFailedSignIn } from './failed.ts'
 import { noteSignIn } from './queries.ts'
@@ -33,14 +33,19 @@ export type SignIn = { actor: Actor } | { refused: SignInRefusal; retryAfterSeco
  * Somebody by user name or e-mail address, password and, where he has a second factor, a code. Git has no place for a code:
  * there who has a second factor shows a token. Every failure counts against account and address.
  */
-export async function signIn(
-  ctx: Ctx,
-  { login, password, code, door }: { login: string; password: string; code?: string | undefined; door: 'git' | 'web' },
-): Promise<SignIn> {
-  const { db, settings } = ctx
+export async function signIn(ctx: Ctx, shown: Shown): Promise<SignIn> {
+  const { settings } = ctx
   const accepted =
-    door === 'git' ? settings.password_authentication_enabled_for_git : settings.password_authentication_enabled_for_web
-  if (!accepted) return { refused: 'passwords_off' }
+    shown.door === 'git'
+      ? settings.password_authentication_enabled_for_git
+      : settings.password_authentication_enabled_for_web
+  return accepted ? inTurnToCheck(ctx.shareKey, () => check(ctx, shown)) : { refused: 'passwords_off' }
+}
+
+type Shown = { login: string; password: string; code?: string | undefined; door: 'git' | 'web' }
+
+async function check(ctx: Ctx, { login, password, code, door }: Shown): Promise<SignIn> {
+  const { db, settings } = ctx
   // A NUL cannot be asked of the database.
   const account = login.includes('\0') ? undefined : await findPasswordCredential(db, login)
   const keys = throttleKeys(account ? { userId: account.user_id } : { login }, ctx.remoteAddress)

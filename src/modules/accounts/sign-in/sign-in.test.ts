@@ -91,6 +91,20 @@ describe('passwords', () => {
 })
 
 describe('failed attempts', () => {
+  test('of three hundred clients at one address at once cost no more password checks than the limit', async ({
+    world,
+  }) => {
+    const project = await world.project()
+    const address = freshAddress()
+    const answers = await Promise.all(
+      Array.from({ length: 300 }, (_, n) => fetchAs(world, project, `${unique('guess')}-${n}`, 'wrong', address)),
+    )
+    const count = (status: number) => answers.filter((answer) => answer.status === status).length
+    expect(count(401)).toBeLessThanOrEqual(100)
+    expect(count(401) + count(429)).toBe(300)
+    expect((await fetchAs(world, project, 'other', 'wrong')).status).toBe(401)
+  })
+
   test('of an account count at all doors together; after ten, even what is right is refused', async ({ world }) => {
     const ann = await world.user()
     const project = await world.project({ members: [[ann, 'developer']] })

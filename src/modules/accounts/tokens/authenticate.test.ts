@@ -1,5 +1,6 @@
 import { expect } from 'vitest'
 import { test } from '../../../../test/world.ts'
+import { shareKeyOf } from '../../../access/share-key.ts'
 import { Notifications } from '../../../db/notifications.ts'
 import { maximumAgeMs, TokenAuthenticator } from './authenticate.ts'
 
@@ -15,4 +16,18 @@ test('a revocation holds within a second, even when the notification is lost', a
   // The cache reads the clock a few times in a second.
   await expect.poll(() => authenticator.authenticate(ann.token!)).toEqual({ refused: 'revoked' })
   expect(maximumAgeMs).toBeLessThan(1_000)
+})
+
+test('all project tokens of a user use the share of that user', async ({ world }) => {
+  const authenticator = new TokenAuthenticator(world.db, new Notifications(world.databaseUrl), { impersonation: true })
+  const ann = await world.user()
+  const project = await world.project({ members: [[ann, 'maintainer']] })
+  const keys = new Set<string>()
+  for (const name of ['one', 'two']) {
+    const made = await ann.post(`/projects/${project.id}/access_tokens`, { name, scopes: ['api'], access_level: 30 })
+    expect(made.status).toBe(201)
+    const shown = await authenticator.authenticate(made.json.token)
+    keys.add('actor' in shown ? shareKeyOf(shown.actor, undefined) : shown.refused)
+  }
+  expect([...keys]).toEqual([`user ${ann.id}`])
 })

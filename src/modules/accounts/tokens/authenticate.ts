@@ -146,5 +146,5 @@ export const actorOf = (row: CredentialRow): Actor => ({
   scopes: undefined,
   tokenId: undefined,
   ...(row.commit_email !== null && { commitEmail: row.commit_email }),
-  ...(row.kind === 'bot' && { bot: true }),
+  ...(row.kind === 'bot' && { bot: { creatorId: row.bot_creator_id } }),
 })

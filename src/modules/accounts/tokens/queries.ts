@@ -140,11 +140,14 @@ export type CredentialRow = {
   external: boolean
   can_create_group: boolean
   projects_limit: number
+  /** Of a bot: the user who made its token. */
+  bot_creator_id: number | null
   /** His address waits to be confirmed, and must be. */
   unconfirmed: boolean
 }
 
 export const accountColumns = sql`u.id as user_id, u.username, u.name, u.email, u.commit_email, u.state, u.kind, u.admin, u.external, u.can_create_group, u.projects_limit,
+  case when u.kind = 'bot' then (select min(m.created_by_id) from members m where m.user_id = u.id) end as bot_creator_id,
   u.confirmed_at is null and ${settingFlag('send_user_confirmation_email')} as unconfirmed`
 
 export type TokenCredentialRow = CredentialRow & {

@@ -3,7 +3,7 @@ import type { Tx } from '../../../db/db.ts'
 import { emit } from '../../../events/log.ts'
 import { conflict, Failure, invalid, invalidFields } from '../../../kernel/failure.ts'
 import { clearFailures, isThrottled, noteFailure, throttleKeys } from '../../instance/index.ts'
-import { isPassword } from '../users/password.ts'
+import { inTurnToCheck, isPassword } from '../users/password.ts'
 import { keyUri, latestStep, newRecoveryCodes, newSecret, recoveryDigest, stepOf } from './codes.ts'
 import {
   beginTwoFactor,
@@ -35,7 +35,10 @@ export async function takeCode(ctx: Ctx, userId: number, code: string): Promise<
  * Whoever changes how he signs in shows again that it is he: a stolen token must not do that. Failures count as failed
  * attempts to sign in do.
  */
-async function proven(ctx: Ctx, shows: () => Promise<boolean>, complaint: Failure): Promise<void> {
+const proven = (ctx: Ctx, shows: () => Promise<boolean>, complaint: Failure): Promise<void> =>
+  inTurnToCheck(ctx.shareKey, () => prove(ctx, shows, complaint))
+
+async function prove(ctx: Ctx, shows: () => Promise<boolean>, complaint: Failure): Promise<void> {
   const keys = throttleKeys({ userId: ctx.actor!.id }, ctx.remoteAddress)
   const tooMany = new Failure('rate_limited', 'Too many failed attempts. Try again later.')
   if ((await isThrottled(ctx.db, keys)) !== undefined) throw tooMany

@@ -23,8 +23,18 @@ function unnamable(ref: RefChange['name']): string | undefined {
   return tag !== undefined && !tagRef(tag) ? `A tag cannot be called ${tag}.` : undefined
 }
 
+const namesEachRefOnce: PushRule = ({ changes }) => {
+  const names = new Set<string>()
+  for (const { name } of changes) {
+    if (names.has(name)) return `The push names ${name} more than once.`
+    names.add(name)
+  }
+  return undefined
+}
+
 /** Every rule, cheap ones first. Later areas (push rules) add theirs here. */
 const rules: readonly PushRule[] = [
+  namesEachRefOnce,
   onEach(({ name }) => (isHiddenRef(name) ? `The reference ${name} is not yours to change.` : undefined)),
   onEach(({ name, to }, { project }) =>
     to === null && project.default_branch !== null && branchName(name) === project.default_branch

@@ -3,7 +3,7 @@ import type { Tx } from '../../../db/db.ts'
 import { emit, type FeedEntry } from '../../../events/log.ts'
 import { setDefaultBranch } from '../../../git/head.ts'
 import type { RefChange } from '../../../git/ref-change.ts'
-import { branchName, branchRef } from '../../../git/ref-name.ts'
+import { branchName, branchRef, type RefName } from '../../../git/ref-name.ts'
 import { readRefs, syncRefs } from '../../../git/refs.ts'
 import type { Repository } from '../../../git/repository.ts'
 import {
@@ -43,31 +43,23 @@ export const intend = (ctx: Ctx, push: NewPush): Promise<number> => insertPush(c
 /** Ends a push of which it is known that nothing moved. */
 export const drop = (ctx: Ctx, pushId: number): Promise<boolean> => ctx.transaction((tx) => settlePush(tx, pushId, []))
 
-/**
- * Crosses out what git is going to refuse because the ref is no longer where the client saw it: somebody else may have
- * made the very same change. Asked after `intend`, so that whoever moves the ref later is known to have come later.
- */
-export async function forgetStale(
-  ctx: Ctx,
-  repo: Repository,
-  pushId: number,
-  changes: readonly RefChange[],
-): Promise<void> {
-  const now = await readRefs(
-    repo,
+/** Removes changes of a push under way that are known not to have happened. */
+export const forget = (ctx: Ctx, pushId: number, changes: readonly RefChange[]): Promise<number> =>
+  deleteChanges(
+    ctx.db,
+    pushId,
     changes.map(({ name }) => name),
   )
-  const stale = changes.filter(({ from }, index) => (now[index] ?? null) !== from)
-  if (stale.length > 0)
-    await deleteChanges(
-      ctx.db,
-      pushId,
-      stale.map(({ name }) => name),
-    )
-}
 
-/** Compares the refs with what was intended and writes what follows, once. Returns the changes that happened. */
-export async function settle(ctx: Ctx, pushId: number): Promise<readonly RefChange[]> {
+/**
+ * Compares the refs with what was intended and writes what follows, once. Changes of refs in `known` happened, wherever the refs
+ * are now. Returns the changes that happened.
+ */
+export async function settle(
+  ctx: Ctx,
+  pushId: number,
+  known: ReadonlySet<RefName> = new Set(),
+): Promise<readonly RefChange[]> {
   const projectId = await projectOfUnsettled(ctx.db, pushId)
   if (projectId === undefined) return []
   return ctx.transaction(async (tx) => {
@@ -80,7 +72,8 @@ export async function settle(ctx: Ctx, pushId: number): Promise<readonly RefChan
       push.changes.map(({ name }) => name),
     )
     const moved = push.changes.filter(
-      ({ to, continued, claimed }, index) => !claimed && (continued || (now[index] ?? null) === to),
+      ({ name, to, continued, claimed }, index) =>
+        known.has(name) || (!claimed && (continued || (now[index] ?? null) === to)),
     )
     // Git may have moved them by itself.
     await syncRefs(repo, moved)
@@ -105,7 +98,7 @@ export async function settle(ctx: Ctx, pushId: number): Promise<readonly RefChan
 const notAsThought = new Error('not as it was thought')
 
 /**
- * As `settle`, for who has moved all refs of a push himself and need not look, given the default branch as he knows it. One round
+ * As `settle`, where it is known that all changes of the push happened. Takes the default branch as the caller knows it. One round
  * trip and the commit.
  */
 export async function conclude(
@@ -114,19 +107,20 @@ export async function conclude(
   push: NewPush & { id: number },
   main: string | null,
 ): Promise<void> {
-  if (main === null) return void (await settle(ctx, push.id))
   const { id, projectId, changes } = push
+  const known = new Set(changes.map(({ name }) => name))
+  if (main === null) return void (await settle(ctx, id, known))
   const told = await tell(ctx, repo, changes, main)
   try {
     await ctx.transaction(async (tx) => {
-      const names = changes.map(({ name }) => name)
+      const names = [...known]
       // The project is locked by the first that is written, as `settle` locks it first.
       const [branch, settled] = await Promise.all([write(tx, projectId, push, told), settlePush(tx, id, names)])
       if (!settled || branch !== main) throw notAsThought
     })
   } catch {
     // Of that, nothing is left, and whatever was wrong with it is asked anew.
-    await settle(ctx, id)
+    await settle(ctx, id, known)
   }
 }
 

@@ -1,43 +1,114 @@
 import type { RefChange } from '../../../git/ref-change.ts'
 import type { MoveOutcome } from '../../../git/ref-moves.ts'
 import type { RefName } from '../../../git/ref-name.ts'
-import { updateRefs } from '../../../git/refs.ts'
+import {
+  impossibleUpdates,
+  manyRefs,
+  NothingMoved,
+  type RefUpdate,
+  staleUpdates,
+  updateRefs,
+} from '../../../git/refs.ts'
 import type { Repository } from '../../../git/repository.ts'
 import { Failure } from '../../../kernel/failure.ts'
 
-/** Refs of one transaction: it holds a lock file for each, and answers within the timeout of a git helper. */
-const maxRefsAtOnce = 500
+/** How often refs are tried again of which none is found to be in the way. */
+const attempts = 3
+
+/** Whether an update changes anything: a client may ask to delete a ref that it knows does not exist. */
+export const changesRef = ({ from, to }: RefChange): boolean => from !== null || to !== null
 
 /**
- * Moves the refs of a push, hundreds at once: 4,000 take a third of the time that they take one by one. When one of a batch
- * cannot be moved, none of the batch has, and git may try each by itself. An atomic push of more than one batch is left to
- * git, which moves it at once.
+ * Moves the refs of a push, hundreds at once: 4,000 take a third of the time that they take one by one. Refs that cannot be
+ * moved are taken out and the others tried again. Nothing is left to git: it does not tell us what it moved, and it deletes
+ * a ref whatever its value when the old value is none or an object that does not exist.
  */
 export async function movePushedRefs(
   repo: Repository,
   updates: readonly RefChange[],
   isAtomic: boolean,
 ): Promise<ReadonlyMap<RefName, MoveOutcome>> {
-  const outcomes = new Map<RefName, MoveOutcome>()
-  // Deleting what does not exist is a success with a warning, which only git gives.
-  const ours = updates.filter(({ from, to }) => from !== null || to !== null)
-  if (isAtomic && (ours.length < updates.length || ours.length > maxRefsAtOnce)) return outcomes
-  for (let at = 0; at < ours.length; at += maxRefsAtOnce) {
-    const batch = ours.slice(at, at + maxRefsAtOnce)
-    const outcome = await moveBatch(repo, batch)
-    if (outcome) for (const { name } of batch) outcomes.set(name, outcome)
+  const refused = refuseShortNames(updates)
+  const left = updates.filter(({ name }) => !refused.has(name)).map(asUpdate)
+  if (isAtomic) return moveTogether(repo, left, refused)
+  const outcomes = new Map(refused)
+  for (let at = 0; at < left.length; at += manyRefs) {
+    const moved = await moveEach(repo, left.slice(at, at + manyRefs))
+    for (const [name, outcome] of moved) outcomes.set(name, outcome)
   }
   return outcomes
 }
 
-/** All or none, unless it failed. `undefined` when none has moved for a reason that lies in some of the refs. */
-async function moveBatch(repo: Repository, batch: readonly RefChange[]): Promise<MoveOutcome | undefined> {
+const asUpdate = ({ name, from, to }: RefChange): RefUpdate => ({ name, from: from ?? 'absent', to })
+
+type Outcomes = ReadonlyMap<RefName, MoveOutcome>
+
+const unmoved = (failed: string): MoveOutcome => ({ failed, mayHaveMoved: false })
+
+const allOf = (updates: readonly { readonly name: RefName }[], outcome: MoveOutcome): Outcomes =>
+  new Map(updates.map(({ name }) => [name, outcome]))
+
+/**
+ * Refs directly below `refs/`, which git refuses from a push but not from us: one called `refs/tags` is a file where the
+ * folder of all tags belongs.
+ */
+const refuseShortNames = (updates: readonly RefChange[]): Outcomes =>
+  allOf(
+    updates.filter(({ name, to }) => to !== null && name.split('/').length < 3),
+    unmoved('the name needs a folder below refs/'),
+  )
+
+/** Moves those that can be moved. */
+async function moveEach(repo: Repository, updates: readonly RefUpdate[]): Promise<Outcomes> {
+  const outcomes = new Map<RefName, MoveOutcome>()
+  let left = updates
+  for (let attempt = 1; left.length > 0; ) {
+    const outcome = await tryToMove(repo, left)
+    const refused =
+      outcome !== 'refused'
+        ? allOf(left, outcome)
+        : attempt > attempts
+          ? allOf(left, unmoved(movedMeanwhile))
+          : await whyRefused(repo, left)
+    if (refused.size === 0) attempt++
+    for (const [name, each] of refused) outcomes.set(name, each)
+    left = left.filter(({ name }) => !refused.has(name))
+  }
+  return outcomes
+}
+
+/** Moves all or none. With `refused` there are some already that cannot be moved. */
+async function moveTogether(repo: Repository, updates: readonly RefUpdate[], refused: Outcomes): Promise<Outcomes> {
+  let found = refused
+  for (let attempt = 1; found.size === 0 && attempt <= attempts; attempt++) {
+    const outcome = await tryToMove(repo, updates)
+    if (outcome !== 'refused') return allOf(updates, outcome)
+    found = await whyRefused(repo, updates)
+  }
+  return new Map([...allOf(updates, unmoved('atomic push failed')), ...found])
+}
+
+const movedMeanwhile = 'the reference has moved'
+
+/** All have this outcome. `refused`: none has moved, for a reason that lies in some of the refs. */
+async function tryToMove(repo: Repository, updates: readonly RefUpdate[]): Promise<MoveOutcome | 'refused'> {
   try {
-    const updates = batch.map(({ name, from, to }) => ({ name, from: from ?? ('absent' as const), to }))
-    return (await updateRefs(repo, updates)) === 'moved' ? 'moved' : undefined
+    // To delete what does not exist takes nothing but that it still does not.
+    const changing = updates.filter(({ from, to }) => from !== 'absent' || to !== null)
+    if (changing.length < updates.length && (await staleUpdates(repo, updates)).length > 0) return 'refused'
+    return (await updateRefs(repo, changing)) === 'moved' ? 'moved' : 'refused'
   } catch (error) {
     if (!(error instanceof Failure)) throw error
-    // Only of these two it is certain that nothing has moved. After others the refs are compared with the journal.
-    return error.kind === 'conflict' || error.kind === 'unprocessable' ? undefined : { failed: error.message }
+    if (!(error instanceof NothingMoved)) return { failed: error.message, mayHaveMoved: true }
+    return error.kind === 'conflict' || error.kind === 'unprocessable' ? 'refused' : unmoved(error.message)
   }
+}
+
+async function whyRefused(repo: Repository, updates: readonly RefUpdate[]): Promise<Outcomes> {
+  const stale = allOf(await staleUpdates(repo, updates), unmoved(movedMeanwhile))
+  const impossible = await impossibleUpdates(
+    repo,
+    updates.filter(({ name }) => !stale.has(name)),
+  )
+  return new Map([...stale, ...[...impossible].map(([name, { message }]) => [name, unmoved(message)] as const)])
 }

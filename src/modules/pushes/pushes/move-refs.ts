@@ -1,6 +1,6 @@
 import type { Ctx } from '../../../api/ctx.ts'
 import type { RefChange } from '../../../git/ref-change.ts'
-import { updateRefs } from '../../../git/refs.ts'
+import { NothingMoved, updateRefs } from '../../../git/refs.ts'
 import type { Repository } from '../../../git/repository.ts'
 import { type Failure, forbidden } from '../../../kernel/failure.ts'
 import { decide } from './decide.ts'
@@ -43,16 +43,19 @@ export async function moveRefs(
     await drop(ctx, id)
     throw storing.reason
   }
-  let outcome: 'moved' | 'stale' | undefined
+  let outcome: 'moved' | 'stale' | 'failed' | undefined
   try {
     outcome = await updateRefs(
       repo,
       changes.map(({ name, from, to }) => ({ name, from: from ?? 'absent', to })),
     )
     return outcome
+  } catch (error) {
+    if (error instanceof NothingMoved) outcome = 'failed'
+    throw error
   } finally {
-    // What was stale moved nothing, even where a ref happens to be what was wanted. Without an outcome the refs tell.
+    // What is certain is not compared: a ref may be where it was to go because of another push. Without an outcome the refs tell.
     if (outcome === 'moved') await conclude(ctx, repo, { id, ...push }, main)
-    else await (outcome === 'stale' ? drop(ctx, id) : settle(ctx, id))
+    else await (outcome === undefined ? settle(ctx, id) : drop(ctx, id))
   }
 }

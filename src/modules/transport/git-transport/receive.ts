@@ -1,8 +1,20 @@
 import { accountOf } from '../../../access/actor.ts'
 import type { Ctx } from '../../../api/ctx.ts'
+import type { MoveOutcome } from '../../../git/ref-moves.ts'
+import type { RefName } from '../../../git/ref-name.ts'
 import { receivePack, type Transfer, type TransferOptions } from '../../../git/transfer.ts'
 import { openForWriting, type ProjectSubject } from '../../projects/index.ts'
-import { conclude, decide, forgetStale, intend, movePushedRefs, type NewPush, settle } from '../../pushes/index.ts'
+import {
+  changesRef,
+  conclude,
+  decide,
+  drop,
+  forget,
+  intend,
+  movePushedRefs,
+  type NewPush,
+  settle,
+} from '../../pushes/index.ts'
 import { type GitDoorName, urlToRepo } from './access.ts'
 
 const mebibyte = 1024 * 1024
@@ -26,8 +38,8 @@ export async function receivePush(
 ): Promise<Push> {
   const limit = ctx.settings.receive_max_input_size ?? 0
   let push: (NewPush & { id: number }) | undefined
-  /** Whether it is known that everything intended has moved. */
-  let allMoved = false
+  /** Unless set, no ref has been touched. */
+  let outcomes: ReadonlyMap<RefName, MoveOutcome> | 'unknown' | undefined
   const repo = await openForWriting(ctx, project)
   const { stream, done } = await receivePack(repo, {
     ...transfer,
@@ -40,30 +52,46 @@ export async function receivePush(
         actorId: accountOf(ctx.actor!),
         door,
         options: pushOptions,
-        changes: updates,
+        changes: updates.filter(changesRef),
       }
-      push = { id: await intend(ctx, intended), ...intended }
-      return { ok: true, messages: created ? createdMessage(ctx, project, door) : [] }
+      if (intended.changes.length > 0) push = { id: await intend(ctx, intended), ...intended }
+      const warnings = updates
+        .filter((update) => !changesRef(update))
+        .map(({ name }) => `warning: deleting a non-existent ref: ${name}`)
+      return { ok: true, messages: [...warnings, ...(created ? createdMessage(ctx, project, door) : [])] }
     },
     async onMove(updates, isAtomic) {
-      const { id, changes } = push!
-      const outcomes = await movePushedRefs(repo, updates, isAtomic)
-      // Changes without an outcome are those that git tries now, or has refused already.
-      const others = changes.filter(({ name }) => !outcomes.has(name))
-      if (others.length > 0) await forgetStale(ctx, repo, id, others)
-      allMoved = others.length === 0 && [...outcomes.values()].every((outcome) => outcome === 'moved')
+      outcomes = 'unknown'
+      outcomes = await movePushedRefs(repo, updates, isAtomic)
       return outcomes
     },
   })
+  async function concludeBy(
+    outcomes: ReadonlyMap<RefName, MoveOutcome>,
+    push: NewPush & { id: number },
+  ): Promise<void> {
+    const by = Object.groupBy(push.changes, ({ name }) => certaintyOf(outcomes.get(name)))
+    const { moved = [], unmoved = [], unknown = [] } = by
+    if (moved.length + unknown.length === 0) return void (await drop(ctx, push.id))
+    if (unmoved.length > 0) await forget(ctx, push.id, unmoved)
+    if (unknown.length > 0) await settle(ctx, push.id, new Set(moved.map(({ name }) => name)))
+    else await conclude(ctx, repo, { ...push, changes: moved }, project.default_branch)
+  }
   return {
     stream,
     done,
     async settled() {
-      if (push && allMoved) await conclude(ctx, repo, push, project.default_branch)
-      else if (push) await settle(ctx, push.id)
+      if (!push) return
+      if (!outcomes) await drop(ctx, push.id)
+      else if (outcomes === 'unknown') await settle(ctx, push.id)
+      else await concludeBy(outcomes, push)
     },
   }
 }
+
+/** A change without an outcome was refused by git before it asked us. */
+const certaintyOf = (outcome: MoveOutcome | undefined): 'moved' | 'unmoved' | 'unknown' =>
+  outcome === 'moved' ? 'moved' : outcome?.mayHaveMoved ? 'unknown' : 'unmoved'
 
 const createdMessage = (ctx: Ctx, project: ProjectSubject, door: GitDoorName): string[] => [
   '',

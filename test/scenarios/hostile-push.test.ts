@@ -1,0 +1,137 @@
+import { describe, expect } from 'vitest'
+import { type Client, git, type TestProject, temporaryFolder, test, type World } from '../world.ts'
+
+const zero = '0'.repeat(40)
+const absent = 'deadbeef'.repeat(5)
+
+type Command = readonly [from: string, to: string, ref: string]
+
+const packet = (text: string): string => (Buffer.byteLength(text) + 4).toString(16).padStart(4, '0') + text
+
+/** Sends the commands of a push without its objects, as no git does. Resolves with the report. */
+async function send(
+  who: Client,
+  project: TestProject,
+  commands: readonly Command[],
+  capabilities = '',
+): Promise<string> {
+  const lines = commands.map(([from, to, ref], index) =>
+    packet(`${from} ${to} ${ref}${index === 0 ? `\0report-status ${capabilities}` : ''}`),
+  )
+  // A pack of nothing, which git wants unless all commands delete.
+  const emptyPack = Buffer.from('5041434b0000000200000000029d08823bd8a8eab510ad6ac75c823cfd3ed31e', 'hex')
+  const { status, text } = await who.send('POST', `//${project.full_path}.git/git-receive-pack`, {
+    headers: {
+      'content-type': 'application/x-git-receive-pack-request',
+      authorization: `Basic ${Buffer.from(`${who.username}:${who.token}`).toString('base64')}`,
+    },
+    body: Buffer.concat([
+      Buffer.from(`${lines.join('')}0000`),
+      commands.every(([, to]) => to === zero) ? Buffer.alloc(0) : emptyPack,
+    ]),
+  })
+  expect(status).toBe(200)
+  return text
+}
+
+const refsOf = async (world: World, project: TestProject): Promise<string[]> => {
+  await using folder = await temporaryFolder()
+  const text = await git(folder.path, 'ls-remote', world.remote(project, world.root))
+  return text.split('\n').map((line) => line.split('\t')[1]!)
+}
+
+const journal = (world: World, project: TestProject): Promise<{ ref: string; from: string; to: string }[]> =>
+  world.rows(
+    `select convert_from(c.ref, 'UTF8') as ref, c.old_oid as from, c.new_oid as to
+     from ref_changes c join pushes p on p.id = c.push_id
+     where p.project_id = $1 and c.moved order by p.id, c.position`,
+    [project.id],
+  )
+
+const feed = async (world: World, project: TestProject): Promise<string[]> =>
+  (await world.root.get(`/projects/${project.id}/events`)).json.map(
+    ({ push_data }: { push_data?: { action: string; ref: string } }) => `${push_data?.action} ${push_data?.ref}`,
+  )
+
+async function withMain(world: World): Promise<{ project: TestProject; main: string }> {
+  const project = await world.project({ initialize_with_readme: true })
+  const { json } = await world.root.get(`/projects/${project.id}/repository/branches/master`)
+  return { project, main: json.commit.id }
+}
+
+describe('a push that no git client makes', () => {
+  test.for(['refs/tags', 'refs/heads', 'refs/foo', 'refs/notes'])(
+    'of a ref called %s is refused, and branches and tags can still be made',
+    async (name, { world }) => {
+      const { project, main } = await withMain(world)
+      const said = await send(world.root, project, [[zero, main, name]])
+      expect(said).toContain(`ng ${name}`)
+      expect(await refsOf(world, project)).toEqual(['HEAD', 'refs/heads/master'])
+      const tag = await world.root.post(`/projects/${project.id}/repository/tags`, { tag_name: 'v1', ref: 'master' })
+      expect(tag.status).toBe(201)
+    },
+  )
+
+  test('of a ref called refs/heads is refused in an empty project, where branches can still be made', async ({
+    world,
+  }) => {
+    const project = await world.project()
+    await using folder = await temporaryFolder()
+    await git(folder.path, 'init', '-q', '-b', 'main')
+    await git(folder.path, 'commit', '-q', '--allow-empty', '-m', 'First commit')
+    const remote = world.remote(project, world.root)
+    await expect(git(folder.path, 'push', remote, 'HEAD:refs/heads')).rejects.toThrow('the name needs a folder')
+    await git(folder.path, 'push', '-q', remote, 'main')
+    expect(await refsOf(world, project)).toEqual(['HEAD', 'refs/heads/main'])
+  })
+
+  test('of a branch and a ref directly below refs/ moves the branch and refuses the other', async ({ world }) => {
+    const project = await world.project()
+    await using folder = await temporaryFolder()
+    await git(folder.path, 'init', '-q', '-b', 'main')
+    await git(folder.path, 'commit', '-q', '--allow-empty', '-m', 'First commit')
+    const remote = world.remote(project, world.root)
+    await expect(git(folder.path, 'push', remote, 'main', 'HEAD:refs/stash')).rejects.toThrow('the name needs a folder')
+    expect(await refsOf(world, project)).toEqual(['HEAD', 'refs/heads/main'])
+    expect(await journal(world, project)).toMatchObject([{ ref: 'refs/heads/main' }])
+  })
+
+  test.for([
+    ['none', ''],
+    ['none', 'atomic'],
+    ['one that does not exist', ''],
+    ['one that does not exist', 'atomic'],
+  ])('does not delete a branch whose old commit it says is %s (%s)', async ([old, capabilities], { world }) => {
+    const { project, main } = await withMain(world)
+    await send(world.root, project, [[zero, main, 'refs/heads/one']])
+    await send(world.root, project, [[old === 'none' ? zero : absent, zero, 'refs/heads/one']], capabilities)
+    expect(await refsOf(world, project)).toEqual(['HEAD', 'refs/heads/master', 'refs/heads/one'])
+    expect(await journal(world, project)).toMatchObject([{ ref: 'refs/heads/master' }, { ref: 'refs/heads/one' }])
+  })
+
+  test('deletes nothing that does not exist, and tells of no change', async ({ world }) => {
+    const { project } = await withMain(world)
+    const before = await feed(world, project)
+    const said = await send(world.root, project, [[zero, zero, 'refs/heads/none']])
+    expect(said).toContain('ok refs/heads/none')
+    expect(await journal(world, project)).toMatchObject([{ ref: 'refs/heads/master' }])
+    expect(await feed(world, project)).toEqual(before)
+  })
+
+  test('of one ref twice is refused with a reason', async ({ world }) => {
+    const { project, main } = await withMain(world)
+    const said = await send(world.root, project, [
+      [zero, main, 'refs/heads/twice'],
+      [zero, main, 'refs/heads/twice'],
+    ])
+    expect(said).toContain('ng refs/heads/twice')
+    expect(await refsOf(world, project)).toEqual(['HEAD', 'refs/heads/master'])
+  })
+
+  test('of a ref with a line break in its name is refused, and the ref of its second line stays', async ({ world }) => {
+    const { project, main } = await withMain(world)
+    const said = await send(world.root, project, [[zero, main, `refs/heads/one\n${zero} ${main} refs/heads/two`]])
+    expect(said).toContain('ng refs/heads/one')
+    expect(await refsOf(world, project)).toEqual(['HEAD', 'refs/heads/master'])
+  })
+})

@@ -1,0 +1,136 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { describe, expect } from 'vitest'
+import { repositoriesDir } from '../../src/app.ts'
+import { repositoryDir } from '../../src/modules/projects/repositories/location.ts'
+import { git, type TestProject, temporaryFolder, test, type World } from '../world.ts'
+
+const rounds = 10
+const pushers = 4
+const names = Array.from({ length: 12 }, (_, n) => `b${n}`)
+
+const pick = <T>(list: readonly T[]): T => list[Math.floor(Math.random() * list.length)]!
+
+/** A clone with a few commits. */
+async function source(folder: string): Promise<{ work: string; commits: string[] }> {
+  await git(folder, 'init', '-q', '-b', 'main', 'work')
+  const work = `${folder}/work`
+  const commits: string[] = []
+  for (let n = 0; n < 4; n++) {
+    await git(work, 'commit', '-q', '--allow-empty', '-m', `Commit ${n}`)
+    commits.push(await git(work, 'rev-parse', 'HEAD'))
+  }
+  return { work, commits }
+}
+
+const gitDirOf = async (world: World, project: TestProject): Promise<string> => {
+  const [{ repository_storage }] = await world.rows('select repository_storage from projects where id = $1', [
+    project.id,
+  ])
+  return repositoryDir(repositoriesDir(world.config), repository_storage, project.id)
+}
+
+/** Pushes random changes of random branches from one clone until the rounds are over. */
+async function pushAtRandom(work: string, commits: readonly string[], remote: string): Promise<void> {
+  for (let round = 0; round < rounds; round++) {
+    const some = names.filter(() => Math.random() < 0.6)
+    const specs = some.map((name) =>
+      Math.random() < 0.3 ? `:refs/heads/${name}` : `+${pick(commits)}:refs/heads/${name}`,
+    )
+    if (specs.length === 0) continue
+    const flags = Math.random() < 0.4 ? ['--atomic'] : []
+    await git(work, 'push', '-q', ...flags, remote, ...specs).catch(() => {})
+  }
+}
+
+async function changeAtRandom(world: World, project: TestProject): Promise<void> {
+  for (let round = 0; round < rounds * 3; round++) {
+    const branch = pick(names)
+    const at = `/projects/${project.id}/repository`
+    const kind = Math.random()
+    if (kind < 0.35) await world.root.post(`${at}/branches`, { branch, ref: 'main' })
+    else if (kind < 0.6) await world.root.delete(`${at}/branches/${branch}`)
+    else
+      await world.root.post(`${at}/commits`, {
+        branch,
+        commit_message: 'Through the API',
+        actions: [{ action: 'create', file_path: `file-${round}-${Math.random()}`, content: 'x' }],
+      })
+  }
+}
+
+/** Kills a push to the repository now and then, whatever it does. */
+function killer(gitDir: string): { stop: () => void } {
+  const timer = setInterval(() => {
+    const pids = readdirSync('/proc').filter((name) => {
+      if (!/^\d+$/.test(name)) return false
+      try {
+        const line = readFileSync(`/proc/${name}/cmdline`, 'utf8')
+        return line.startsWith('git\0') && line.includes(gitDir) && line.includes('receive-pack')
+      } catch {
+        return false
+      }
+    })
+    const victim = pids.length > 0 ? pick(pids) : undefined
+    if (victim === undefined) return
+    try {
+      process.kill(Number(victim), 'SIGKILL')
+    } catch {
+      // It ended by itself.
+    }
+  }, 15)
+  return { stop: () => clearInterval(timer) }
+}
+
+/**
+ * Compares the journal with the refs: each value of a ref must have come as often as it went, and once more when it is the
+ * present one. Tells where that is not so.
+ */
+async function imbalance(world: World, project: TestProject, gitDir: string): Promise<string[]> {
+  const rows: { ref: string; from: string | null; to: string | null }[] = await world.rows(
+    `select convert_from(c.ref, 'UTF8') as ref, c.old_oid as from, c.new_oid as to
+     from ref_changes c join pushes p on p.id = c.push_id where p.project_id = $1 and c.moved`,
+    [project.id],
+  )
+  const listed = await git(gitDir, 'for-each-ref', '--format=%(refname) %(objectname)', 'refs/heads')
+  const now = new Map(
+    listed
+      .split('\n')
+      .filter(Boolean)
+      .map((line) => line.split(' ') as [string, string]),
+  )
+  const found: string[] = []
+  for (const ref of new Set([...now.keys(), ...rows.map(({ ref }) => ref)])) {
+    const balance = new Map<string, number>()
+    const add = (oid: string | null, change: number) => balance.set(oid ?? '-', (balance.get(oid ?? '-') ?? 0) + change)
+    add(null, 1)
+    for (const row of rows.filter((each) => each.ref === ref)) {
+      add(row.from, -1)
+      add(row.to, 1)
+    }
+    add(now.get(ref) ?? null, -1)
+    for (const [oid, count] of balance) if (count !== 0) found.push(`${ref} ${oid.slice(0, 7)} ${count}`)
+  }
+  return found
+}
+
+describe('pushes and API changes of the same refs at the same time', () => {
+  test.for(['', ' while pushes are killed'])('leave a journal that adds up to the refs%s', async (kills, { world }) => {
+    await using folder = await temporaryFolder()
+    const { work, commits } = await source(folder.path)
+    const project = await world.project()
+    const remote = world.remote(project, world.root)
+    await git(work, 'push', '-q', remote, 'main')
+    const gitDir = await gitDirOf(world, project)
+    const killing = kills === '' ? undefined : killer(gitDir)
+    await Promise.all([
+      ...Array.from({ length: pushers }, () => pushAtRandom(work, commits, remote)),
+      changeAtRandom(world, project),
+    ])
+    killing?.stop()
+    await world.recover()
+    expect(
+      await world.rows(`select id from pushes where project_id = $1 and state = 'intended'`, [project.id]),
+    ).toEqual([])
+    expect(await imbalance(world, project, gitDir)).toEqual([])
+  })
+})
