@@ -89,7 +89,10 @@ type Shape<
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
   /** Below `/api/v4`. */
   readonly path: string
+  /** An imperative of at most six words: `Revoke approval of a merge request`. For the documentation. */
   readonly summary: string
+  /** What the summary has no room for, in full sentences. For the documentation. */
+  readonly description?: string
   /** The plan from which the call exists. */
   readonly tier?: Tier
   /** Token scopes that reach it besides `api` (and `read_api` for reads). */

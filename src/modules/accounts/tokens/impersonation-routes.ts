@@ -23,7 +23,7 @@ export const impersonationTokenRoutes = [
   endpoint({
     method: 'GET',
     path,
-    summary: 'List tokens by which administrators act as a user',
+    summary: 'List impersonation tokens of a user',
     scopes: ['read_user'],
     subject: user,
     allow: 'admin_user',
@@ -39,7 +39,7 @@ export const impersonationTokenRoutes = [
   endpoint({
     method: 'GET',
     path: `${path}/:impersonation_token_id`,
-    summary: 'One token by which administrators act as a user',
+    summary: 'Get an impersonation token',
     scopes: ['read_user'],
     subject: user,
     allow: 'admin_user',
@@ -51,7 +51,8 @@ export const impersonationTokenRoutes = [
   endpoint({
     method: 'POST',
     path,
-    summary: 'Create a token by which administrators act as a user',
+    summary: 'Create an impersonation token',
+    description: 'The token acts as the user. Its value is returned only once.',
     subject: user,
     allow: 'admin_user',
     params: Params({ ...newTokenParams, ...limitParams }),
@@ -70,7 +71,7 @@ export const impersonationTokenRoutes = [
   endpoint({
     method: 'DELETE',
     path: `${path}/:impersonation_token_id`,
-    summary: 'Revoke a token by which administrators act as a user',
+    summary: 'Revoke an impersonation token',
     subject: user,
     allow: 'admin_user',
     params: Params({ impersonation_token_id: tokenId }),

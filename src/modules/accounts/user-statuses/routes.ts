@@ -9,7 +9,7 @@ export const userStatusRoutes = [
   endpoint({
     method: 'GET',
     path: '/user/status',
-    summary: 'What the caller says of himself',
+    summary: "Get the caller's status",
     scopes: ['read_user'],
     subject: instance,
     allow: 'use',
@@ -20,7 +20,8 @@ export const userStatusRoutes = [
   endpoint({
     method: 'PUT',
     path: '/user/status',
-    summary: 'Say something of oneself; both empty takes it back',
+    summary: "Set the caller's status",
+    description: 'An empty emoji and an empty message clear the status.',
     subject: instance,
     allow: 'use',
     params: Params({
@@ -34,7 +35,7 @@ export const userStatusRoutes = [
   endpoint({
     method: 'GET',
     path: '/users/:user_id/status',
-    summary: 'What a user says of himself',
+    summary: 'Get the status of a user',
     scopes: ['read_user'],
     subject: userByIdOrName,
     allow: 'read_user',

@@ -33,7 +33,7 @@ export const activityRoutes = [
   endpoint({
     method: 'GET',
     path: '/user/activities',
-    summary: 'List users by their last day of activity',
+    summary: 'List users by last activity',
     scopes: ['read_user'],
     subject: instance,
     allow: 'administer',
@@ -48,7 +48,7 @@ export const activityRoutes = [
   endpoint({
     method: 'GET',
     path: '/avatar',
-    summary: 'Picture of whoever has an e-mail address',
+    summary: 'Get an avatar by email address',
     scopes: ['read_user'],
     subject: instance,
     allow: 'browse',

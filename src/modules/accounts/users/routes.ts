@@ -48,7 +48,7 @@ export const userRoutes = [
   endpoint({
     method: 'GET',
     path: '/user',
-    summary: 'The caller',
+    summary: 'Get the current user',
     scopes: ['read_user'],
     subject: instance,
     allow: 'know_oneself',
@@ -120,7 +120,7 @@ export const userRoutes = [
   endpoint({
     method: 'GET',
     path: '/users/:id',
-    summary: 'One user',
+    summary: 'Get a user',
     scopes: ['read_user'],
     subject: user,
     allow: 'read_user',
@@ -216,7 +216,7 @@ export const userRoutes = [
   endpoint({
     method: 'PUT',
     path: '/users/:id',
-    summary: 'Edit a user',
+    summary: 'Update a user',
     subject: user,
     allow: 'admin_user',
     params: Params(
@@ -258,7 +258,8 @@ export const userRoutes = [
   endpoint({
     method: 'DELETE',
     path: '/users/:id/identities/:provider',
-    summary: 'Remove the account of a user at another provider',
+    summary: 'Delete an identity of a user',
+    description: 'Unlinks the account of an external sign-in provider.',
     subject: user,
     allow: 'admin_user',
     params: Params({ provider: Text({ description: 'Name of the provider' }) }),

@@ -62,7 +62,7 @@ export const eventFeedRoutes = [
   endpoint({
     method: 'GET',
     path: '/events',
-    summary: 'What the caller did',
+    summary: 'List events of the caller',
     scopes: ['read_user'],
     subject: instance,
     allow: 'use',
@@ -75,7 +75,8 @@ export const eventFeedRoutes = [
   endpoint({
     method: 'GET',
     path: '/users/:user_id/events',
-    summary: 'What a user did; nothing of a private profile, but to himself and administrators',
+    summary: 'List events of a user',
+    description: 'The list of a private profile is empty, except for the user and administrators.',
     scopes: ['read_user'],
     subject: userByIdOrName,
     allow: 'read_user',
@@ -91,7 +92,7 @@ export const eventFeedRoutes = [
   endpoint({
     method: 'GET',
     path: '/projects/:id/events',
-    summary: 'What happened in a project',
+    summary: 'List events of a project',
     subject: project,
     allow: 'read_project',
     params,

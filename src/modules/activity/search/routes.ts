@@ -71,7 +71,8 @@ export const searchRoutes = [
   endpoint({
     method: 'GET',
     path: '/search',
-    summary: 'Search in all that the caller can see',
+    summary: 'Search the whole instance',
+    description: 'Searches everything that the caller can see.',
     subject: instance,
     allow: 'use',
     params: Params(paramsFor(instanceScopes)),

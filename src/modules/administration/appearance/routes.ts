@@ -14,7 +14,7 @@ export const appearanceRoutes = [
   endpoint({
     method: 'GET',
     path: '/application/appearance',
-    summary: 'How the installation looks',
+    summary: 'Get the appearance of the instance',
     subject: instance,
     allow: 'administer',
     returns: Appearance,
@@ -24,7 +24,8 @@ export const appearanceRoutes = [
   endpoint({
     method: 'PUT',
     path: '/application/appearance',
-    summary: 'Change how the installation looks; what is not named stays',
+    summary: 'Update the appearance of the instance',
+    description: 'Omitted fields stay unchanged.',
     subject: instance,
     allow: 'administer',
     params: Params({

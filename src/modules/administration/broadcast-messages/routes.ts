@@ -53,7 +53,8 @@ export const broadcastMessageRoutes = [
   endpoint({
     method: 'GET',
     path: '/broadcast_messages',
-    summary: 'List messages to everybody, the newest first',
+    summary: 'List broadcast messages',
+    description: 'Newest first.',
     subject: instance,
     allow: 'browse',
     paged: true,
@@ -64,7 +65,7 @@ export const broadcastMessageRoutes = [
   endpoint({
     method: 'GET',
     path: '/broadcast_messages/:id',
-    summary: 'One message to everybody',
+    summary: 'Get a broadcast message',
     subject: instance,
     allow: 'browse',
     params: Params(messageId),
@@ -75,7 +76,7 @@ export const broadcastMessageRoutes = [
   endpoint({
     method: 'POST',
     path: '/broadcast_messages',
-    summary: 'Tell everybody something',
+    summary: 'Create a broadcast message',
     subject: instance,
     allow: 'administer',
     params: Params({ message: Text({ description: 'What is told' }), ...attributes }),
@@ -86,7 +87,7 @@ export const broadcastMessageRoutes = [
   endpoint({
     method: 'PUT',
     path: '/broadcast_messages/:id',
-    summary: 'Change a message to everybody',
+    summary: 'Update a broadcast message',
     subject: instance,
     allow: 'administer',
     params: Params({ ...messageId, message: Optional(Text({ description: 'What is told' })), ...attributes }),
@@ -97,7 +98,7 @@ export const broadcastMessageRoutes = [
   endpoint({
     method: 'DELETE',
     path: '/broadcast_messages/:id',
-    summary: 'Delete a message to everybody',
+    summary: 'Delete a broadcast message',
     subject: instance,
     allow: 'administer',
     params: Params(messageId),

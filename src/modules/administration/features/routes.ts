@@ -38,7 +38,8 @@ export const featureRoutes = [
   endpoint({
     method: 'GET',
     path: '/features',
-    summary: 'All switches of features that somebody touched',
+    summary: 'List feature flags',
+    description: 'Returns only flags that were set at least once.',
     subject: instance,
     allow: 'administer',
     returns: listed(Feature),
@@ -48,7 +49,8 @@ export const featureRoutes = [
   endpoint({
     method: 'POST',
     path: '/features/:name',
-    summary: 'Switch a feature on or off, for all or some',
+    summary: 'Set a feature flag',
+    description: 'Enables or disables a feature for all actors, for some of them or for a percentage.',
     subject: instance,
     allow: 'administer',
     params: Params({
@@ -71,7 +73,8 @@ export const featureRoutes = [
   endpoint({
     method: 'DELETE',
     path: '/features/:name',
-    summary: 'Forget a switch',
+    summary: 'Delete a feature flag',
+    description: 'The feature returns to its default.',
     subject: instance,
     allow: 'administer',
     params: Params(named),

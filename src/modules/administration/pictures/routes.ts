@@ -20,7 +20,7 @@ export const pictureRoutes = [
   endpoint({
     method: 'PUT',
     path: '/user/avatar',
-    summary: "Change the caller's picture",
+    summary: "Update the caller's avatar",
     subject: instance,
     allow: 'use',
     params: Params({ avatar: Nullable(File({ description: 'Picture; empty takes it away' })) }),
@@ -32,7 +32,7 @@ export const pictureRoutes = [
   endpoint({
     method: 'GET',
     path: '/groups/:id/avatar',
-    summary: 'The picture of a group',
+    summary: 'Get the avatar of a group',
     subject: group,
     allow: 'read_group',
     returns: raw('image/*'),
@@ -42,7 +42,7 @@ export const pictureRoutes = [
   endpoint({
     method: 'GET',
     path: '/projects/:id/avatar',
-    summary: 'The picture of a project',
+    summary: 'Get the avatar of a project',
     subject: project,
     allow: 'read_project',
     returns: raw('image/*'),

@@ -11,7 +11,8 @@ export const pipelineRoutes = [
   endpoint({
     method: 'GET',
     path: '/projects/:id/pipelines',
-    summary: 'List the pipelines of a project, the newest first',
+    summary: 'List pipelines of a project',
+    description: 'Newest first.',
     subject: project,
     allow: 'read_pipeline',
     params: Params({
@@ -39,7 +40,8 @@ export const pipelineRoutes = [
   endpoint({
     method: 'GET',
     path: '/projects/:id/pipelines/latest',
-    summary: 'The newest pipeline of the commit at which a branch or tag is',
+    summary: 'Get the latest pipeline',
+    description: 'Returns the newest pipeline of the commit that a branch or tag points at.',
     subject: project,
     allow: 'read_pipeline',
     params: Params({ ref: Optional(Text({ description: 'Branch or tag; the default branch without' })) }),
@@ -53,7 +55,7 @@ export const pipelineRoutes = [
   endpoint({
     method: 'GET',
     path: '/projects/:id/pipelines/:pipeline_id',
-    summary: 'One pipeline',
+    summary: 'Get a pipeline',
     subject: project,
     allow: 'read_pipeline',
     params: Params({ pipeline_id: Id({ description: 'Number of the pipeline' }) }),

@@ -31,7 +31,7 @@ const heldTokenRoutes = ofProjectsAndGroups(({ of, base, subject, holderOf }) =>
     endpoint({
       method: 'GET',
       path: `${path}/:token_id`,
-      summary: `One deploy token of a ${of}`,
+      summary: `Get a ${of} deploy token`,
       subject,
       allow: 'read_deploy_token',
       params: Params({ token_id: tokenId }),
@@ -46,7 +46,7 @@ const heldTokenRoutes = ofProjectsAndGroups(({ of, base, subject, holderOf }) =>
     endpoint({
       method: 'POST',
       path,
-      summary: `Create a deploy token of a ${of}`,
+      summary: `Create a ${of} deploy token`,
       subject,
       allow: 'admin_deploy_token',
       params: Params({
@@ -70,7 +70,7 @@ const heldTokenRoutes = ofProjectsAndGroups(({ of, base, subject, holderOf }) =>
     endpoint({
       method: 'DELETE',
       path: `${path}/:token_id`,
-      summary: `Revoke a deploy token of a ${of}`,
+      summary: `Revoke a ${of} deploy token`,
       subject,
       allow: 'admin_deploy_token',
       params: Params({ token_id: tokenId }),
@@ -84,7 +84,8 @@ export const deployTokenRoutes = [
   endpoint({
     method: 'GET',
     path: '/deploy_tokens',
-    summary: 'List the deploy tokens of all projects and groups',
+    summary: 'List all deploy tokens',
+    description: 'Returns the deploy tokens of all projects and groups.',
     subject: instance,
     allow: 'administer',
     params: Params({ active }),

@@ -80,7 +80,8 @@ export const groupRoutes = [
   endpoint({
     method: 'GET',
     path: '/groups/:id/subgroups',
-    summary: 'List groups directly below a group',
+    summary: 'List subgroups',
+    description: 'Returns direct children only.',
     subject: group,
     allow: 'read_group',
     params: Params(groupFilters),
@@ -92,7 +93,8 @@ export const groupRoutes = [
   endpoint({
     method: 'GET',
     path: '/groups/:id/descendant_groups',
-    summary: 'List groups anywhere below a group',
+    summary: 'List descendant groups',
+    description: 'Returns subgroups of every depth.',
     subject: group,
     allow: 'read_group',
     params: Params(groupFilters),
@@ -134,7 +136,7 @@ export const groupRoutes = [
   endpoint({
     method: 'GET',
     path: '/groups/:id',
-    summary: 'One group',
+    summary: 'Get a group',
     subject: group,
     allow: 'read_group',
     params: Params({
@@ -155,7 +157,7 @@ export const groupRoutes = [
   endpoint({
     method: 'POST',
     path: '/groups',
-    summary: 'Create a group, at the top or below another',
+    summary: 'Create a group',
     subject: instance,
     allow: 'use',
     params: Params({
@@ -171,7 +173,7 @@ export const groupRoutes = [
   endpoint({
     method: 'PUT',
     path: '/groups/:id',
-    summary: 'Edit a group',
+    summary: 'Update a group',
     subject: group,
     allow: 'admin_group',
     params: Params({
@@ -193,7 +195,8 @@ export const groupRoutes = [
   endpoint({
     method: 'DELETE',
     path: '/groups/:id',
-    summary: 'Delete a group with all inside it',
+    summary: 'Delete a group',
+    description: 'Deletes its subgroups and projects as well.',
     subject: group,
     allow: 'remove_group',
     status: 202,
@@ -208,7 +211,8 @@ export const groupRoutes = [
   endpoint({
     method: 'POST',
     path: '/groups/:id/restore',
-    summary: 'Take back that a group was marked for deletion',
+    summary: 'Restore a group',
+    description: 'Cancels the scheduled deletion of the group.',
     tier: 'premium',
     subject: group,
     allow: 'remove_group',

@@ -22,7 +22,7 @@ export const invitationRoutes = ofProjectsAndGroups(({ of, base, subject, holder
     endpoint({
       method: 'GET',
       path,
-      summary: `List open invitations to a ${of}`,
+      summary: `List pending ${of} invitations`,
       subject,
       allow: 'admin_member',
       params: Params({ query: Optional(Text({ description: 'Part of the address' })) }),
@@ -35,7 +35,8 @@ export const invitationRoutes = ofProjectsAndGroups(({ of, base, subject, holder
     endpoint({
       method: 'POST',
       path,
-      summary: `Invite people to a ${of} by e-mail address`,
+      summary: `Invite users to a ${of}`,
+      description: 'Invites by email address.',
       subject,
       allow: 'admin_member',
       params: Params({
@@ -54,7 +55,7 @@ export const invitationRoutes = ofProjectsAndGroups(({ of, base, subject, holder
     endpoint({
       method: 'PUT',
       path: `${path}/:email`,
-      summary: `Change an invitation to a ${of}`,
+      summary: `Update a ${of} invitation`,
       subject,
       allow: 'admin_member',
       params: Params(
@@ -72,7 +73,7 @@ export const invitationRoutes = ofProjectsAndGroups(({ of, base, subject, holder
     endpoint({
       method: 'DELETE',
       path: `${path}/:email`,
-      summary: `Take back an invitation to a ${of}`,
+      summary: `Revoke a ${of} invitation`,
       subject,
       allow: 'admin_member',
       params: Params({ email }),

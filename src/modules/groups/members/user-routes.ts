@@ -10,7 +10,8 @@ export const projectUserRoutes = [
   endpoint({
     method: 'GET',
     path: '/projects/:id/users',
-    summary: 'List the members of a project, of every origin, as people',
+    summary: 'List users of a project',
+    description: 'Returns direct, inherited and invited members as user records.',
     subject: project,
     allow: 'read_project',
     params: Params({

@@ -20,7 +20,7 @@ const heldSettingRoutes = ofProjectsAndGroups(({ of, base, subject, holderOf }) 
     endpoint({
       method: 'GET',
       path,
-      summary: `What the caller wants to be told of a ${of}`,
+      summary: `Get ${of} notification settings`,
       subject,
       allow: 'set_notifications',
       returns: NotificationSetting,
@@ -30,7 +30,7 @@ const heldSettingRoutes = ofProjectsAndGroups(({ of, base, subject, holderOf }) 
     endpoint({
       method: 'PUT',
       path,
-      summary: `Set what the caller wants to be told of a ${of}`,
+      summary: `Update ${of} notification settings`,
       subject,
       allow: 'set_notifications',
       params: Params({
@@ -51,7 +51,7 @@ export const notificationSettingRoutes = [
   endpoint({
     method: 'GET',
     path: '/notification_settings',
-    summary: 'What the caller wants to be told in general',
+    summary: 'Get global notification settings',
     subject: instance,
     allow: 'use',
     returns: GlobalNotificationSetting,
@@ -61,7 +61,7 @@ export const notificationSettingRoutes = [
   endpoint({
     method: 'PUT',
     path: '/notification_settings',
-    summary: 'Set what the caller wants to be told in general',
+    summary: 'Update global notification settings',
     subject: instance,
     allow: 'use',
     params: Params({

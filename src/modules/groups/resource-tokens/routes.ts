@@ -40,7 +40,8 @@ export const resourceTokenRoutes = ofProjectsAndGroups(({ of, base, subject, hol
     endpoint({
       method: 'POST',
       path,
-      summary: `Create an access token of a ${of}, with a bot that is a member of it`,
+      summary: `Create a ${of} access token`,
+      description: `Creates a bot user that is a member of the ${of} and owns the token.`,
       subject,
       allow: 'admin_access_token',
       params: Params({
@@ -60,7 +61,8 @@ export const resourceTokenRoutes = ofProjectsAndGroups(({ of, base, subject, hol
     endpoint({
       method: 'POST',
       path: `${path}/self/rotate`,
-      summary: `Put a new token in the place of the one of this request, which is of the ${of}`,
+      summary: `Rotate the current ${of} token`,
+      description: 'Revokes the token that authenticates this request and returns its replacement.',
       subject,
       allow: 'rotate_own_token',
       status: 200,
@@ -79,7 +81,7 @@ export const resourceTokenRoutes = ofProjectsAndGroups(({ of, base, subject, hol
     endpoint({
       method: 'GET',
       path: `${path}/:token_id`,
-      summary: `One access token of a ${of}`,
+      summary: `Get a ${of} access token`,
       subject,
       allow: 'admin_access_token',
       params: Params({ token_id: tokenId }),
@@ -91,7 +93,8 @@ export const resourceTokenRoutes = ofProjectsAndGroups(({ of, base, subject, hol
     endpoint({
       method: 'POST',
       path: `${path}/:token_id/rotate`,
-      summary: `Put a new token in the place of one of a ${of}`,
+      summary: `Rotate a ${of} access token`,
+      description: 'Revokes the token and returns its replacement.',
       subject,
       allow: 'admin_access_token',
       status: 200,
@@ -105,7 +108,8 @@ export const resourceTokenRoutes = ofProjectsAndGroups(({ of, base, subject, hol
     endpoint({
       method: 'DELETE',
       path: `${path}/:token_id`,
-      summary: `Revoke an access token of a ${of}; its bot goes with it`,
+      summary: `Revoke a ${of} access token`,
+      description: 'Deletes the bot user of the token as well.',
       subject,
       allow: 'admin_access_token',
       params: Params({ token_id: tokenId }),

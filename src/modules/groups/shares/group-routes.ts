@@ -11,7 +11,8 @@ export const projectGroupRoutes = [
   endpoint({
     method: 'GET',
     path: '/projects/:id/groups',
-    summary: 'List the groups around a project, and those it is shared with',
+    summary: 'List groups of a project',
+    description: 'Returns the ancestor groups and the groups with which the project is shared.',
     subject: project,
     allow: 'read_project',
     params: Params({

@@ -31,7 +31,7 @@ export const shareRoutes = [
   endpoint({
     method: 'DELETE',
     path: '/projects/:id/share/:group_id',
-    summary: 'End the share of a project with a group',
+    summary: 'Unshare a project from a group',
     subject: project,
     allow: 'share_project',
     params: Params({ group_id: groupId }),
@@ -64,7 +64,7 @@ export const shareRoutes = [
   endpoint({
     method: 'DELETE',
     path: '/groups/:id/share/:group_id',
-    summary: 'End the share of a group with another group',
+    summary: 'Unshare a group from another group',
     subject: group,
     allow: 'admin_group',
     params: Params({ group_id: groupId }),

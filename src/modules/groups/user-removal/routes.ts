@@ -7,7 +7,7 @@ export const userRemovalRoutes = [
   endpoint({
     method: 'DELETE',
     path: '/users/:id',
-    summary: 'Remove a user',
+    summary: 'Delete a user',
     subject: user,
     allow: 'admin_user',
     params: Params({

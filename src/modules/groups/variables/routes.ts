@@ -53,7 +53,7 @@ const variableRoutesOf = <T extends { readonly facts: Facts }, A extends string>
     endpoint({
       method: 'GET',
       path: base,
-      summary: `List variables of ${what}`,
+      summary: `List ${what} variables`,
       subject,
       allow: 'admin_variable',
       paged: true,
@@ -64,7 +64,7 @@ const variableRoutesOf = <T extends { readonly facts: Facts }, A extends string>
     endpoint({
       method: 'GET',
       path: `${base}/:key`,
-      summary: `One variable of ${what}`,
+      summary: `Get ${what} variable`,
       subject,
       allow: 'admin_variable',
       params: Params({ key, ...which }),
@@ -75,7 +75,7 @@ const variableRoutesOf = <T extends { readonly facts: Facts }, A extends string>
     endpoint({
       method: 'POST',
       path: base,
-      summary: `Create a variable of ${what}`,
+      summary: `Create ${what} variable`,
       subject,
       allow: 'admin_variable',
       params: Params({ key, value, ...attributes, ...scope }),
@@ -87,7 +87,7 @@ const variableRoutesOf = <T extends { readonly facts: Facts }, A extends string>
     endpoint({
       method: 'PUT',
       path: `${base}/:key`,
-      summary: `Change a variable of ${what}`,
+      summary: `Update ${what} variable`,
       subject,
       allow: 'admin_variable',
       params: Params({ key, value: Optional(value), ...attributes, ...scope, ...which }),
@@ -101,7 +101,7 @@ const variableRoutesOf = <T extends { readonly facts: Facts }, A extends string>
     endpoint({
       method: 'DELETE',
       path: `${base}/:key`,
-      summary: `Delete a variable of ${what}`,
+      summary: `Delete ${what} variable`,
       subject,
       allow: 'admin_variable',
       params: Params({ key, ...which }),
@@ -112,7 +112,7 @@ const variableRoutesOf = <T extends { readonly facts: Facts }, A extends string>
 }
 
 export const variableRoutes = [
-  ...variableRoutesOf('/projects/:id/variables', 'a project', project, ({ id }) => ({ of: 'project', id })),
-  ...variableRoutesOf('/groups/:id/variables', 'a group', group, ({ id }) => ({ of: 'group', id })),
-  ...variableRoutesOf('/admin/ci/variables', 'the installation', instance, () => instanceHolder, { hasScopes: false }),
+  ...variableRoutesOf('/projects/:id/variables', 'project', project, ({ id }) => ({ of: 'project', id })),
+  ...variableRoutesOf('/groups/:id/variables', 'group', group, ({ id }) => ({ of: 'group', id })),
+  ...variableRoutesOf('/admin/ci/variables', 'instance', instance, () => instanceHolder, { hasScopes: false }),
 ]

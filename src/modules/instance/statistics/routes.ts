@@ -39,7 +39,7 @@ export const statisticsRoutes = [
   endpoint({
     method: 'GET',
     path: '/application/statistics',
-    summary: 'How much there is in the installation',
+    summary: 'Get instance statistics',
     subject: instance,
     allow: 'administer',
     returns: Statistics,

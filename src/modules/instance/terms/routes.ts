@@ -21,7 +21,7 @@ export const termsRoutes = [
   endpoint({
     method: 'GET',
     path: '/user/terms',
-    summary: 'Terms of service in force',
+    summary: 'Get the current terms of service',
     scopes: ['read_user'],
     subject: instance,
     allow: 'use',

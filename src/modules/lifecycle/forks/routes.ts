@@ -7,7 +7,8 @@ export const forkRoutes = [
   endpoint({
     method: 'POST',
     path: '/projects/:id/fork',
-    summary: 'Fork a project: a copy of it, whose repository follows (import_status)',
+    summary: 'Fork a project',
+    description: 'Returns at once; `import_status` tells when the repository has been copied.',
     subject: project,
     allow: 'fork_project',
     params: Params(
@@ -38,7 +39,8 @@ export const forkRoutes = [
   endpoint({
     method: 'POST',
     path: '/projects/:id/fork/:forked_from_id',
-    summary: 'Say that a project is a fork of another',
+    summary: 'Create a fork relation',
+    description: 'Marks a project as the fork of another.',
     subject: project,
     allow: 'link_fork',
     params: Params({ forked_from_id: Text({ description: 'Id or full path of the source' }) }),
@@ -52,7 +54,7 @@ export const forkRoutes = [
   endpoint({
     method: 'DELETE',
     path: '/projects/:id/fork',
-    summary: 'End the relation of a fork to its source',
+    summary: 'Delete a fork relation',
     subject: project,
     allow: 'link_fork',
     params: Params({}),
@@ -66,7 +68,8 @@ export const forkRoutes = [
   endpoint({
     method: 'GET',
     path: '/projects/:id/forks',
-    summary: 'List the forks of a project that the caller can see',
+    summary: 'List forks of a project',
+    description: 'Returns the forks that the caller can see.',
     subject: project,
     allow: 'read_project',
     params: Params(projectListFilters),

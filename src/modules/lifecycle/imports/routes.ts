@@ -31,7 +31,7 @@ export const importRoutes = [
   endpoint({
     method: 'GET',
     path: '/projects/:id/import',
-    summary: 'How far the import of a project is',
+    summary: 'Get the status of an import',
     subject: project,
     allow: 'read_project',
     returns: ProjectImport,

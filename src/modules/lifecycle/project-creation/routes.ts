@@ -51,7 +51,8 @@ export const projectCreationRoutes = [
   endpoint({
     method: 'POST',
     path: '/projects/user/:id',
-    summary: "Create a project in a user's own namespace",
+    summary: 'Create a project for a user',
+    description: 'Creates the project in the personal namespace of the user.',
     subject: user,
     allow: 'admin_user',
     params: Params(createParams, { atLeastOneOf: ['name', 'path'], mutuallyExclusive: [sources] }),

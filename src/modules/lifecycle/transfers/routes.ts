@@ -11,7 +11,7 @@ export const transferRoutes = [
   endpoint({
     method: 'PUT',
     path: '/projects/:id/transfer',
-    summary: 'Move a project into another namespace',
+    summary: 'Transfer a project',
     subject: project,
     allow: 'transfer_project',
     params: Params({ namespace: IdOrName({ description: 'Id or full path of the namespace' }) }),
@@ -25,7 +25,8 @@ export const transferRoutes = [
   endpoint({
     method: 'POST',
     path: '/groups/:id/projects/:project_id',
-    summary: 'Move a project into a group; administrators',
+    summary: 'Transfer a project to a group',
+    description: 'For administrators.',
     subject: group,
     allow: 'receive_project',
     params: Params({ project_id: Text({ description: 'Id or full path of the project' }) }),
@@ -41,7 +42,8 @@ export const transferRoutes = [
   endpoint({
     method: 'POST',
     path: '/groups/:id/transfer',
-    summary: 'Move a group below another, or to the top',
+    summary: 'Transfer a group',
+    description: 'Moves the group below another group or to the top level.',
     subject: group,
     allow: 'transfer_group',
     params: Params({

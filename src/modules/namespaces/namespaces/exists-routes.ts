@@ -20,7 +20,8 @@ export const namespaceExistsRoutes = [
   endpoint({
     method: 'GET',
     path: '/namespaces/:id/exists',
-    summary: 'Whether a path is taken, at the top or below a group, and what is free instead',
+    summary: 'Check whether a namespace path exists',
+    description: 'Suggests free paths when the path is taken.',
     subject: instance,
     allow: 'use',
     params: Params({

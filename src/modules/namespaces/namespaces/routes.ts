@@ -10,7 +10,8 @@ export const namespaceRoutes = [
   endpoint({
     method: 'GET',
     path: '/namespaces',
-    summary: 'List namespaces of the caller; all for administrators',
+    summary: 'List namespaces',
+    description: 'Returns the namespaces of the caller; administrators see all.',
     subject: instance,
     allow: 'use',
     params: Params({
@@ -25,7 +26,7 @@ export const namespaceRoutes = [
   endpoint({
     method: 'GET',
     path: '/namespaces/:id',
-    summary: 'One namespace, by id or full path',
+    summary: 'Get a namespace',
     subject: instance,
     allow: 'use',
     params: Params({ id: Text({ description: 'Id or full path' }) }),

@@ -5,13 +5,12 @@ import { GroupLabel } from './entity.ts'
 import { promoteLabel } from './promotion.ts'
 import { namesIn } from './service.ts'
 
-const summary = 'Make a label of a project one of the group around it, in the place of those of its title below'
-
 export const labelPromotionRoutes = [
   endpoint({
     method: 'PUT',
     path: '/projects/:id/labels/:label_id/promote',
-    summary,
+    summary: 'Promote a project label',
+    description: 'The group label replaces all labels of the same title in the projects of the group.',
     subject: project,
     allow: 'admin_label',
     params: Params({ label_id: Text({ description: 'Number or title of the label' }) }),
@@ -22,7 +21,8 @@ export const labelPromotionRoutes = [
   endpoint({
     method: 'PUT',
     path: '/projects/:id/labels/promote',
-    summary: `${summary}: older form`,
+    summary: 'Promote a project label by name',
+    description: 'Deprecated form; use `/projects/:id/labels/:label_id/promote`.',
     deprecated: true,
     subject: project,
     allow: 'admin_label',

@@ -61,7 +61,8 @@ export const labelRoutes = ofProjectsAndGroups((kind) => {
     endpoint({
       method: 'GET',
       path,
-      summary: `List labels of a ${of}, by title`,
+      summary: `List labels of a ${of}`,
+      description: 'Sorted by title.',
       subject,
       allow: 'read_label',
       params: Params({
@@ -80,7 +81,7 @@ export const labelRoutes = ofProjectsAndGroups((kind) => {
     endpoint({
       method: 'GET',
       path: `${path}/:label_id`,
-      summary: `One label of a ${of}`,
+      summary: `Get a ${of} label`,
       subject,
       allow: 'read_label',
       params: Params({ label_id, include_ancestor_groups }),
@@ -92,7 +93,7 @@ export const labelRoutes = ofProjectsAndGroups((kind) => {
     endpoint({
       method: 'POST',
       path,
-      summary: `Create a label of a ${of}`,
+      summary: `Create a ${of} label`,
       subject,
       allow: 'admin_label',
       params: Params({ name: Text({ description: 'Title' }), color, description, ...ranking(of) }),
@@ -103,7 +104,7 @@ export const labelRoutes = ofProjectsAndGroups((kind) => {
     endpoint({
       method: 'PUT',
       path: `${path}/:label_id`,
-      summary: `Change a label of a ${of}`,
+      summary: `Update a ${of} label`,
       subject,
       allow: 'admin_label',
       params: Params({ label_id, ...changes }, { atLeastOneOf }),
@@ -115,7 +116,8 @@ export const labelRoutes = ofProjectsAndGroups((kind) => {
     endpoint({
       method: 'PUT',
       path,
-      summary: `Change a label of a ${of}: older form`,
+      summary: `Update a ${of} label by name`,
+      description: 'Deprecated form; send the label in the path.',
       deprecated: true,
       subject,
       allow: 'admin_label',
@@ -130,7 +132,7 @@ export const labelRoutes = ofProjectsAndGroups((kind) => {
     endpoint({
       method: 'DELETE',
       path: `${path}/:label_id`,
-      summary: `Delete a label of a ${of}`,
+      summary: `Delete a ${of} label`,
       subject,
       allow: 'admin_label',
       params: Params({ label_id }),
@@ -142,7 +144,8 @@ export const labelRoutes = ofProjectsAndGroups((kind) => {
     endpoint({
       method: 'DELETE',
       path,
-      summary: `Delete a label of a ${of}: older form`,
+      summary: `Delete a ${of} label by name`,
+      description: 'Deprecated form; send the label in the path.',
       deprecated: true,
       subject,
       allow: 'admin_label',
@@ -152,7 +155,7 @@ export const labelRoutes = ofProjectsAndGroups((kind) => {
       handle: ({ subject: held, params, ctx }) => removeLabel(ctx, holderOf(held), namedApart(params)),
     }),
 
-    subscribing(kind, 'subscribe', 'Hear of what gets a label', 'The caller hears of it already'),
-    subscribing(kind, 'unsubscribe', 'No longer hear of what gets a label', 'The caller does not hear of it'),
+    subscribing(kind, 'subscribe', `Subscribe to a ${of} label`, 'The caller is already subscribed'),
+    subscribing(kind, 'unsubscribe', `Unsubscribe from a ${of} label`, 'The caller is not subscribed'),
   ]
 })

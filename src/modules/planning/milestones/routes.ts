@@ -27,7 +27,8 @@ export const milestoneRoutes = [
       endpoint({
         method: 'GET',
         path,
-        summary: `List milestones of a ${of}, the newest first`,
+        summary: `List milestones of a ${of}`,
+        description: 'Newest first.',
         subject,
         allow: 'read_milestone',
         params: Params({
@@ -50,7 +51,7 @@ export const milestoneRoutes = [
       endpoint({
         method: 'GET',
         path: `${path}/:milestone_id`,
-        summary: `One milestone of a ${of}`,
+        summary: `Get a ${of} milestone`,
         subject,
         allow: 'read_milestone',
         params: Params({ milestone_id }),
@@ -61,7 +62,7 @@ export const milestoneRoutes = [
       endpoint({
         method: 'POST',
         path,
-        summary: `Create a milestone of a ${of}`,
+        summary: `Create a ${of} milestone`,
         subject,
         allow: 'admin_milestone',
         params: Params({ title, ...attributes }),
@@ -72,7 +73,8 @@ export const milestoneRoutes = [
       endpoint({
         method: 'PUT',
         path: `${path}/:milestone_id`,
-        summary: `Change, close or activate a milestone of a ${of}`,
+        summary: `Update a ${of} milestone`,
+        description: '`state_event` closes or activates the milestone.',
         subject,
         allow: 'admin_milestone',
         params: Params(
@@ -87,7 +89,7 @@ export const milestoneRoutes = [
       endpoint({
         method: 'DELETE',
         path: `${path}/:milestone_id`,
-        summary: `Delete a milestone of a ${of}`,
+        summary: `Delete a ${of} milestone`,
         subject,
         allow: 'admin_milestone',
         params: Params({ milestone_id }),
@@ -100,7 +102,8 @@ export const milestoneRoutes = [
   endpoint({
     method: 'POST',
     path: '/projects/:id/milestones/:milestone_id/promote',
-    summary: 'Make a milestone of a project one of the group around it, in the place of those of its title below',
+    summary: 'Promote a project milestone',
+    description: 'The group milestone replaces all milestones of the same title in the projects of the group.',
     subject: project,
     allow: 'admin_milestone',
     params: Params({ milestone_id }),

@@ -17,7 +17,8 @@ export const languageRoutes = [
   endpoint({
     method: 'GET',
     path: '/projects/:id/languages',
-    summary: 'Languages of the default branch with their shares of its bytes, the largest five',
+    summary: 'List languages of a project',
+    description: 'Returns the five largest languages of the default branch, each with its percentage of bytes.',
     subject: project,
     allow: 'read_project',
     params: Params({}),

@@ -15,7 +15,8 @@ export const projectRoutes = [
   endpoint({
     method: 'GET',
     path: '/projects',
-    summary: 'List projects the caller can see',
+    summary: 'List projects',
+    description: 'Returns the projects that the caller can see.',
     subject: instance,
     allow: 'browse',
     params: Params(projectListFilters),
@@ -27,7 +28,8 @@ export const projectRoutes = [
   endpoint({
     method: 'GET',
     path: '/users/:user_id/projects',
-    summary: "List projects of a user's own namespace",
+    summary: 'List projects of a user',
+    description: 'Returns the projects in the personal namespace of the user.',
     subject: userByIdOrName,
     allow: 'read_user',
     params: Params(projectListFilters),
@@ -39,7 +41,7 @@ export const projectRoutes = [
   endpoint({
     method: 'GET',
     path: '/projects/:id',
-    summary: 'One project',
+    summary: 'Get a project',
     subject: stampedProject,
     allow: 'read_project',
     params: Params({
@@ -62,7 +64,7 @@ export const projectRoutes = [
   endpoint({
     method: 'PUT',
     path: '/projects/:id',
-    summary: 'Edit a project',
+    summary: 'Update a project',
     subject: project,
     allow: 'admin_project',
     params: Params(
@@ -76,7 +78,8 @@ export const projectRoutes = [
   endpoint({
     method: 'DELETE',
     path: '/projects/:id',
-    summary: 'Delete a project, or mark it for deletion',
+    summary: 'Delete a project',
+    description: 'Depending on the settings, the project is scheduled for deletion instead.',
     subject: project,
     allow: 'remove_project',
     status: 202,

@@ -13,7 +13,8 @@ export const topicRoutes = [
   endpoint({
     method: 'GET',
     path: '/topics',
-    summary: 'List topics of projects, the most used first',
+    summary: 'List topics',
+    description: 'Most used first.',
     subject: instance,
     allow: 'browse',
     params: Params({
@@ -28,7 +29,7 @@ export const topicRoutes = [
   endpoint({
     method: 'GET',
     path: '/topics/:id',
-    summary: 'One topic',
+    summary: 'Get a topic',
     subject: instance,
     allow: 'browse',
     params: Params(topicId),
@@ -56,7 +57,8 @@ export const topicRoutes = [
   endpoint({
     method: 'POST',
     path: '/topics/merge',
-    summary: 'Put one topic in the place of another, in projects, too',
+    summary: 'Merge two topics',
+    description: 'Projects of the source topic move to the target topic; the source topic is deleted.',
     subject: instance,
     allow: 'administer',
     params: Params({
@@ -70,7 +72,8 @@ export const topicRoutes = [
   endpoint({
     method: 'PUT',
     path: '/topics/:id',
-    summary: 'Change a topic; a new name is that of the projects, too',
+    summary: 'Update a topic',
+    description: 'A new name applies to all projects with the topic.',
     subject: instance,
     allow: 'administer',
     params: Params({
@@ -88,7 +91,8 @@ export const topicRoutes = [
   endpoint({
     method: 'DELETE',
     path: '/topics/:id',
-    summary: 'Delete a topic, in projects, too',
+    summary: 'Delete a topic',
+    description: 'Removes the topic from all projects.',
     subject: instance,
     allow: 'administer',
     params: Params(topicId),

@@ -32,7 +32,8 @@ export const storedUploadRoutes = [
   endpoint({
     method: 'GET',
     path: '/projects/:id/uploads',
-    summary: 'List what was uploaded to a project, the newest first',
+    summary: 'List uploads of a project',
+    description: 'Newest first.',
     subject: project,
     allow: 'admin_upload',
     paged: true,
@@ -43,7 +44,7 @@ export const storedUploadRoutes = [
   endpoint({
     method: 'GET',
     path: '/projects/:id/uploads/:upload_id',
-    summary: 'One file that was uploaded',
+    summary: 'Download an uploaded file',
     subject: project,
     allow: 'admin_upload',
     params: byId,
@@ -54,7 +55,8 @@ export const storedUploadRoutes = [
   endpoint({
     method: 'GET',
     path: '/projects/:id/uploads/:secret/:filename',
-    summary: 'The same, by its address; for whoever reads the project',
+    summary: 'Download an uploaded file by path',
+    description: 'For every user who may read the project.',
     subject: project,
     allow: 'read_project',
     params: byAddress,
@@ -65,7 +67,7 @@ export const storedUploadRoutes = [
   endpoint({
     method: 'DELETE',
     path: '/projects/:id/uploads/:upload_id',
-    summary: 'Take away what was uploaded',
+    summary: 'Delete an uploaded file',
     subject: project,
     allow: 'remove_upload',
     params: byId,
@@ -76,7 +78,7 @@ export const storedUploadRoutes = [
   endpoint({
     method: 'DELETE',
     path: '/projects/:id/uploads/:secret/:filename',
-    summary: 'The same, by its address',
+    summary: 'Delete an uploaded file by path',
     subject: project,
     allow: 'remove_upload',
     params: byAddress,

@@ -17,7 +17,7 @@ export const protectedBranchRoutes = [
   endpoint({
     method: 'GET',
     path: '/projects/:id/protected_branches',
-    summary: 'List what protects branches',
+    summary: 'List protected branches',
     subject: project,
     allow: 'admin_protected_ref',
     params: Params({ search: Optional(Text({ description: 'Part of the name' })) }),
@@ -32,7 +32,7 @@ export const protectedBranchRoutes = [
   endpoint({
     method: 'POST',
     path: '/projects/:id/protected_branches',
-    summary: 'Protect a branch, or all that a pattern covers',
+    summary: 'Protect a branch or pattern',
     subject: project,
     allow: 'admin_protected_ref',
     params: Params({
@@ -68,7 +68,7 @@ export const protectedBranchRoutes = [
   endpoint({
     method: 'PATCH',
     path: '/projects/:id/protected_branches/:name',
-    summary: 'Change what protects branches of one name or pattern',
+    summary: 'Update a protected branch',
     subject: project,
     allow: 'admin_protected_ref',
     params: Params({

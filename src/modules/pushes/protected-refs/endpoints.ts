@@ -16,7 +16,8 @@ export const oneRule = (kind: RefKind, returns: Entity<ProtectedRefRow>) =>
   endpoint({
     method: 'GET',
     path: pathOf(kind),
-    summary: `What protects ${plurals[kind]} of one name or pattern`,
+    summary: `Get a protected ${kind}`,
+    description: 'Finds the rule by name or pattern.',
     subject: project,
     allow: 'admin_protected_ref',
     params: Params({ name: ruleName }),
@@ -29,7 +30,7 @@ export const unprotecting = (kind: RefKind) =>
   endpoint({
     method: 'DELETE',
     path: pathOf(kind),
-    summary: `Stop protecting a ${kind} or pattern`,
+    summary: `Unprotect a ${kind} or pattern`,
     subject: project,
     allow: 'admin_protected_ref',
     params: Params({ name: ruleName }),

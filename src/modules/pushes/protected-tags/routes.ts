@@ -13,7 +13,7 @@ export const protectedTagRoutes = [
   endpoint({
     method: 'GET',
     path: '/projects/:id/protected_tags',
-    summary: 'List what protects tags',
+    summary: 'List protected tags',
     subject: project,
     allow: 'admin_protected_ref',
     paged: true,
@@ -27,7 +27,7 @@ export const protectedTagRoutes = [
   endpoint({
     method: 'POST',
     path: '/projects/:id/protected_tags',
-    summary: 'Protect a tag, or all that a pattern covers',
+    summary: 'Protect a tag or pattern',
     subject: project,
     allow: 'admin_protected_ref',
     params: Params({

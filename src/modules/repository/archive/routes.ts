@@ -16,7 +16,8 @@ export const archiveRoutes = [
   endpoint({
     method: 'GET',
     path: '/projects/:id/repository/archive',
-    summary: 'The files of a commit as an archive',
+    summary: 'Download a repository archive',
+    description: 'Returns the files of one commit.',
     subject: project,
     allow: 'read_code',
     params: Params({
@@ -32,7 +33,8 @@ export const archiveRoutes = [
   endpoint({
     method: 'GET',
     path: '/projects/:id/repository/archive.:format',
-    summary: 'The files of a commit as an archive of the kind that the suffix names',
+    summary: 'Download an archive by format',
+    description: 'The suffix of the path chooses the format.',
     subject: project,
     allow: 'read_code',
     params: Params({ ...which, format: OneOf(suffixes, { description: 'Kind of archive' }) }),

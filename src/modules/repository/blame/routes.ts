@@ -16,7 +16,8 @@ export const blameRoutes = [
   endpoint({
     method: 'GET',
     path: '/projects/:id/repository/files/:file_path/blame',
-    summary: 'Who wrote the lines of a file; HEAD tells what is known of the file',
+    summary: 'Get the blame of a file',
+    description: 'Returns the last commit of each range of lines. HEAD returns the metadata of the file as headers.',
     scopes: ['read_repository'],
     subject: project,
     allow: 'read_code',

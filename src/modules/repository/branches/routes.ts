@@ -49,7 +49,7 @@ export const branchRoutes = [
   endpoint({
     method: 'GET',
     path: '/projects/:id/repository/branches/:branch',
-    summary: 'One branch',
+    summary: 'Get a branch',
     subject: project,
     allow: 'read_code',
     params: Params({ branch }),
@@ -86,7 +86,8 @@ export const branchRoutes = [
   endpoint({
     method: 'DELETE',
     path: '/projects/:id/repository/merged_branches',
-    summary: 'Delete branches that the default branch has all of; protected ones stay',
+    summary: 'Delete merged branches',
+    description: 'Deletes the branches that are merged into the default branch; protected branches stay.',
     subject: project,
     allow: 'push_code',
     status: 202,
@@ -101,7 +102,8 @@ export const branchRoutes = [
   endpoint({
     method: 'PUT',
     path: '/projects/:id/repository/branches/:branch/protect',
-    summary: 'Protect a branch: older form of protected branches',
+    summary: 'Protect a branch (deprecated)',
+    description: 'Deprecated form of the protected branches API.',
     deprecated: true,
     subject: project,
     allow: 'admin_protected_ref',
@@ -124,7 +126,8 @@ export const branchRoutes = [
   endpoint({
     method: 'PUT',
     path: '/projects/:id/repository/branches/:branch/unprotect',
-    summary: 'Take the protection from a branch: older form of protected branches',
+    summary: 'Unprotect a branch (deprecated)',
+    description: 'Deprecated form of the protected branches API.',
     deprecated: true,
     subject: project,
     allow: 'admin_protected_ref',

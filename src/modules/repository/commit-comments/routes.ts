@@ -14,7 +14,8 @@ export const commitCommentRoutes = [
   endpoint({
     method: 'GET',
     path: '/projects/:id/repository/commits/:sha/comments',
-    summary: 'What was said about a commit, the oldest first',
+    summary: 'List comments of a commit',
+    description: 'Oldest first.',
     subject: project,
     allow: 'read_code',
     params: Params({ sha }),
@@ -30,7 +31,8 @@ export const commitCommentRoutes = [
   endpoint({
     method: 'POST',
     path: '/projects/:id/repository/commits/:sha/comments',
-    summary: 'Comment on a commit, or on a line that it changed',
+    summary: 'Create a commit comment',
+    description: 'The comment is on the commit or on a line that it changed.',
     subject: project,
     allow: 'comment_commit',
     params: Params({

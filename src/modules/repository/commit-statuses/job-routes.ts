@@ -19,7 +19,8 @@ export const jobRoutes = [
   endpoint({
     method: 'GET',
     path: '/projects/:id/jobs',
-    summary: 'List what was said of commits of a project as jobs, the newest first',
+    summary: 'List jobs of a project',
+    description: 'Returns the commit statuses of the project as job records. Newest first.',
     subject: project,
     allow: 'read_job',
     params: Params({ scope }),
@@ -31,7 +32,8 @@ export const jobRoutes = [
   endpoint({
     method: 'GET',
     path: '/projects/:id/jobs/:job_id',
-    summary: 'One thing that was said of a commit, as a job',
+    summary: 'Get a job',
+    description: 'Returns a commit status as a job record.',
     subject: project,
     allow: 'read_job',
     params: Params({ job_id: Id({ description: 'Number of the status' }) }),
@@ -47,7 +49,8 @@ export const jobRoutes = [
   endpoint({
     method: 'GET',
     path: '/projects/:id/jobs/:job_id/trace',
-    summary: 'What a job wrote: nothing that we know of, for it ran elsewhere',
+    summary: 'Get the log of a job',
+    description: 'Always empty, because jobs run on external CI systems.',
     subject: project,
     allow: 'read_job',
     params: Params({ job_id: Id({ description: 'Number of the status' }) }),
@@ -61,7 +64,8 @@ export const jobRoutes = [
   endpoint({
     method: 'GET',
     path: '/projects/:id/pipelines/:pipeline_id/jobs',
-    summary: 'The same of one pipeline',
+    summary: 'List jobs of a pipeline',
+    description: 'Returns the commit statuses of the pipeline as job records. Newest first.',
     subject: project,
     allow: 'read_job',
     params: Params({
@@ -81,7 +85,8 @@ export const jobRoutes = [
   endpoint({
     method: 'GET',
     path: '/projects/:id/pipelines/:pipeline_id/bridges',
-    summary: 'Jobs of a pipeline that start another one: there are none, for nothing runs here',
+    summary: 'List trigger jobs of a pipeline',
+    description: 'Always empty, because jobs run on external CI systems.',
     subject: project,
     allow: 'read_job',
     params: Params({ pipeline_id: Id({ description: 'Number of the pipeline' }) }),

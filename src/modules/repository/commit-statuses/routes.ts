@@ -14,7 +14,8 @@ export const commitStatusRoutes = [
   endpoint({
     method: 'GET',
     path: '/projects/:id/repository/commits/:sha/statuses',
-    summary: 'What was said of a commit, the oldest first',
+    summary: 'List statuses of a commit',
+    description: 'Oldest first.',
     subject: project,
     allow: 'read_commit_status',
     params: Params({
@@ -47,7 +48,8 @@ export const commitStatusRoutes = [
   endpoint({
     method: 'POST',
     path: '/projects/:id/statuses/:sha',
-    summary: 'Say something of a commit, or how it goes on',
+    summary: 'Set the status of a commit',
+    description: 'Creates a status or updates the one of the same name.',
     subject: project,
     allow: 'create_commit_status',
     params: Params({

@@ -24,7 +24,8 @@ export const pickRoutes = [
   endpoint({
     ...shared,
     path: '/projects/:id/repository/commits/:sha/cherry_pick',
-    summary: 'Make the change of a commit once more, on a branch',
+    summary: 'Cherry-pick a commit',
+    description: 'Applies the change of the commit to a branch.',
     params: Params({
       ...pickParams,
       message: Optional(Text({ maxLength: maxMessageLength, description: 'Instead of the message of the commit' })),
@@ -40,7 +41,8 @@ export const pickRoutes = [
   endpoint({
     ...shared,
     path: '/projects/:id/repository/commits/:sha/revert',
-    summary: 'Undo the change of a commit, on a branch',
+    summary: 'Revert a commit',
+    description: 'Commits the reverse change to a branch.',
     params: Params(pickParams),
     async handle({ subject, params, ctx }) {
       const commit = await pickOnto(ctx, subject, params, (repo, picked) => revertOf(ctx, repo, picked))

@@ -66,7 +66,7 @@ export const commitRoutes = [
   endpoint({
     method: 'GET',
     path: '/projects/:id/repository/commits/:sha',
-    summary: 'One commit',
+    summary: 'Get a commit',
     subject: project,
     allow: 'read_code',
     params: Params({ sha, stats: Flag({ default: true, description: 'With added and removed lines' }) }),
@@ -82,7 +82,8 @@ export const commitRoutes = [
   endpoint({
     method: 'GET',
     path: '/projects/:id/repository/commits/:sha/diff',
-    summary: 'What a commit changed against its first parent',
+    summary: 'Get the diff of a commit',
+    description: 'Compares the commit with its first parent.',
     subject: project,
     allow: 'read_code',
     params: Params({ sha }),
@@ -106,7 +107,8 @@ export const commitRoutes = [
   endpoint({
     method: 'GET',
     path: '/projects/:id/repository/commits/:sha/refs',
-    summary: 'Branches and tags that contain a commit',
+    summary: 'List refs that contain a commit',
+    description: 'Returns branches and tags.',
     subject: project,
     allow: 'read_code',
     params: Params({ sha, type: OneOf(['branch', 'tag', 'all'], { default: 'all', description: 'Kind of ref' }) }),
@@ -127,7 +129,8 @@ export const commitRoutes = [
   endpoint({
     method: 'GET',
     path: '/projects/:id/repository/merge_base',
-    summary: 'The best common ancestor of several refs',
+    summary: 'Get the merge base of refs',
+    description: 'Returns the best common ancestor.',
     subject: project,
     allow: 'read_code',
     params: Params({
@@ -152,7 +155,8 @@ export const commitRoutes = [
   endpoint({
     method: 'GET',
     path: '/projects/:id/repository/contributors',
-    summary: 'Who wrote the newest commits of the default branch',
+    summary: 'List contributors of a repository',
+    description: 'Counts the newest commits of the default branch.',
     subject: project,
     allow: 'read_code',
     params: Params({

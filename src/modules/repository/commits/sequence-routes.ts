@@ -17,7 +17,8 @@ export const commitSequenceRoutes = [
   endpoint({
     method: 'GET',
     path: '/projects/:id/repository/commits/:sha/sequence',
-    summary: 'Which number a commit has, counted from the first of its history',
+    summary: 'Get the sequence of a commit',
+    description: 'Returns the number of commits in its history.',
     subject: project,
     allow: 'read_code',
     params: Params({

@@ -13,7 +13,8 @@ export const commitWriteRoutes = [
   endpoint({
     method: 'POST',
     path: '/projects/:id/repository/commits',
-    summary: 'Make a commit of several changes to files',
+    summary: 'Create a commit',
+    description: 'Commits several changes of files at once.',
     subject: project,
     allow: 'request_commit',
     bodyLimit: maxContentBytes,

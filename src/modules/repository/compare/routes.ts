@@ -11,7 +11,7 @@ export const compareRoutes = [
   endpoint({
     method: 'GET',
     path: '/projects/:id/repository/compare',
-    summary: 'What one branch, tag or commit has that another one lacks',
+    summary: 'Compare branches, tags or commits',
     subject: project,
     allow: 'read_code',
     params: Params({

@@ -43,7 +43,7 @@ export const fileWriteRoutes = [
   endpoint({
     ...shared,
     method: 'PUT',
-    summary: 'Change the content of a file',
+    summary: 'Update a file',
     bodyLimit: maxContentBytes,
     params: Params({ ...common, ...content, ...lastCommit }),
     returns: WrittenFile,

@@ -23,7 +23,8 @@ export const releaseLinkRoutes = [
   endpoint({
     method: 'GET',
     path,
-    summary: 'List the links of a release, the newest first',
+    summary: 'List links of a release',
+    description: 'Newest first.',
     subject: project,
     allow: 'read_code',
     params: Params({ tag_name }),
@@ -39,7 +40,7 @@ export const releaseLinkRoutes = [
   endpoint({
     method: 'GET',
     path: `${path}/:link_id`,
-    summary: 'One link of a release',
+    summary: 'Get a release link',
     subject: project,
     allow: 'read_code',
     params: Params({ tag_name, link_id }),
@@ -55,7 +56,7 @@ export const releaseLinkRoutes = [
   endpoint({
     method: 'POST',
     path,
-    summary: 'Add a link to a release',
+    summary: 'Create a release link',
     subject: project,
     allow: 'admin_tag',
     params: Params({ tag_name, ...linkParams }),
@@ -69,7 +70,7 @@ export const releaseLinkRoutes = [
   endpoint({
     method: 'PUT',
     path: `${path}/:link_id`,
-    summary: 'Change a link of a release',
+    summary: 'Update a release link',
     subject: project,
     allow: 'admin_tag',
     params: Params({
@@ -89,7 +90,7 @@ export const releaseLinkRoutes = [
   endpoint({
     method: 'DELETE',
     path: `${path}/:link_id`,
-    summary: 'Take a link from a release',
+    summary: 'Delete a release link',
     subject: project,
     allow: 'admin_tag',
     params: Params({ tag_name, link_id }),

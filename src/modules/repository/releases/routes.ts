@@ -16,7 +16,8 @@ export const releaseRoutes = [
   endpoint({
     method: 'GET',
     path: '/projects/:id/releases',
-    summary: 'List releases, the last first',
+    summary: 'List releases',
+    description: 'Latest first.',
     subject: project,
     allow: 'read_release',
     params: Params({
@@ -36,7 +37,7 @@ export const releaseRoutes = [
   endpoint({
     method: 'GET',
     path: '/projects/:id/releases/permalink/latest',
-    summary: 'The last release that is out',
+    summary: 'Get the latest release',
     subject: project,
     allow: 'read_code',
     returns: Release,
@@ -46,7 +47,7 @@ export const releaseRoutes = [
   endpoint({
     method: 'GET',
     path: '/projects/:id/releases/:tag_name',
-    summary: 'One release',
+    summary: 'Get a release',
     subject: project,
     allow: 'read_code',
     params: Params({ tag_name }),
@@ -60,7 +61,8 @@ export const releaseRoutes = [
   endpoint({
     method: 'POST',
     path: '/projects/:id/releases',
-    summary: 'Release a tag, which is made where there is none',
+    summary: 'Create a release',
+    description: 'Creates the tag if it is missing.',
     subject: project,
     allow: 'admin_tag',
     params: Params({
@@ -86,7 +88,7 @@ export const releaseRoutes = [
   endpoint({
     method: 'PUT',
     path: '/projects/:id/releases/:tag_name',
-    summary: 'Change what is told of a release',
+    summary: 'Update a release',
     subject: project,
     allow: 'admin_tag',
     params: Params({
@@ -105,7 +107,8 @@ export const releaseRoutes = [
   endpoint({
     method: 'DELETE',
     path: '/projects/:id/releases/:tag_name',
-    summary: 'Take a release away; the tag stays',
+    summary: 'Delete a release',
+    description: 'The tag stays.',
     subject: project,
     allow: 'admin_tag',
     params: Params({ tag_name }),

@@ -11,7 +11,8 @@ export const submoduleRoutes = [
   endpoint({
     method: 'PUT',
     path: '/projects/:id/repository/submodules/:submodule',
-    summary: 'Make a commit in which a submodule is at another commit of its own repository',
+    summary: 'Update a submodule',
+    description: 'Commits a new target commit of the submodule.',
     subject: project,
     allow: 'push_code',
     params: Params({

@@ -51,7 +51,7 @@ export const tagRoutes = [
   endpoint({
     method: 'GET',
     path: '/projects/:id/repository/tags/:tag_name',
-    summary: 'One tag',
+    summary: 'Get a tag',
     subject: project,
     allow: 'read_code',
     params: Params({ tag_name: tagName }),
@@ -78,7 +78,8 @@ export const tagRoutes = [
   endpoint({
     method: 'DELETE',
     path: '/projects/:id/repository/tags/:tag_name',
-    summary: 'Delete a tag with its release notes',
+    summary: 'Delete a tag',
+    description: 'Deletes its release notes as well.',
     subject: project,
     allow: 'admin_tag',
     params: Params({ tag_name: tagName }),
@@ -90,7 +91,8 @@ export const tagRoutes = [
   endpoint({
     method: 'POST',
     path: '/projects/:id/repository/tags/:tag_name/release',
-    summary: 'Write release notes for a tag: older form of releases',
+    summary: 'Create release notes (deprecated)',
+    description: 'Deprecated form of the releases API.',
     deprecated: true,
     subject: project,
     allow: 'admin_tag',
@@ -102,7 +104,8 @@ export const tagRoutes = [
   endpoint({
     method: 'PUT',
     path: '/projects/:id/repository/tags/:tag_name/release',
-    summary: 'Change the release notes of a tag: older form of releases',
+    summary: 'Update release notes (deprecated)',
+    description: 'Deprecated form of the releases API.',
     deprecated: true,
     subject: project,
     allow: 'admin_tag',

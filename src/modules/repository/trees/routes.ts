@@ -65,7 +65,8 @@ export const treeRoutes = [
   endpoint({
     method: 'GET',
     path: '/projects/:id/repository/blobs/:sha',
-    summary: 'A blob with its content in Base64',
+    summary: 'Get a blob',
+    description: 'The content is Base64.',
     subject: project,
     allow: 'read_code',
     params: blobParams,
@@ -82,7 +83,7 @@ export const treeRoutes = [
   endpoint({
     method: 'GET',
     path: '/projects/:id/repository/blobs/:sha/raw',
-    summary: 'The bytes of a blob',
+    summary: 'Get raw content of a blob',
     subject: project,
     allow: 'read_code',
     params: blobParams,

@@ -17,7 +17,8 @@ export const approvalRoutes = [
   endpoint({
     method: 'GET',
     path: `${path}/approvals`,
-    summary: 'Who approved a merge request, and how many still must',
+    summary: 'Get approvals of a merge request',
+    description: 'Tells who approved and how many approvals are missing.',
     tier: 'starter',
     subject: approvable,
     allow: 'read_merge_request',
@@ -28,7 +29,7 @@ export const approvalRoutes = [
   endpoint({
     method: 'POST',
     path: `${path}/approvals`,
-    summary: 'Say how many must approve a merge request',
+    summary: 'Set required approvals',
     tier: 'starter',
     subject: approvable,
     allow: 'update_merge_request',
@@ -45,7 +46,7 @@ export const approvalRoutes = [
   endpoint({
     method: 'PUT',
     path: `${path}/approvers`,
-    summary: 'Ask people to approve a merge request',
+    summary: 'Set approvers of a merge request',
     tier: 'starter',
     subject: approvable,
     allow: 'update_merge_request',
@@ -76,7 +77,7 @@ export const approvalRoutes = [
   endpoint({
     method: 'POST',
     path: `${path}/unapprove`,
-    summary: 'Take back that one approved a merge request',
+    summary: 'Revoke approval of a merge request',
     tier: 'starter',
     subject: approvable,
     allow: 'unapprove',

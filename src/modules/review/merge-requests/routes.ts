@@ -15,7 +15,7 @@ export const mergeRequestRoutes = [
   endpoint({
     method: 'POST',
     path: '/projects/:id/merge_requests',
-    summary: 'Ask that a branch of the project be merged',
+    summary: 'Create a merge request',
     subject: project,
     allow: 'create_merge_request_from',
     params: Params({
@@ -41,7 +41,7 @@ export const mergeRequestRoutes = [
   endpoint({
     method: 'GET',
     path: '/projects/:id/merge_requests/:merge_request_iid',
-    summary: 'One merge request',
+    summary: 'Get a merge request',
     subject: mergeRequest,
     allow: 'read_merge_request',
     params: Params({
@@ -62,7 +62,8 @@ export const mergeRequestRoutes = [
   endpoint({
     method: 'PUT',
     path: '/projects/:id/merge_requests/:merge_request_iid',
-    summary: 'Change a merge request; close it, or open it again',
+    summary: 'Update a merge request',
+    description: '`state_event` closes or reopens it.',
     subject: mergeRequest,
     allow: 'update_merge_request',
     params: Params(
@@ -108,7 +109,8 @@ export const mergeRequestRoutes = [
   endpoint({
     method: 'DELETE',
     path: '/projects/:id/merge_requests/:merge_request_iid',
-    summary: 'Take a merge request away; branches stay',
+    summary: 'Delete a merge request',
+    description: 'Its branches stay.',
     subject: mergeRequest,
     allow: 'remove_merge_request',
     changedAt: ({ updated_at }) => updated_at,

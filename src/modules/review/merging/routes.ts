@@ -46,7 +46,8 @@ export const mergingRoutes = [
   endpoint({
     method: 'POST',
     path: `${at}/cancel_merge_when_pipeline_succeeds`,
-    summary: 'Do not merge a merge request when its pipeline succeeds',
+    summary: 'Cancel automatic merge',
+    description: 'The merge request is no longer merged when its pipeline succeeds.',
     subject: mergeRequest,
     allow: 'merge',
     notAcceptable: 'It was not to be merged then',
@@ -60,7 +61,8 @@ export const mergingRoutes = [
   endpoint({
     method: 'PUT',
     path: `${at}/rebase`,
-    summary: 'Rebase the source branch of a merge request onto its target',
+    summary: 'Rebase a merge request',
+    description: 'Rebases the source branch onto the target branch in the background.',
     subject: mergeRequest,
     allow: 'rebase',
     status: 202,
@@ -75,7 +77,8 @@ export const mergingRoutes = [
   endpoint({
     method: 'GET',
     path: `${at}/merge_ref`,
-    summary: 'What a merge of the branches as they are now would give',
+    summary: 'Get the merge ref',
+    description: 'Creates the merge commit that merging now would give and returns its hash.',
     subject: mergeRequest,
     allow: 'read_merge_request',
     returns: MergeRef,
@@ -85,7 +88,8 @@ export const mergingRoutes = [
   endpoint({
     method: 'GET',
     path: `${at}/pipelines`,
-    summary: 'List the pipelines of a merge request, the newest first',
+    summary: 'List merge request pipelines',
+    description: 'Newest first.',
     subject: mergeRequest,
     allow: 'read_merge_request',
     paged: true,

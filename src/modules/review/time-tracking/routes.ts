@@ -30,7 +30,7 @@ export const timeTrackingRoutes = [
   endpoint({
     method: 'GET',
     path: `${base}/time_stats`,
-    summary: 'How long a merge request is to take, and took',
+    summary: 'Get merge request time statistics',
     subject: mergeRequest,
     allow: 'read_merge_request',
     returns: TimeStats,
@@ -40,7 +40,7 @@ export const timeTrackingRoutes = [
   endpoint({
     method: 'POST',
     path: `${base}/time_estimate`,
-    summary: 'Say how long a merge request is to take',
+    summary: 'Set merge request time estimate',
     subject: mergeRequest,
     allow: 'update_merge_request',
     params,
@@ -49,12 +49,13 @@ export const timeTrackingRoutes = [
     handle: ({ subject, params, ctx }) => setEstimate(ctx, subject, params.duration),
   }),
 
-  reset('reset_time_estimate', 'Take back how long a merge request is to take', resetEstimate),
+  reset('reset_time_estimate', 'Reset merge request time estimate', resetEstimate),
 
   endpoint({
     method: 'POST',
     path: `${base}/add_spent_time`,
-    summary: 'Add time that was spent on a merge request; with a minus, take it back',
+    summary: 'Add merge request time spent',
+    description: 'A negative duration subtracts.',
     subject: mergeRequest,
     allow: 'update_merge_request',
     params,
@@ -62,5 +63,5 @@ export const timeTrackingRoutes = [
     handle: ({ subject, params, ctx }) => addSpent(ctx, subject, params.duration),
   }),
 
-  reset('reset_spent_time', 'Take back all time that was spent on a merge request', resetSpent),
+  reset('reset_spent_time', 'Reset merge request time spent', resetSpent),
 ]

@@ -20,7 +20,8 @@ export const todoRoutes = [
   endpoint({
     method: 'GET',
     path: '/todos',
-    summary: 'What the caller is to do, the newest first',
+    summary: 'List todos of the caller',
+    description: 'Newest first.',
     subject: instance,
     allow: 'use',
     params: Params({
@@ -39,7 +40,7 @@ export const todoRoutes = [
   endpoint({
     method: 'POST',
     path: '/todos/:id/mark_as_done',
-    summary: 'Say that something is done',
+    summary: 'Mark a todo as done',
     subject: instance,
     allow: 'use',
     params: Params({ id: Id({ description: 'Number of the todo' }) }),
@@ -50,7 +51,7 @@ export const todoRoutes = [
   endpoint({
     method: 'POST',
     path: '/todos/mark_as_done',
-    summary: 'Say that all is done',
+    summary: 'Mark all todos as done',
     subject: instance,
     allow: 'use',
     returns: null,
@@ -60,7 +61,7 @@ export const todoRoutes = [
   endpoint({
     method: 'POST',
     path: '/projects/:id/merge_requests/:merge_request_iid/todo',
-    summary: "Put a merge request on the caller's list",
+    summary: 'Create a merge request todo',
     subject: mergeRequest,
     allow: 'read_merge_request',
     params: Params({}),
