@@ -42,11 +42,11 @@ export function openApiDocument(
 ): OpenApiDocument {
   const paths: Record<string, Record<string, { operationId: string }>> = {}
   const entities = new Map<string, Entity<any>>()
-  const tags = new Set<Tag>()
+  const tags = new Map<string, Tag>()
   for (const area of Object.keys(areas).sort()) {
     const tag = tagOf(area).name
     const endpoints = areas[area]!.filter(({ tier }) => isOffered(tier, plan))
-    if (endpoints.length > 0) tags.add(tagOf(area))
+    if (endpoints.length > 0) tags.set(tag, tagOf(area))
     for (const e of endpoints) {
       const item = (paths[templateOf(e.path)] ??= {})
       const operation = operationOf(e, tag, plan)
@@ -65,7 +65,7 @@ export function openApiDocument(
       license: { name: 'MIT', identifier: 'MIT' },
     },
     servers: [{ url: apiPrefix }],
-    tags: [...tags].sort((one, other) => (one.name < other.name ? -1 : 1)),
+    tags: [...tags.values()].sort((one, other) => (one.name < other.name ? -1 : 1)),
     paths: sorted(paths),
     components: {
       schemas: {

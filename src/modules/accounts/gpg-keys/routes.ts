@@ -10,7 +10,7 @@ import { GPGKey } from './entity.ts'
 import { findGpgKeyOf, type GpgKeyRow, gpgKeysOf } from './queries.ts'
 import { addGpgKeyOf, getGpgKeyOf, removeGpgKeyOf, revokeGpgKeyOf } from './service.ts'
 
-const key_id = Id({ description: 'Id of the key' })
+const key_id = Id({ description: 'ID of the key' })
 
 /** Compat: the status is the body, as clients know it. */
 const accepted = { body: Buffer.from('202'), contentType: 'application/json' }
@@ -61,7 +61,7 @@ function routesAt<T extends { readonly facts: Facts }, A extends string, P exten
       summary: `Add ${whose} GPG key`,
       subject,
       allow,
-      params: Params({ key: Text({ description: 'Armoured public key block, as `gpg --armor --export` writes it' }) }),
+      params: Params({ key: Text({ description: 'ASCII-armored public key, as exported by `gpg --armor --export`' }) }),
       returns: GPGKey,
       handle: ({ params, ctx, ...call }) => addGpgKeyOf(ctx, ownerId(call.subject, ctx), params.key),
     }),

@@ -8,12 +8,12 @@ import { SSHKey, SSHKeyWithUser } from './entity.ts'
 import { findKey, findKeyOf, keysOf, type SshKeyRow } from './queries.ts'
 import { addKeyOf, getKeyByFingerprint, getKeyOf, removeKeyOf, withHolder } from './service.ts'
 
-const key_id = Id({ description: 'Id of the key' })
+const key_id = Id({ description: 'ID of the key' })
 
 const newKey = Params({
-  title: Text({ description: 'What it is called' }),
-  key: Text({ description: 'Type, base64 and comment, as in `id_ed25519.pub`' }),
-  expires_at: Optional(Timestamp({ description: 'From when it is refused' })),
+  title: Text({ description: 'Display title' }),
+  key: Text({ description: 'Public key: type, base64 and comment, as in `id_ed25519.pub`' }),
+  expires_at: Optional(Timestamp({ description: 'Expiry time; refused from then on' })),
 })
 
 export const sshKeyRoutes = [
@@ -119,7 +119,7 @@ export const sshKeyRoutes = [
     subject: instance,
     allow: 'administer',
     params: Params({
-      fingerprint: Text({ description: 'MD5 as hex with colons, or SHA-256 in base64 behind `SHA256:`' }),
+      fingerprint: Text({ description: 'Fingerprint: MD5 as hex with colons, or `SHA256:` and base64' }),
     }),
     returns: SSHKeyWithUser,
     handle: async ({ params, ctx }) => withHolder(ctx, await getKeyByFingerprint(ctx, params.fingerprint)),

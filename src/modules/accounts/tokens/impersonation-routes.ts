@@ -10,7 +10,7 @@ import { findImpersonationToken, impersonationTokenList, type TokenRow } from '.
 import { createTokenAs, endToken, tokenExpiry, tokenScopes } from './service.ts'
 
 const path = '/users/:id/impersonation_tokens'
-const tokenId = Id({ description: 'Id of the token' })
+const tokenId = Id({ description: 'ID of the token' })
 
 async function get(ctx: Ctx, userId: number, id: number): Promise<TokenRow> {
   const row = await findImpersonationToken(ctx.db, userId, id)
@@ -28,7 +28,10 @@ export const impersonationTokenRoutes = [
     subject: user,
     allow: 'admin_user',
     params: Params({
-      state: OneOf(['all', 'active', 'inactive'], { default: 'all', description: 'Usable or not' }),
+      state: OneOf(['all', 'active', 'inactive'], {
+        default: 'all',
+        description: 'Only active tokens or only inactive ones',
+      }),
     }),
     paged: true,
     returns: ImpersonationToken,

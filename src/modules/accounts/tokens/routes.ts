@@ -39,7 +39,7 @@ async function requireOwnCredential({ actor, db }: Ctx): Promise<void> {
   if (actor!.bot || (tokenId !== undefined && (await getToken(db, tokenId))?.kind !== 'personal')) throw forbidden()
 }
 
-const tokenId = Id({ description: 'Id of the token' })
+const tokenId = Id({ description: 'ID of the token' })
 
 export const tokenRoutes = [
   endpoint({
@@ -50,14 +50,14 @@ export const tokenRoutes = [
     subject: instance,
     allow: 'use',
     params: Params({
-      user_id: Optional(Id({ description: 'Of this user' })),
-      state: Optional(OneOf(['active', 'inactive'], { description: 'Usable or not' })),
-      revoked: Optional(Flag({ description: 'Revoked or not' })),
+      user_id: Optional(Id({ description: 'Only of this user' })),
+      state: Optional(OneOf(['active', 'inactive'], { description: 'Only active tokens or only inactive ones' })),
+      revoked: Optional(Flag({ description: 'Only revoked tokens (true) or only others (false)' })),
       search: Optional(Text({ description: 'Part of the name' })),
-      created_before: Optional(Timestamp({ description: 'Made before this' })),
-      created_after: Optional(Timestamp({ description: 'Made after this' })),
-      last_used_before: Optional(Timestamp({ description: 'Last used before this' })),
-      last_used_after: Optional(Timestamp({ description: 'Last used after this' })),
+      created_before: Optional(Timestamp({ description: 'Created before this time' })),
+      created_after: Optional(Timestamp({ description: 'Created after this time' })),
+      last_used_before: Optional(Timestamp({ description: 'Last used before this time' })),
+      last_used_after: Optional(Timestamp({ description: 'Last used after this time' })),
     }),
     paged: true,
     returns: PersonalAccessToken,

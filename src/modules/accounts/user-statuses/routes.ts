@@ -25,8 +25,12 @@ export const userStatusRoutes = [
     subject: instance,
     allow: 'use',
     params: Params({
-      emoji: Optional(Nullable(Text({ description: 'Short name of an emoji; speech_balloon beside a message alone' }))),
-      message: Optional(Nullable(Text({ description: 'At most 100 characters; may have emoji codes: `:coffee:`' }))),
+      emoji: Optional(
+        Nullable(Text({ description: 'Short name of an emoji; default with a message: speech_balloon' })),
+      ),
+      message: Optional(
+        Nullable(Text({ description: 'At most 100 characters; may contain emoji codes such as `:coffee:`' })),
+      ),
     }),
     returns: UserStatus,
     handle: ({ params, ctx }) => setStatus(ctx, params.emoji ?? '', params.message ?? ''),

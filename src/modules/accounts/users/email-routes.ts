@@ -7,8 +7,8 @@ import { type EmailRow, emailsOf, findEmailOf } from './email-queries.ts'
 import { addEmail, getEmail, removeEmail } from './emails.ts'
 import { user } from './subject.ts'
 
-const email_id = Id({ description: 'Id of the address' })
-const email = Text({ description: 'An address that nobody else has' })
+const email_id = Id({ description: 'ID of the email address' })
+const email = Text({ description: 'Email address, unique among users' })
 
 /** Addresses that people have besides their first. */
 export const emailRoutes = [
@@ -92,7 +92,7 @@ export const emailRoutes = [
     allow: 'admin_user',
     params: Params({
       email,
-      skip_confirmation: Flag({ default: false, description: 'The address counts as confirmed' }),
+      skip_confirmation: Flag({ default: false, description: 'Skip the confirmation of the email address' }),
     }),
     returns: Email,
     handle: ({ subject, params, ctx }) => addEmail(ctx, subject, params.email, params.skip_confirmation),

@@ -35,13 +35,13 @@ const targetTypes = {
 } as const
 
 const params = Params({
-  action: Optional(OneOf(actions, { description: 'What was done' })),
+  action: Optional(OneOf(actions, { description: 'Action of the event' })),
   target_type: Optional(
-    OneOf(Object.keys(targetTypes) as (keyof typeof targetTypes)[], { description: 'To what it was done' }),
+    OneOf(Object.keys(targetTypes) as (keyof typeof targetTypes)[], { description: 'Type of the target' }),
   ),
-  before: Optional(DateOnly({ dateTime: true, description: 'Before this day (UTC)' })),
-  after: Optional(DateOnly({ dateTime: true, description: 'After this day (UTC)' })),
-  sort: OneOf(['asc', 'desc'], { default: 'desc', description: 'By time; the newest first without' }),
+  before: Optional(DateOnly({ dateTime: true, description: 'Only events before this day (UTC)' })),
+  after: Optional(DateOnly({ dateTime: true, description: 'Only events after this day (UTC)' })),
+  sort: OneOf(['asc', 'desc'], { default: 'desc', description: 'Sort direction by time; default: desc' }),
 })
 
 const feedPage = (

@@ -11,11 +11,11 @@ import { AuditEvent } from './entity.ts'
 import { type AuditFilters, type AuditRow, auditEvents, findAuditEvent } from './queries.ts'
 
 const time = {
-  created_after: Optional(Timestamp({ description: 'At this time or later' })),
-  created_before: Optional(Timestamp({ description: 'At this time or earlier' })),
+  created_after: Optional(Timestamp({ description: 'Created at or after this time' })),
+  created_before: Optional(Timestamp({ description: 'Created at or before this time' })),
 }
 
-const audit_event_id = Id({ description: 'Id of the audit event' })
+const audit_event_id = Id({ description: 'ID of the audit event' })
 
 async function getAuditEvent(db: Db, id: number, of: AuditFilters = {}): Promise<AuditRow> {
   const row = await findAuditEvent(db, id, of)
@@ -32,8 +32,8 @@ export const auditRoutes = [
     subject: instance,
     allow: 'administer',
     params: Params({
-      entity_type: Optional(OneOf(entityTypes, { description: 'To what kind of thing' })),
-      entity_id: Optional(Id({ description: 'To which one' })),
+      entity_type: Optional(OneOf(entityTypes, { description: 'Type of the entity' })),
+      entity_id: Optional(Id({ description: 'ID of the entity' })),
       ...time,
     }),
     paged: true,

@@ -12,7 +12,9 @@ import { openPicture } from './service.ts'
 
 const OwnAvatar = entity({
   name: 'OwnAvatar',
-  schema: Type.Object({ avatar_url: nullable(Type.String({ description: 'That of the avatar service without one' })) }),
+  schema: Type.Object({
+    avatar_url: nullable(Type.String({ description: 'URL of the avatar; default: that of the avatar service' })),
+  }),
   present: (row: UserRow, ctx) => ({ avatar_url: avatarUrl(row, ctx) }),
 })
 
@@ -23,7 +25,7 @@ export const pictureRoutes = [
     summary: "Update the caller's avatar",
     subject: instance,
     allow: 'use',
-    params: Params({ avatar: Nullable(File({ description: 'Picture; empty takes it away' })) }),
+    params: Params({ avatar: Nullable(File({ description: 'Avatar image; empty removes it' })) }),
     returns: OwnAvatar,
     handle: async ({ params: { avatar }, ctx }) =>
       editUser(ctx, (await findUser(ctx.db, ctx.actor!.id))!, { avatar, skip_reconfirmation: false }),

@@ -9,7 +9,7 @@ import { AccessRequester } from './entity.ts'
 import { type AccessRequestRow, accessRequestsOf } from './queries.ts'
 import { type Asked, approveRequest, endRequest, requestAccess } from './service.ts'
 
-const userId = Whole({ maximum: Number.MAX_SAFE_INTEGER, description: 'Id of the user who asks' })
+const userId = Whole({ maximum: Number.MAX_SAFE_INTEGER, description: 'User ID of the requester' })
 
 export const accessRequestRoutes = ofProjectsAndGroups(({ of, base, subject, holderOf, membershipOf }) => {
   const path = `${base}/access_requests` as const
@@ -46,7 +46,10 @@ export const accessRequestRoutes = ofProjectsAndGroups(({ of, base, subject, hol
       allow: 'admin_member',
       params: Params({
         user_id: userId,
-        access_level: Whole({ default: levels.developer, description: '10 to 40, in groups also 50' }),
+        access_level: Whole({
+          default: levels.developer,
+          description: '10 guest, 20 reporter, 30 developer, 40 maintainer; in groups also 50 owner',
+        }),
       }),
       status: 201,
       returns: Member,

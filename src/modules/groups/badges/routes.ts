@@ -7,9 +7,9 @@ import { Badge, BadgePreview } from './entity.ts'
 import { type BadgeRow, badgesOf, findBadge } from './queries.ts'
 import { checkUrls, createBadge, editBadge, removeBadge } from './service.ts'
 
-const badgeId = Id({ description: 'Id of the badge' })
-const linkUrl = Text({ description: 'Address that it leads to; may hold placeholders as `%{project_path}`' })
-const imageUrl = Text({ description: 'Address of the picture; may hold placeholders' })
+const badgeId = Id({ description: 'ID of the badge' })
+const linkUrl = Text({ description: 'Link URL; may contain placeholders such as `%{project_path}`' })
+const imageUrl = Text({ description: 'Image URL; may contain placeholders' })
 const name = Optional(Nullable(Text({ description: 'Name' })))
 
 export const badgeRoutes = ofProjectsAndGroups(({ of, base, subject, holderOf }) => {
@@ -23,7 +23,7 @@ export const badgeRoutes = ofProjectsAndGroups(({ of, base, subject, holderOf })
       ...(of === 'project' && { description: 'Includes the badges of its ancestor groups.' }),
       subject,
       allow: 'read_badge',
-      params: Params({ name: Optional(Text({ description: 'Only those of this name' })) }),
+      params: Params({ name: Optional(Text({ description: 'Only with this name' })) }),
       paged: true,
       returns: Badge,
       async handle({ subject: held, params, page, ctx }) {

@@ -9,8 +9,8 @@ import { type DeployTokenRow, deployTokensOf, findDeployToken } from './queries.
 import { deployTokenScopes } from './scopes.ts'
 import { createDeployToken, endDeployToken } from './service.ts'
 
-const active = Optional(Flag({ description: 'Only those that may be used, or only the others' }))
-const tokenId = Id({ description: 'Id of the token' })
+const active = Optional(Flag({ description: 'Only active tokens (true) or only inactive ones (false)' }))
+const tokenId = Id({ description: 'ID of the token' })
 
 const heldTokenRoutes = ofProjectsAndGroups(({ of, base, subject, holderOf }) => {
   const path = `${base}/deploy_tokens` as const
@@ -50,11 +50,11 @@ const heldTokenRoutes = ofProjectsAndGroups(({ of, base, subject, holderOf }) =>
       subject,
       allow: 'admin_deploy_token',
       params: Params({
-        name: Text({ description: 'What it is for' }),
-        scopes: CommaList(OneOf(deployTokenScopes), { description: 'What it may be used for' }),
-        expires_at: Optional(Nullable(Timestamp({ description: 'When it ends; never, if absent' }))),
+        name: Text({ description: 'Description' }),
+        scopes: CommaList(OneOf(deployTokenScopes), { description: 'Scopes of the token' }),
+        expires_at: Optional(Nullable(Timestamp({ description: 'Expiry time; default: never' }))),
         username: Optional(
-          Nullable(Text({ description: 'To be shown with it; `gitlab+deploy-token-{n}`, if absent' })),
+          Nullable(Text({ description: 'Username for the token; default: `gitlab+deploy-token-{n}`' })),
         ),
       }),
       returns: NewDeployToken,

@@ -14,11 +14,11 @@ import { addMember, editMember, groupMembership, type Membership, projectMembers
 type Holder = ProjectSubject | GroupSubject
 type MemberAbility = 'read_member' | 'admin_member'
 
-const userId = Whole({ maximum: Number.MAX_SAFE_INTEGER, description: 'Id of the user' })
-const expiry = DateOnly({ dateTime: true, description: 'First day without access' })
+const userId = Whole({ maximum: Number.MAX_SAFE_INTEGER, description: 'ID of the user' })
+const expiry = DateOnly({ dateTime: true, description: 'Expiry date; no access from this day on' })
 
 const filters = {
-  query: Optional(Text({ description: 'Part of the name or user name' })),
+  query: Optional(Text({ description: 'Part of the name or username' })),
   user_ids: Optional(List(Whole({ maximum: Number.MAX_SAFE_INTEGER }), { description: 'Only these users' })),
 }
 
@@ -94,7 +94,9 @@ const memberRoutes = <T extends Holder, A extends string>(
     allow: 'admin_member',
     params: Params({
       user_id: userId,
-      access_level: Whole({ description: '10 to 40, in groups also 50' }),
+      access_level: Whole({
+        description: '10 guest, 20 reporter, 30 developer, 40 maintainer; in groups also 50 owner',
+      }),
       expires_at: Optional(Nullable(expiry)),
     }),
     returns: Member,
@@ -114,7 +116,9 @@ const memberRoutes = <T extends Holder, A extends string>(
     allow: 'admin_member',
     params: Params({
       user_id: userId,
-      access_level: Whole({ description: '10 to 40, in groups also 50' }),
+      access_level: Whole({
+        description: '10 guest, 20 reporter, 30 developer, 40 maintainer; in groups also 50 owner',
+      }),
       expires_at: Optional(Nullable(expiry)),
     }),
     returns: Member,

@@ -15,8 +15,8 @@ export const projectUserRoutes = [
     subject: project,
     allow: 'read_project',
     params: Params({
-      search: Optional(Text({ description: 'Part of the name or user name' })),
-      skip_users: Optional(List(Whole({ maximum: Number.MAX_SAFE_INTEGER }), { description: 'Not these users' })),
+      search: Optional(Text({ description: 'Part of the name or username' })),
+      skip_users: Optional(List(Whole({ maximum: Number.MAX_SAFE_INTEGER }), { description: 'User IDs to exclude' })),
     }),
     paged: true,
     returns: UserListItem,

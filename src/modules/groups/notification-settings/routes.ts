@@ -7,7 +7,7 @@ import { GlobalNotificationSetting, NotificationSetting } from './entity.ts'
 import { eventNames, type NotificationEvent, notificationLevels } from './levels.ts'
 import { changeSetting, getGlobalSetting, getSetting } from './service.ts'
 
-const event = () => Optional(Flag({ description: 'Told with the level custom' }))
+const event = () => Optional(Flag({ description: 'Notify about this event at level custom' }))
 const events = Object.fromEntries(eventNames.map((name) => [name, event()])) as Record<
   NotificationEvent,
   ReturnType<typeof event>
@@ -34,7 +34,9 @@ const heldSettingRoutes = ofProjectsAndGroups(({ of, base, subject, holderOf }) 
       subject,
       allow: 'set_notifications',
       params: Params({
-        level: Optional(OneOf(notificationLevels, { description: 'How much; global: as in general' })),
+        level: Optional(
+          OneOf(notificationLevels, { description: 'Notification level; global uses the global setting' }),
+        ),
         ...events,
       }),
       returns: NotificationSetting,
@@ -65,8 +67,10 @@ export const notificationSettingRoutes = [
     subject: instance,
     allow: 'use',
     params: Params({
-      level: Optional(OneOf(globalLevels, { description: 'How much' })),
-      notification_email: Optional(Text({ description: 'Where to: an address of his own' })),
+      level: Optional(OneOf(globalLevels, { description: 'Notification level' })),
+      notification_email: Optional(
+        Text({ description: 'Email address for notifications; must be an address of the caller' }),
+      ),
       ...events,
     }),
     returns: GlobalNotificationSetting,

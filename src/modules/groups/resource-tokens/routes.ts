@@ -10,7 +10,7 @@ import { NewResourceAccessToken, ResourceAccessToken } from './entity.ts'
 import { findResourceToken, type ResourceTokenRow, resourceTokensOf } from './queries.ts'
 import { createResourceToken, endResourceToken, getResourceToken, type Place, rotateResourceToken } from './service.ts'
 
-const tokenId = Id({ description: 'Id of the token' })
+const tokenId = Id({ description: 'ID of the token' })
 
 const { guest, reporter, developer, maintainer, owner } = levels
 const projectLevels = [guest, reporter, developer, maintainer]
@@ -30,7 +30,9 @@ export const resourceTokenRoutes = ofProjectsAndGroups(({ of, base, subject, hol
       summary: `List access tokens of a ${of}`,
       subject,
       allow: 'admin_access_token',
-      params: Params({ state: Optional(OneOf(['active', 'inactive'], { description: 'Usable or not' })) }),
+      params: Params({
+        state: Optional(OneOf(['active', 'inactive'], { description: 'Only active tokens or only inactive ones' })),
+      }),
       paged: true,
       returns: ResourceAccessToken,
       handle: async ({ subject: held, params, page, ctx }) =>
@@ -46,7 +48,7 @@ export const resourceTokenRoutes = ofProjectsAndGroups(({ of, base, subject, hol
       allow: 'admin_access_token',
       params: Params({
         ...newTokenParams,
-        access_level: OneOf(accessLevels, { default: maintainer, description: 'Role of its bot' }),
+        access_level: OneOf(accessLevels, { default: maintainer, description: 'Access level of the bot user' }),
       }),
       returns: NewResourceAccessToken,
       handle: async ({ subject: held, params, ctx }) =>

@@ -8,9 +8,9 @@ import { ProjectGroupLink } from './entity.ts'
 import { groupSharedAt, projectSharedAt } from './queries.ts'
 import { shareGroup, shareProject, unshareGroup, unshareProject } from './service.ts'
 
-const groupId = Id({ description: 'Id of the group' })
-const expiry = Optional(Nullable(DateOnly({ dateTime: true, description: 'First day without access' })))
-const levelDescription = { description: 'The highest level that its members get' }
+const groupId = Id({ description: 'ID of the group' })
+const expiry = Optional(Nullable(DateOnly({ dateTime: true, description: 'Expiry date; no access from this day on' })))
+const levelDescription = { description: 'Maximum access level for members of the group' }
 
 export const shareRoutes = [
   endpoint({

@@ -13,7 +13,8 @@ export const userRemovalRoutes = [
     params: Params({
       hard_delete: Flag({
         default: false,
-        description: 'What he made and the groups only he owns go, too, rather than move to the placeholder account',
+        description:
+          "Also delete the user's contributions and solely owned groups; otherwise they move to a placeholder user",
       }),
     }),
     changedAt: ({ updated_at }) => updated_at,

@@ -13,22 +13,22 @@ import type { VariableRow } from './queries.ts'
 import { createVariable, editVariable, getVariable, removeVariable, variablesOf } from './service.ts'
 
 const key = Text({ description: 'Name of the variable' })
-const value = Text({ description: 'Its value, which is kept encrypted' })
+const value = Text({ description: 'Value; stored encrypted' })
 const attributes = {
-  variable_type: Optional(OneOf(['env_var', 'file'], { description: 'file: the job gets a file with the value' })),
+  variable_type: Optional(OneOf(['env_var', 'file'], { description: 'file: jobs get a file with the value' })),
   protected: Optional(Flag({ description: 'Only for protected branches and tags' })),
-  masked: Optional(Flag({ description: 'Hidden in logs; then one line of at least 8 characters' })),
-  raw: Optional(Flag({ description: 'Not expanded' })),
-  description: Optional(Nullable(Text({ description: 'What it is for' }))),
+  masked: Optional(Flag({ description: 'Mask in job logs; requires one line of at least 8 characters' })),
+  raw: Optional(Flag({ description: 'Do not expand variables' })),
+  description: Optional(Nullable(Text({ description: 'Description' }))),
 }
 const scoped = {
-  environment_scope: Optional(Text({ description: 'Environments it is for, `*` stands for anything' })),
+  environment_scope: Optional(Text({ description: 'Environments; `*` matches any text' })),
 }
 const filter = {
   filter: Optional(
     Params(
-      { environment_scope: Optional(Text({ description: 'The scope, where several have the key' })) },
-      { description: 'Which of several variables of the key' },
+      { environment_scope: Optional(Text({ description: 'Environment scope, if several variables have the key' })) },
+      { description: 'Selects one of several variables with the key' },
     ),
   ),
 }

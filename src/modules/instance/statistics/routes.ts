@@ -14,7 +14,7 @@ const Statistics = entity({
   schema: Type.Object({
     forks: count(),
     merge_requests: count(),
-    notes: count('What people said'),
+    notes: count('Number of comments'),
     ssh_keys: count(),
     users: count(),
     active_users: count('People who may act'),

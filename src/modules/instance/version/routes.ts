@@ -16,7 +16,7 @@ const Metadata = entity({
     version: Type.String(),
     revision: Type.String(),
     kas: Type.Object({ enabled: Type.Boolean(), externalUrl: Type.Null(), version: Type.Null() }),
-    enterprise: Type.Boolean({ description: 'Whether features above the free plan are offered' }),
+    enterprise: Type.Boolean({ description: 'True if the plan is above free' }),
   }),
   present: (row: { version: string; revision: string; enterprise: boolean }) => ({
     ...row,

@@ -13,14 +13,16 @@ export const forkRoutes = [
     allow: 'fork_project',
     params: Params(
       {
-        namespace: Optional(IdOrName({ description: "Where: id or full path; the caller's own namespace without" })),
-        namespace_id: Optional(Id({ description: 'Where, by id' })),
-        namespace_path: Optional(Filled({ description: 'Where, by full path' })),
-        name: Optional(Filled({ description: "Name; the source's without" })),
-        path: Optional(Filled({ description: "Path; the source's without" })),
-        description: Optional(Nullable(Text({ description: "Description; the source's without" }))),
+        namespace: Optional(
+          IdOrName({ description: 'Namespace ID or full path; default: the personal namespace of the caller' }),
+        ),
+        namespace_id: Optional(Id({ description: 'ID of the namespace' })),
+        namespace_path: Optional(Filled({ description: 'Full path of the namespace' })),
+        name: Optional(Filled({ description: 'Name; default: that of the source' })),
+        path: Optional(Filled({ description: 'Path; default: that of the source' })),
+        description: Optional(Nullable(Text({ description: 'Description; default: that of the source' }))),
         visibility: Optional(
-          OneOf(['private', 'internal', 'public'], { description: 'Who may see it; no more than may see the source' }),
+          OneOf(['private', 'internal', 'public'], { description: 'Visibility, at most that of the source' }),
         ),
       },
       { mutuallyExclusive: [['namespace', 'namespace_id', 'namespace_path']] },
@@ -43,7 +45,7 @@ export const forkRoutes = [
     description: 'Marks a project as the fork of another.',
     subject: project,
     allow: 'link_fork',
-    params: Params({ forked_from_id: Text({ description: 'Id or full path of the source' }) }),
+    params: Params({ forked_from_id: Text({ description: 'ID or full path of the source project' }) }),
     returns: Project,
     async handle({ subject, params, ctx }) {
       await relateFork(ctx, subject, params.forked_from_id)
@@ -58,7 +60,7 @@ export const forkRoutes = [
     subject: project,
     allow: 'link_fork',
     params: Params({}),
-    unchanged: 'The project is no fork',
+    unchanged: 'The project is not a fork',
     returns: null,
     async handle({ subject, ctx }) {
       if (!(await endForkRelation(ctx, subject))) return unchanged

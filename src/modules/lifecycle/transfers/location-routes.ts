@@ -5,7 +5,7 @@ import { GroupReference, type GroupReferenceRow, group } from '../../groups/inde
 import { project } from '../../projects/index.ts'
 import { locationsForGroup, locationsForProject } from './location-queries.ts'
 
-const search = Optional(Text({ description: 'Words in the name or path' }))
+const search = Optional(Text({ description: 'Search terms in the name or path' }))
 
 export const transferLocationRoutes = [
   endpoint({

@@ -14,7 +14,7 @@ export const transferRoutes = [
     summary: 'Transfer a project',
     subject: project,
     allow: 'transfer_project',
-    params: Params({ namespace: IdOrName({ description: 'Id or full path of the namespace' }) }),
+    params: Params({ namespace: IdOrName({ description: 'ID or full path of the namespace' }) }),
     returns: Project,
     async handle({ subject, params, ctx }) {
       await transferProject(ctx, subject, await readableNamespace(ctx, params.namespace))
@@ -29,7 +29,7 @@ export const transferRoutes = [
     description: 'For administrators.',
     subject: group,
     allow: 'receive_project',
-    params: Params({ project_id: Text({ description: 'Id or full path of the project' }) }),
+    params: Params({ project_id: Text({ description: 'ID or full path of the project' }) }),
     returns: GroupDetail,
     async handle({ subject, params, ctx }) {
       const moved = await loadProject(params.project_id, ctx)
@@ -47,7 +47,7 @@ export const transferRoutes = [
     subject: group,
     allow: 'transfer_group',
     params: Params({
-      group_id: Optional(Nullable(Id({ description: 'The new parent; the top without' }))),
+      group_id: Optional(Nullable(Id({ description: 'ID of the new parent group; omit for the top level' }))),
     }),
     returns: GroupDetail,
     async handle({ subject, params, ctx }) {

@@ -9,8 +9,8 @@ import { readableNamespace } from './find.ts'
 const NamespaceExistence = entity({
   name: 'NamespaceExistence',
   schema: Type.Object({
-    exists: Type.Boolean({ description: 'A user, a group or, below a group, a project has the path' }),
-    suggests: Type.Array(Type.String(), { description: 'Like it, and free; empty when it is free itself' }),
+    exists: Type.Boolean({ description: 'True if a user, a group or (below a group) a project has the path' }),
+    suggests: Type.Array(Type.String(), { description: 'Similar free paths; empty if the path is free' }),
   }),
   present: ({ taken, suggested }: TakenPath) => ({ exists: taken, suggests: suggested === null ? [] : [suggested] }),
 })
@@ -25,8 +25,8 @@ export const namespaceExistsRoutes = [
     subject: instance,
     allow: 'use',
     params: Params({
-      id: Text({ description: 'The path, without those above it' }),
-      parent_id: Optional(Id({ description: 'Below this group; at the top without' })),
+      id: Text({ description: 'Path segment of the group or project' }),
+      parent_id: Optional(Id({ description: 'Parent group ID; omit for a top-level group' })),
     }),
     returns: NamespaceExistence,
     async handle({ params, ctx }) {

@@ -16,7 +16,7 @@ export const namespaceRoutes = [
     allow: 'use',
     params: Params({
       search: Optional(Text({ description: 'Part of the name or path' })),
-      owned_only: Flag({ default: false, description: 'Only those the caller owns' }),
+      owned_only: Flag({ default: false, description: 'Only groups that the caller owns' }),
     }),
     paged: true,
     returns: Namespace,
@@ -29,7 +29,7 @@ export const namespaceRoutes = [
     summary: 'Get a namespace',
     subject: instance,
     allow: 'use',
-    params: Params({ id: Text({ description: 'Id or full path' }) }),
+    params: Params({ id: Text({ description: 'ID or full path' }) }),
     returns: Namespace,
     handle: ({ params, ctx }) => readableNamespace(ctx, /^\d{1,15}$/.test(params.id) ? Number(params.id) : params.id),
   }),

@@ -7,16 +7,16 @@ import { GroupLabel, ProjectLabel } from './entity.ts'
 import { type LabelName, type LabelRow, labelsOf } from './queries.ts'
 import { createLabel, editLabel, getLabel, namesIn, removeLabel, setSubscription } from './service.ts'
 
-const label_id = Text({ description: 'Number or title of the label' })
+const label_id = Text({ description: 'ID or title of the label' })
 /** The older way to name a label, apart from the path. */
 const apart = {
-  label_id: Optional(Id({ description: 'Number of the label' })),
-  name: Optional(Text({ description: 'Title of the label' })),
+  label_id: Optional(Id({ description: 'ID of the label' })),
+  name: Optional(Text({ description: 'Label title' })),
 }
-const color = Text({ description: '#RRGGBB, or a name that CSS knows' })
-const description = Optional(Nullable(Text({ description: 'What it is for' })))
-const priority = { priority: Optional(Nullable(Whole({ minimum: 0, description: 'The least is the first' }))) }
-const include_ancestor_groups = Flag({ default: true, description: 'Also those of the groups around' })
+const color = Text({ description: '#RRGGBB or a CSS color name' })
+const description = Optional(Nullable(Text({ description: 'Description' })))
+const priority = { priority: Optional(Nullable(Whole({ minimum: 0, description: 'Priority; lowest first' }))) }
+const include_ancestor_groups = Flag({ default: true, description: 'Include ancestor groups' })
 
 /** Groups rank nothing. Handlers see what is declared and no more: there it is absent. */
 const ranking = (of: Kind['of']) => (of === 'project' ? priority : {}) as typeof priority
@@ -66,7 +66,7 @@ export const labelRoutes = ofProjectsAndGroups((kind) => {
       subject,
       allow: 'read_label',
       params: Params({
-        with_counts: Flag({ default: false, description: 'With how much that is open has them' }),
+        with_counts: Flag({ default: false, description: 'Include counts of open merge requests' }),
         include_ancestor_groups,
         search: Optional(Text({ description: 'Part of title or description' })),
       }),

@@ -7,17 +7,17 @@ import { Milestone } from './entity.ts'
 import { type DatedMilestoneRow, milestoneStates, milestonesOf } from './queries.ts'
 import { createMilestone, editMilestone, getMilestone, promoteMilestone, removeMilestone } from './service.ts'
 
-const milestone_id = Id({ description: 'Id of the milestone' })
+const milestone_id = Id({ description: 'ID of the milestone' })
 const title = Text({ description: 'Title' })
 const attributes = {
-  description: Optional(Nullable(Text({ description: 'What it is about' }))),
-  start_date: Optional(Nullable(DateOnly({ description: 'The day it begins' }))),
-  due_date: Optional(Nullable(DateOnly({ description: 'The day it is due, not before it begins' }))),
+  description: Optional(Nullable(Text({ description: 'Description' }))),
+  start_date: Optional(Nullable(DateOnly({ description: 'Start date' }))),
+  due_date: Optional(Nullable(DateOnly({ description: 'Due date, not before the start date' }))),
 }
 const changes = {
   title: Optional(title),
   ...attributes,
-  state_event: Optional(OneOf(['close', 'activate'], { description: 'What is done to it' })),
+  state_event: Optional(OneOf(['close', 'activate'], { description: 'Event that changes the state' })),
 }
 
 export const milestoneRoutes = [
@@ -32,11 +32,11 @@ export const milestoneRoutes = [
         subject,
         allow: 'read_milestone',
         params: Params({
-          iids: Optional(List(Whole(), { description: 'Only those of these numbers' })),
-          state: OneOf([...milestoneStates, 'all'], { default: 'all', description: 'Only those in this state' }),
-          title: Optional(Text({ description: 'Only that of this title' })),
+          iids: Optional(List(Whole(), { description: 'Only with these numbers' })),
+          state: OneOf([...milestoneStates, 'all'], { default: 'all', description: 'Only in this state' }),
+          title: Optional(Text({ description: 'Only the milestone of this title' })),
           search: Optional(Text({ description: 'Part of title or description' })),
-          include_parent_milestones: Flag({ default: false, description: 'Also those of the groups around' }),
+          include_parent_milestones: Flag({ default: false, description: 'Include ancestor groups' }),
         }),
         paged: true,
         returns: Milestone,

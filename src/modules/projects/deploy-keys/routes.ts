@@ -22,10 +22,10 @@ import {
   updateDeployKey,
 } from './service.ts'
 
-const key_id = Id({ description: 'Id of the key' })
-const title = Text({ description: 'What it is called' })
-const key = Text({ description: 'Type, base64 and comment, as in `id_ed25519.pub`' })
-const expires_at = Optional(Timestamp({ description: 'From when it is refused' }))
+const key_id = Id({ description: 'ID of the key' })
+const title = Text({ description: 'Display title' })
+const key = Text({ description: 'Public key: type, base64 and comment, as in `id_ed25519.pub`' })
+const expires_at = Optional(Timestamp({ description: 'Expiry time; refused from then on' }))
 
 export const deployKeyRoutes = [
   endpoint({
@@ -34,7 +34,7 @@ export const deployKeyRoutes = [
     summary: 'List all deploy keys',
     subject: instance,
     allow: 'administer',
-    params: Params({ public: Flag({ default: false, description: 'Only those of the installation' }) }),
+    params: Params({ public: Flag({ default: false, description: 'Only instance deploy keys' }) }),
     paged: true,
     returns: InstanceDeployKey,
     handle: ({ params, page, ctx }) => fetchPage<AnyDeployKeyRow>(ctx.db, allDeployKeys(params.public), page),
@@ -113,7 +113,7 @@ export const deployKeyRoutes = [
     params: Params(
       {
         key_id,
-        title: Optional(Text({ description: 'What it is called, in every project that has it' })),
+        title: Optional(Text({ description: 'Display title' })),
         can_push: Optional(Flag({ description: 'May push to this project' })),
       },
       { atLeastOneOf: ['title', 'can_push'] },

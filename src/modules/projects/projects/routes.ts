@@ -45,9 +45,9 @@ export const projectRoutes = [
     subject: stampedProject,
     allow: 'read_project',
     params: Params({
-      statistics: Flag({ default: false, description: 'Show statistics' }),
-      license: Flag({ default: false, description: 'Show the licence' }),
-      with_custom_attributes: Flag({ default: false, description: 'Show custom attributes; administrators' }),
+      statistics: Flag({ default: false, description: 'Include statistics' }),
+      license: Flag({ default: false, description: 'Include the license' }),
+      with_custom_attributes: Flag({ default: false, description: 'Include custom attributes; for administrators' }),
     }),
     returns: variants(Project, ProjectPublic),
     async handle({ subject, params, ctx }) {
@@ -68,7 +68,7 @@ export const projectRoutes = [
     subject: project,
     allow: 'admin_project',
     params: Params(
-      { ...writeParams, default_branch: Optional(Text({ description: 'Branch that HEAD names' })) },
+      { ...writeParams, default_branch: Optional(Text({ description: 'Default branch' })) },
       { atLeastOneOf: [...(Object.keys(writeParams) as (keyof typeof writeParams)[]), 'default_branch'] },
     ),
     returns: Project,

@@ -39,7 +39,7 @@ export const starRoutes = [
     summary: 'List starrers of a project',
     subject: project,
     allow: 'read_project',
-    params: Params({ search: Optional(Text({ description: 'Part of the name or user name' })) }),
+    params: Params({ search: Optional(Text({ description: 'Part of the name or username' })) }),
     paged: true,
     returns: Starrer,
     async handle({ subject, params, page, ctx }) {

@@ -6,7 +6,7 @@ import { Topic } from './entity.ts'
 import { listTopics, type TopicRow } from './queries.ts'
 import { createTopic, editTopic, getTopic, mergeTopics, removeTopic } from './service.ts'
 
-const topicId = Params({ id: Id({ description: 'Id of the topic' }) }).properties
+const topicId = Params({ id: Id({ description: 'ID of the topic' }) }).properties
 const text = (description: string) => Optional(Nullable(Text({ description })))
 
 export const topicRoutes = [
@@ -19,7 +19,7 @@ export const topicRoutes = [
     allow: 'browse',
     params: Params({
       search: Optional(Text({ description: 'Part of the name or title' })),
-      without_projects: Optional(Flag({ description: 'Only those that no project has' })),
+      without_projects: Optional(Flag({ description: 'Only topics without projects' })),
     }),
     paged: true,
     returns: Topic,
@@ -44,10 +44,10 @@ export const topicRoutes = [
     subject: instance,
     allow: 'administer',
     params: Params({
-      name: Text({ description: 'As projects have it' }),
+      name: Text({ description: 'Name of the topic on projects' }),
       title: text('Title'),
-      description: text('What it is about'),
-      avatar: Optional(File({ description: 'Picture' })),
+      description: text('Description'),
+      avatar: Optional(File({ description: 'Avatar image' })),
     }),
     returns: Topic,
     handle: ({ params: { name, title = null, description = null, avatar }, ctx }) =>
@@ -62,8 +62,8 @@ export const topicRoutes = [
     subject: instance,
     allow: 'administer',
     params: Params({
-      source_topic_id: Id({ description: 'Id of the topic that goes' }),
-      target_topic_id: Id({ description: 'Id of the one that stays, as it is' }),
+      source_topic_id: Id({ description: 'ID of the source topic, which is deleted' }),
+      target_topic_id: Id({ description: 'ID of the target topic, which stays unchanged' }),
     }),
     returns: Topic,
     handle: ({ params, ctx }) => mergeTopics(ctx, params.source_topic_id, params.target_topic_id),
@@ -78,10 +78,10 @@ export const topicRoutes = [
     allow: 'administer',
     params: Params({
       ...topicId,
-      name: Optional(Text({ description: 'As projects have it' })),
+      name: Optional(Text({ description: 'Name of the topic on projects' })),
       title: text('Title'),
-      description: text('What it is about'),
-      avatar: Optional(Nullable(File({ description: 'Picture; empty takes it away' }))),
+      description: text('Description'),
+      avatar: Optional(Nullable(File({ description: 'Avatar image; empty removes it' }))),
     }),
     returns: Topic,
     handle: ({ params: { id, name, title, description, avatar }, ctx }) =>

@@ -16,16 +16,16 @@ const ListedUpload = entity({
     filename: Type.String(),
     created_at: timestamp(),
     uploaded_by: nullable(Type.Object({ id: Type.Integer(), name: Type.String(), username: Type.String() }), {
-      description: 'Null when he is gone',
+      description: 'Null if the user was deleted',
     }),
   }),
   present: ({ uploader, ...upload }: ListedUploadRow) => ({ ...upload, uploaded_by: uploader }),
 })
 
-const byId = Params({ upload_id: Id({ description: 'Id of the upload' }) })
+const byId = Params({ upload_id: Id({ description: 'ID of the upload' }) })
 const byAddress = Params({
-  secret: Text({ description: 'Word of the address' }),
-  filename: Text({ description: 'Name of the file, as the address has it' }),
+  secret: Text({ description: 'Secret part of the URL' }),
+  filename: Text({ description: 'File name as in the URL' }),
 })
 
 export const storedUploadRoutes = [

@@ -10,8 +10,11 @@ import { changeProtectedRef, getProtectedRef, protectRef } from '../protected-re
 import { grantChanges } from './changes.ts'
 import { ProtectedBranch } from './entity.ts'
 
-const forcePush = { description: 'Who may push may also lose commits' }
-const codeOwners = { description: 'Files with owners change by merge requests only', tier: 'premium' } as const
+const forcePush = { description: 'Users who may push may also force-push' }
+const codeOwners = {
+  description: 'Changes of files with code owners require a merge request',
+  tier: 'premium',
+} as const
 
 export const protectedBranchRoutes = [
   endpoint({
@@ -36,7 +39,7 @@ export const protectedBranchRoutes = [
     subject: project,
     allow: 'admin_protected_ref',
     params: Params({
-      name: Filled({ description: 'Name; `*` stands for any text' }),
+      name: Filled({ description: 'Name; `*` matches any text' }),
       push_access_level: levelParam('push; maintainers without'),
       merge_access_level: levelParam('merge; maintainers without'),
       unprotect_access_level: levelParam('unprotect; maintainers without'),

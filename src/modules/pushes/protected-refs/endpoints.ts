@@ -6,7 +6,7 @@ import { findProtectedRef, type ProtectedRefRow, type RefKind } from './queries.
 import { getProtectedRef, noRule, unprotectRef } from './service.ts'
 
 /** A rule as the path names it. */
-export const ruleName = Text({ description: 'Name of the rule, wildcards included, as one segment' })
+export const ruleName = Text({ description: 'Name or pattern of the rule, URL-encoded' })
 
 const plurals: Readonly<Record<RefKind, string>> = { branch: 'branches', tag: 'tags' }
 const pathOf = (kind: RefKind) => `/projects/:id/protected_${plurals[kind]}/:name` as const

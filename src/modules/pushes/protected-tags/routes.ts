@@ -31,7 +31,7 @@ export const protectedTagRoutes = [
     subject: project,
     allow: 'admin_protected_ref',
     params: Params({
-      name: Filled({ description: 'Name; `*` stands for any text' }),
+      name: Filled({ description: 'Name; `*` matches any text' }),
       create_access_level: levelParam('create it; maintainers without'),
       allowed_to_create: allowedParam('create it'),
     }),

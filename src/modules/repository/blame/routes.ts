@@ -22,7 +22,7 @@ export const blameRoutes = [
     subject: project,
     allow: 'read_code',
     params: Params({
-      file_path: FilePath({ maxLength: maxPathLength, description: 'Full path of the file, as one segment' }),
+      file_path: FilePath({ maxLength: maxPathLength, description: 'Full path of the file, URL-encoded' }),
       ref: Filled({ description: 'Branch, tag or commit' }),
       range: Optional(
         Params(
@@ -30,7 +30,7 @@ export const blameRoutes = [
             start: Whole({ minimum: 1, description: 'First line, from 1' }),
             end: Whole({ minimum: 1, description: 'Last line' }),
           },
-          { description: 'Only these lines' },
+          { description: 'Only this range of lines' },
         ),
       ),
     }),

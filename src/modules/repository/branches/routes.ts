@@ -17,7 +17,7 @@ import {
   nameOfBranch,
 } from './service.ts'
 
-const branch = Text({ description: 'Name of the branch, as one segment' })
+const branch = Text({ description: 'Branch name, URL-encoded' })
 const orders = { name_asc: 'name', updated_asc: 'updated', updated_desc: '-updated' } as const
 
 export const branchRoutes = [
@@ -28,7 +28,7 @@ export const branchRoutes = [
     subject: project,
     allow: 'read_code',
     params: Params({
-      search: Optional(Text({ description: 'Part of the name; `^x` begins, `x$` ends with it' })),
+      search: Optional(Text({ description: 'Part of the name; `^x` matches the start, `x$` the end' })),
       sort: OneOf(['name_asc', 'updated_asc', 'updated_desc'], { default: 'name_asc', description: 'Order' }),
       page_token: pageTokenParam,
     }),
@@ -65,7 +65,7 @@ export const branchRoutes = [
     allow: 'push_code',
     params: Params({
       branch: Filled({ description: 'Name of the new branch' }),
-      ref: Filled({ description: 'Branch, tag or commit it begins at' }),
+      ref: Filled({ description: 'Branch, tag or commit on which to create it' }),
     }),
     returns: Branch,
     handle: ({ subject, params, ctx }) => createBranch(ctx, subject, params.branch, params.ref),
@@ -109,8 +109,8 @@ export const branchRoutes = [
     allow: 'admin_protected_ref',
     params: Params({
       branch,
-      developers_can_push: Optional(Flag({ description: 'Developers push, too' })),
-      developers_can_merge: Optional(Flag({ description: 'Developers merge, too' })),
+      developers_can_push: Optional(Flag({ description: 'Developers may push' })),
+      developers_can_merge: Optional(Flag({ description: 'Developers may merge' })),
     }),
     returns: Branch,
     async handle({ subject, params, ctx }) {

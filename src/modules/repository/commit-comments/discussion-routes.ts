@@ -10,16 +10,16 @@ import { getCommit } from './service.ts'
 
 const base = '/projects/:id/repository/commits/:sha/discussions'
 
-const sha = Text({ description: 'Hash, full or abbreviated, or name of a branch or tag' })
-const note_id = Id({ description: 'Id of the note' })
+const sha = Text({ description: 'Full or abbreviated commit hash, or branch or tag name' })
+const note_id = Id({ description: 'ID of the note' })
 
 const position = Optional(
   Params(
     {
-      base_sha: Text({ description: 'The first parent of the commit' }),
+      base_sha: Text({ description: 'First parent of the commit' }),
       start_sha: Text({ description: 'The same' }),
       head_sha: Text({ description: 'The commit' }),
-      position_type: OneOf(['text'], { description: 'A line of text' }),
+      position_type: OneOf(['text'], { description: 'Position on a line of text' }),
       ...lineParams,
     },
     { atLeastOneOf: ['old_line', 'new_line'] },

@@ -8,7 +8,7 @@ import { CommitComment, CommitCommentCreated } from './entity.ts'
 import { type CommitCommentRow, commentsOf } from './queries.ts'
 import { createComment, getCommit } from './service.ts'
 
-const sha = Text({ description: 'Hash, full or abbreviated, or name of a branch or tag' })
+const sha = Text({ description: 'Full or abbreviated commit hash, or branch or tag name' })
 
 export const commitCommentRoutes = [
   endpoint({
@@ -37,10 +37,10 @@ export const commitCommentRoutes = [
     allow: 'comment_commit',
     params: Params({
       sha,
-      note: Text({ description: 'What is said' }),
-      path: Optional(FilePath({ maxLength: maxPathLength, description: 'File, as the commit left it' })),
+      note: Text({ description: 'Text (Markdown)' }),
+      path: Optional(FilePath({ maxLength: maxPathLength, description: 'Path after the commit' })),
       line: Optional(Whole({ description: 'Position in the new file; needed with a path' })),
-      line_type: OneOf(['new', 'old'], { default: 'new', description: 'Whether the line was added or removed' }),
+      line_type: OneOf(['new', 'old'], { default: 'new', description: 'Type of the line' }),
     }),
     returns: CommitCommentCreated,
     async handle({ subject, params, ctx }) {

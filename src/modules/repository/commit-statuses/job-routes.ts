@@ -8,7 +8,7 @@ import { type ProjectSubject, project } from '../../projects/index.ts'
 import { Job, type JobRow } from './job-entity.ts'
 import { findStatus, jobsOfPipeline, jobsOfProject, type StatusRow } from './queries.ts'
 
-const scope = Optional(List(OneOf(statuses), { single: true, description: 'Only those that are so' }))
+const scope = Optional(List(OneOf(statuses), { single: true, description: 'Only jobs with these statuses' }))
 
 async function jobsPage(ctx: Ctx, within: ProjectSubject, list: RowList, page: Page): Promise<Paged<JobRow>> {
   const found = await fetchPage<StatusRow>(ctx.db, list, page)
@@ -36,7 +36,7 @@ export const jobRoutes = [
     description: 'Returns a commit status as a job record.',
     subject: project,
     allow: 'read_job',
-    params: Params({ job_id: Id({ description: 'Number of the status' }) }),
+    params: Params({ job_id: Id({ description: 'ID of the job' }) }),
     returns: Job,
     async handle({ subject, params, ctx }) {
       const status = await findStatus(ctx.db, subject.id, params.job_id)
@@ -53,7 +53,7 @@ export const jobRoutes = [
     description: 'Always empty, because jobs run on external CI systems.',
     subject: project,
     allow: 'read_job',
-    params: Params({ job_id: Id({ description: 'Number of the status' }) }),
+    params: Params({ job_id: Id({ description: 'ID of the job' }) }),
     returns: raw('text/plain'),
     async handle({ subject, params, ctx }) {
       if (!(await findStatus(ctx.db, subject.id, params.job_id))) throw rowNotFound()
@@ -69,9 +69,12 @@ export const jobRoutes = [
     subject: project,
     allow: 'read_job',
     params: Params({
-      pipeline_id: Id({ description: 'Number of the pipeline' }),
+      pipeline_id: Id({ description: 'ID of the pipeline' }),
       scope,
-      include_retried: Flag({ default: false, description: 'With those that a later one of the same name stands for' }),
+      include_retried: Flag({
+        default: false,
+        description: 'Include statuses replaced by later ones of the same name',
+      }),
     }),
     paged: true,
     returns: Job,
@@ -89,7 +92,7 @@ export const jobRoutes = [
     description: 'Always empty, because jobs run on external CI systems.',
     subject: project,
     allow: 'read_job',
-    params: Params({ pipeline_id: Id({ description: 'Number of the pipeline' }) }),
+    params: Params({ pipeline_id: Id({ description: 'ID of the pipeline' }) }),
     paged: true,
     returns: Job,
     async handle({ subject, params, ctx }) {

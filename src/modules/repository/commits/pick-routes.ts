@@ -8,9 +8,9 @@ import { pickOnto } from './pick-service.ts'
 import { maxMessageLength } from './write-params.ts'
 
 const pickParams = {
-  sha: Text({ description: 'Hash, full or abbreviated, or name of a branch or tag' }),
-  branch: Filled({ description: 'Where the new commit goes' }),
-  dry_run: Flag({ default: false, description: 'Only say whether it could be done' }),
+  sha: Text({ description: 'Full or abbreviated commit hash, or branch or tag name' }),
+  branch: Filled({ description: 'Branch to commit to' }),
+  dry_run: Flag({ default: false, description: 'Check without creating the commit' }),
 } as const
 
 const shared = {
@@ -28,7 +28,9 @@ export const pickRoutes = [
     description: 'Applies the change of the commit to a branch.',
     params: Params({
       ...pickParams,
-      message: Optional(Text({ maxLength: maxMessageLength, description: 'Instead of the message of the commit' })),
+      message: Optional(
+        Text({ maxLength: maxMessageLength, description: 'Commit message; default: the message of the commit' }),
+      ),
     }),
     async handle({ subject, params, ctx }) {
       const commit = await pickOnto(ctx, subject, params, (repo, picked) =>

@@ -21,7 +21,7 @@ import { defaultRef, findCommitId, getCommit } from './revision.ts'
 /** Each is looked up, and all go into one command line. */
 const maxMergeBaseRefs = 100
 
-const sha = Text({ description: 'Hash, full or abbreviated, or name of a branch or tag' })
+const sha = Text({ description: 'Full or abbreviated commit hash, or branch or tag name' })
 
 /** One process of its own for as long as it is in use; each commit's changes are remembered. */
 const withStats = async (repo: Repository, oid: Oid) => {
@@ -37,16 +37,18 @@ export const commitRoutes = [
     subject: project,
     allow: 'read_code',
     params: Params({
-      ref_name: Optional(Text({ description: 'Branch, tag or range (`a..b`); the default branch without' })),
-      since: Optional(Timestamp({ description: 'Committed then or later' })),
-      until: Optional(Timestamp({ description: 'Committed then or earlier' })),
-      path: Optional(FilePath({ maxLength: maxListedPathLength, description: 'That touched this file or directory' })),
-      all: Flag({ default: false, description: 'Of all branches and tags; ref_name does not count' }),
-      with_stats: Flag({ default: false, description: 'With added and removed lines' }),
-      first_parent: Flag({ default: false, description: 'Only the first parent of merges' }),
+      ref_name: Optional(Text({ description: 'Branch, tag or range (`a..b`); default: the default branch' })),
+      since: Optional(Timestamp({ description: 'Committed at or after this time' })),
+      until: Optional(Timestamp({ description: 'Committed at or before this time' })),
+      path: Optional(
+        FilePath({ maxLength: maxListedPathLength, description: 'Only commits that change this file or directory' }),
+      ),
+      all: Flag({ default: false, description: 'Return commits of all branches and tags; ignores `ref_name`' }),
+      with_stats: Flag({ default: false, description: 'Include counts of added and removed lines' }),
+      first_parent: Flag({ default: false, description: 'Follow only the first parent of merge commits' }),
       order: OneOf(['default', 'topo'], {
         default: 'default',
-        description: 'Newest first, or no parent before its children',
+        description: 'Order: newest first, or topological',
       }),
     }),
     paged: true,
@@ -69,7 +71,7 @@ export const commitRoutes = [
     summary: 'Get a commit',
     subject: project,
     allow: 'read_code',
-    params: Params({ sha, stats: Flag({ default: true, description: 'With added and removed lines' }) }),
+    params: Params({ sha, stats: Flag({ default: true, description: 'Include counts of added and removed lines' }) }),
     returns: CommitDetail,
     async handle({ subject, params, ctx }) {
       const repo = openRepository(ctx, subject)
@@ -111,7 +113,7 @@ export const commitRoutes = [
     description: 'Returns branches and tags.',
     subject: project,
     allow: 'read_code',
-    params: Params({ sha, type: OneOf(['branch', 'tag', 'all'], { default: 'all', description: 'Kind of ref' }) }),
+    params: Params({ sha, type: OneOf(['branch', 'tag', 'all'], { default: 'all', description: 'Type of ref' }) }),
     paged: true,
     returns: CommitReference,
     async handle({ subject, params, page, ctx }) {
@@ -134,7 +136,7 @@ export const commitRoutes = [
     subject: project,
     allow: 'read_code',
     params: Params({
-      refs: List(Text(), { maxItems: maxMergeBaseRefs, description: 'Commits, branches or tags; at least two' }),
+      refs: List(Text(), { maxItems: maxMergeBaseRefs, description: 'At least two commits, branches or tags' }),
     }),
     returns: Commit,
     async handle({ subject, params, ctx }) {

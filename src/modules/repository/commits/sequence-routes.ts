@@ -8,7 +8,7 @@ import { getCommit } from './revision.ts'
 
 const CommitSequence = entity({
   name: 'CommitSequence',
-  schema: Type.Object({ count: Type.Integer({ description: 'Commits of its history, itself included' }) }),
+  schema: Type.Object({ count: Type.Integer({ description: 'Number of commits in its history, including itself' }) }),
   present: (count: number) => ({ count }),
 })
 
@@ -22,8 +22,8 @@ export const commitSequenceRoutes = [
     subject: project,
     allow: 'read_code',
     params: Params({
-      sha: Text({ description: 'Hash, full or abbreviated, or name of a branch or tag' }),
-      first_parent: Flag({ default: false, description: 'Only the first parent of merges' }),
+      sha: Text({ description: 'Full or abbreviated commit hash, or branch or tag name' }),
+      first_parent: Flag({ default: false, description: 'Follow only the first parent of merge commits' }),
     }),
     returns: CommitSequence,
     async handle({ subject, params, ctx }) {

@@ -15,9 +15,9 @@ export const compareRoutes = [
     subject: project,
     allow: 'read_code',
     params: Params({
-      from: Filled({ description: 'Branch, tag or commit to start from' }),
-      to: Filled({ description: 'Branch, tag or commit that is looked at' }),
-      straight: Flag({ default: false, description: 'Compares both ends rather than `to` with their merge base' }),
+      from: Filled({ description: 'Branch, tag or commit to compare from' }),
+      to: Filled({ description: 'Branch, tag or commit to compare' }),
+      straight: Flag({ default: false, description: 'Compare both ends directly instead of `to` with the merge base' }),
     }),
     returns: Comparison,
     async handle({ subject, params, ctx }) {

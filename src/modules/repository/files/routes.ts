@@ -16,7 +16,7 @@ import { rawBlob } from './raw.ts'
 import { type FoundFile, findFile, lastCommitOf } from './service.ts'
 
 const fileParams = Params({
-  file_path: FilePath({ maxLength: maxPathLength, description: 'Full path of the file, as one segment' }),
+  file_path: FilePath({ maxLength: maxPathLength, description: 'Full path of the file, URL-encoded' }),
   ref: Filled({ description: 'Branch, tag or commit' }),
 })
 

@@ -8,11 +8,11 @@ import { findLink, type LinkRow, linksOf, linkTypes } from './link-queries.ts'
 import { createLink, editLink, removeLink } from './link-service.ts'
 import { getRelease } from './service.ts'
 
-const tag_name = Text({ description: 'Name of the tag, as one segment' })
-const link_id = Id({ description: 'Number of the link' })
-const name = Text({ description: 'What it leads to' })
-const url = Text({ description: 'Address: http, https or ftp' })
-const type = { description: 'Kind of what it leads to' }
+const tag_name = Text({ description: 'Tag name, URL-encoded' })
+const link_id = Id({ description: 'ID of the link' })
+const name = Text({ description: 'Name of the link' })
+const url = Text({ description: 'URL: http, https or ftp' })
+const type = { description: 'Type of the link' }
 
 /** A new link. */
 export const linkParams = { name, url, link_type: OneOf(linkTypes, { ...type, default: 'other' }) }

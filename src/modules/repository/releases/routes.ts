@@ -7,10 +7,10 @@ import { linkParams } from './link-routes.ts'
 import { type ReleaseRow, releaseOrders, releasesOf } from './queries.ts'
 import { createRelease, editRelease, getLatestRelease, getRelease, removeRelease } from './service.ts'
 
-const tag_name = Text({ description: 'Name of the tag, as one segment' })
+const tag_name = Text({ description: 'Tag name, URL-encoded' })
 const maxNotes = 1024 * 1024
 const description = Text({ maxLength: maxNotes, description: 'Release notes' })
-const released_at = Optional(Timestamp({ description: 'When it is or was released; now, if absent' }))
+const released_at = Optional(Timestamp({ description: 'Release time; default: now' }))
 
 export const releaseRoutes = [
   endpoint({
@@ -67,14 +67,16 @@ export const releaseRoutes = [
     allow: 'admin_tag',
     params: Params({
       tag_name: Filled({ description: 'Name of the tag' }),
-      tag_message: Optional(Text({ maxLength: maxNotes, description: 'Makes a new tag an annotated one' })),
-      ref: Optional(Text({ description: 'Branch, tag or commit at which a new tag is' })),
-      name: Optional(Text({ description: 'That of the tag, if absent' })),
+      tag_message: Optional(
+        Text({ maxLength: maxNotes, description: 'Message of an annotated tag, if the tag is created' }),
+      ),
+      ref: Optional(Text({ description: 'Branch, tag or commit on which to create the tag' })),
+      name: Optional(Text({ description: 'Name; default: the name of the tag' })),
       description: Optional(description),
       released_at,
       assets: Optional(
         Params({
-          links: Optional(List(Params(linkParams), { maxItems: 100, description: 'To what was built of it' })),
+          links: Optional(List(Params(linkParams), { maxItems: 100, description: 'Links to what was built from it' })),
         }),
       ),
     }),
@@ -93,7 +95,7 @@ export const releaseRoutes = [
     allow: 'admin_tag',
     params: Params({
       tag_name,
-      name: Optional(Nullable(Text({ description: 'Empty for that of the tag' }))),
+      name: Optional(Nullable(Text({ description: 'Name; default: the name of the tag' }))),
       description: Optional(Nullable(description)),
       released_at,
     }),

@@ -14,7 +14,7 @@ export const signatureRoutes = [
     description: 'Tells the kind of the signature and whether it verifies the committer.',
     subject: project,
     allow: 'read_code',
-    params: Params({ sha: Text({ description: 'Hash, full or abbreviated, or name of a branch or tag' }) }),
+    params: Params({ sha: Text({ description: 'Full or abbreviated commit hash, or branch or tag name' }) }),
     returns: variants(...Object.values(records)),
     async handle({ subject, params, ctx }) {
       const signature = await getSignature(ctx, subject, params.sha)

@@ -15,7 +15,7 @@ import {
   tagRows,
 } from './service.ts'
 
-const tagName = Text({ description: 'Name of the tag, as one segment' })
+const tagName = Text({ description: 'Tag name, URL-encoded' })
 const maxNotes = 1024 * 1024
 const description = Text({ maxLength: maxNotes, description: 'Release notes' })
 
@@ -30,7 +30,7 @@ export const tagRoutes = [
     params: Params({
       order_by: OneOf(['name', 'updated', 'version'], { default: 'updated', description: 'Order' }),
       sort: OneOf(['asc', 'desc'], { default: 'desc', description: 'Direction' }),
-      search: Optional(Text({ description: 'Part of the name; `^x` begins, `x$` ends with it' })),
+      search: Optional(Text({ description: 'Part of the name; `^x` matches the start, `x$` the end' })),
       page_token: pageTokenParam,
     }),
     paged: true,
@@ -67,8 +67,8 @@ export const tagRoutes = [
     allow: 'admin_tag',
     params: Params({
       tag_name: Filled({ description: 'Name of the new tag' }),
-      ref: Filled({ description: 'Branch, tag or commit it is at' }),
-      message: Optional(Text({ maxLength: maxNotes, description: 'Makes it an annotated tag' })),
+      ref: Filled({ description: 'Branch, tag or commit on which to create it' }),
+      message: Optional(Text({ maxLength: maxNotes, description: 'Message; creates an annotated tag' })),
       release_description: Optional(Text({ maxLength: maxNotes, description: 'Release notes' })),
     }),
     returns: Tag,

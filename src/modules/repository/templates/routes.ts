@@ -11,10 +11,10 @@ import { listTemplates, requireTemplate, templatesOf } from './service.ts'
 
 const key = Text({ description: 'Key of the template' })
 const licensee = {
-  project: Optional(Text({ description: 'Name to put into a licence' })),
-  fullname: Optional(Text({ description: "Whose licence it is; the caller's name without" })),
+  project: Optional(Text({ description: 'Project name to fill into a license' })),
+  fullname: Optional(Text({ description: 'Name of the license holder; default: the name of the caller' })),
 }
-const type = OneOf([...kindNames, ...(Object.keys(ownKinds) as OwnKind[])], { description: 'Kind of template' })
+const type = OneOf([...kindNames, ...(Object.keys(ownKinds) as OwnKind[])], { description: 'Type of template' })
 
 const licenseeOf = (ctx: Ctx, { project: name, fullname }: Licensee): Licensee => ({
   project: name,
@@ -59,7 +59,7 @@ export const templateRoutes = [
     summary: 'List license templates',
     subject: instance,
     allow: 'browse',
-    params: Params({ popular: Flag({ default: false, description: 'Only those that most choose' }) }),
+    params: Params({ popular: Flag({ default: false, description: 'Only popular licenses' }) }),
     paged: true,
     returns: LicenseTemplate,
     async handle({ params, page, ctx }) {

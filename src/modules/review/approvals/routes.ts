@@ -34,7 +34,10 @@ export const approvalRoutes = [
     subject: approvable,
     allow: 'update_merge_request',
     params: Params({
-      approvals_required: Whole({ minimum: 0, description: 'Not fewer than the target project asks of each' }),
+      approvals_required: Whole({
+        minimum: 0,
+        description: 'Required approvals; at least the number that the target project requires',
+      }),
     }),
     returns: Approvals,
     async handle({ subject, params, ctx }) {
@@ -51,7 +54,10 @@ export const approvalRoutes = [
     subject: approvable,
     allow: 'update_merge_request',
     params: Params({
-      approver_ids: List(Id(), { maxItems: 100, description: 'All who are asked; who may not read it is left out' }),
+      approver_ids: List(Id(), {
+        maxItems: 100,
+        description: 'User IDs of the approvers; replaces the list, ignoring users who may not read the merge request',
+      }),
     }),
     returns: Approvals,
     async handle({ subject, params, ctx }) {
@@ -67,8 +73,10 @@ export const approvalRoutes = [
     tier: 'starter',
     subject: approvable,
     allow: 'approve',
-    params: Params({ sha: Optional(Text({ description: 'Only while this is the head of its source branch' })) }),
-    unchanged: 'The caller approved it already',
+    params: Params({
+      sha: Optional(Text({ description: 'Head of the source branch; the call fails with 409 if it differs' })),
+    }),
+    unchanged: 'The caller has already approved',
     returns: Approvals,
     handle: async ({ subject, params, ctx }) =>
       (await approve(ctx, subject, params.sha)) ? shown(ctx, subject) : unchanged,

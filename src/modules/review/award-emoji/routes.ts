@@ -10,7 +10,7 @@ import { AwardEmoji } from './entity.ts'
 import { type AwardRow, awardsOf } from './queries.ts'
 import { type Awarded, getAward, giveAward, withdrawAward } from './service.ts'
 
-const award_id = Id({ description: 'Number of the award' })
+const award_id = Id({ description: 'ID of the award' })
 
 /** The same for everything that can be awarded. */
 const awards = <T extends { readonly facts: Facts }, P extends TObject>(

@@ -27,7 +27,7 @@ export const labelEventRoutes = [
     summary: 'Get a merge request label event',
     subject: mergeRequest,
     allow: 'read_merge_request',
-    params: Params({ resource_label_event_id: Id({ description: 'Id of the event' }) }),
+    params: Params({ resource_label_event_id: Id({ description: 'ID of the event' }) }),
     returns: ResourceLabelEvent,
     async handle({ subject, params, ctx }) {
       const event = await findLabelEvent(ctx.db, subject, params.resource_label_event_id)

@@ -17,7 +17,7 @@ export const commitMergeRequestRoutes = [
     description: 'Returns merge requests of the project that contain the commit or were merged as it.',
     subject: project,
     allow: 'read_code',
-    params: Params({ sha: Text({ description: 'Hash, full or abbreviated, or name of a branch or tag' }) }),
+    params: Params({ sha: Text({ description: 'Full or abbreviated commit hash, or branch or tag name' }) }),
     paged: true,
     returns: MergeRequest,
     async handle({ subject, params, page, ctx }) {

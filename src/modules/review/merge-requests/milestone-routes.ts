@@ -6,7 +6,7 @@ import { project } from '../../projects/index.ts'
 import { MergeRequest } from './entity.ts'
 import { findMergeRequests } from './list.ts'
 
-const params = Params({ milestone_id: Id({ description: 'Id of the milestone' }) })
+const params = Params({ milestone_id: Id({ description: 'ID of the milestone' }) })
 const order = { by: 'created_at', sort: 'desc' } as const
 
 export const milestoneMergeRequestRoutes = [

@@ -9,7 +9,9 @@ import { mergeRequest } from './subject.ts'
 
 const UserCounts = entity({
   name: 'UserCounts',
-  schema: Type.Object({ merge_requests: Type.Integer({ description: 'Open ones assigned to the caller' }) }),
+  schema: Type.Object({
+    merge_requests: Type.Integer({ description: 'Number of open merge requests assigned to the caller' }),
+  }),
   present: (row: { merge_requests: number }) => row,
 })
 

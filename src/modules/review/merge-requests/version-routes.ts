@@ -69,7 +69,7 @@ export const mergeRequestVersionRoutes = [
     description: 'Returns the version with its commits and diffs.',
     subject: mergeRequest,
     allow: 'read_merge_request',
-    params: Params({ version_id: Id({ description: 'Id of the version' }) }),
+    params: Params({ version_id: Id({ description: 'ID of the version' }) }),
     returns: MergeRequestVersionDetail,
     async handle({ subject: { id, project }, params, ctx }) {
       const version = await findVersionRow(ctx.db, id, params.version_id)

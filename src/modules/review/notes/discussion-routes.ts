@@ -11,19 +11,19 @@ import { noteOfDiscussion } from './subject.ts'
 
 const base = '/projects/:id/merge_requests/:merge_request_iid/discussions'
 
-const created_at = Optional(Timestamp({ description: 'When it was said; of owners only' }))
-const resolved = Flag({ description: 'Settles it; `false` opens it again' })
+const created_at = Optional(Timestamp({ description: 'Creation time; only for owners' }))
+const resolved = Flag({ description: 'Resolves it; `false` reopens it' })
 const sizeOrPlace = (description: string) => Optional(Whole({ minimum: 0, description }))
 
 const position = Optional(
   Params({
-    base_sha: Text({ description: 'The merge base, as a version tells it' }),
+    base_sha: Text({ description: 'Merge base of a diff version' }),
     start_sha: Text({ description: 'The head of the target branch' }),
     head_sha: Text({ description: 'The head of the source branch' }),
-    position_type: OneOf(['text', 'image'], { description: 'A line of text, or a point of a picture' }),
+    position_type: OneOf(['text', 'image'], { description: 'text for a line, image for a point of an image' }),
     ...lineParams,
-    width: sizeOrPlace('Of the picture'),
-    height: sizeOrPlace('Of the picture'),
+    width: sizeOrPlace('Size of the image in pixels'),
+    height: sizeOrPlace('Size of the image in pixels'),
     x: sizeOrPlace('From the left'),
     y: sizeOrPlace('From above'),
   }),

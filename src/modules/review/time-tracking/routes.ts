@@ -8,7 +8,9 @@ import { addSpent, getTimes, resetEstimate, resetSpent, setEstimate } from './se
 
 const base = '/projects/:id/merge_requests/:merge_request_iid'
 
-const params = Params({ duration: Text({ description: 'Like `1mo 2w 3d 4h 5m`; a number alone is hours' }) })
+const params = Params({
+  duration: Text({ description: 'Duration such as `1mo 2w 3d 4h 5m`; a plain number is hours' }),
+})
 
 const reset = (
   path: string,
