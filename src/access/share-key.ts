@@ -2,8 +2,8 @@ import { isIPv6 } from 'node:net'
 import type { Caller } from './actor.ts'
 
 /**
- * Who shares with whom when there is not enough of something for everybody: an account, a deploy key or token, or the
- * network of an anonymous client. An administrator who acts for others uses their own share. '' is the service itself.
+ * Identifies the owner of a share of a limited pool: an account, a deploy key or token, or the network of an anonymous client.
+ * An administrator who acts for another user uses the administrator's share. '' is the service itself.
  */
 export function shareKeyOf(caller: Caller, address: string | undefined): string {
   if (!caller) return address === undefined ? '' : `address ${networkOf(address)}`
