@@ -41,7 +41,7 @@ import type { Mailer } from './mail/mailer.ts'
 import { SmtpMailer } from './mail/smtp-mailer.ts'
 import { TokenAuthenticator } from './modules/accounts/index.ts'
 import { areas, endpoints, jobs } from './modules/index.ts'
-import { apiVersion } from './modules/instance/index.ts'
+import { apiVersion, productVersion } from './modules/instance/index.ts'
 import { observeLostAndFound } from './modules/projects/index.ts'
 import { recoverPushes } from './modules/pushes/index.ts'
 import { recoverMerges } from './modules/review/index.ts'
@@ -156,7 +156,7 @@ export async function createApp(config: Config, services: Services, overrides: O
       metrics: services.metrics ?? ownMetrics,
       metricsFrom: config.metricsFrom,
     }),
-    openApiDoor({ areas, plan: config.plan, version: apiVersion, siteUrl: site.url }),
+    openApiDoor({ areas, plan: config.plan, version: productVersion, apiVersion, siteUrl: site.url }),
     homeDoor(settings),
     docsPage(site.url),
     appearanceDoor(doors),

@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 
-/** Everything that is checked without running the product, each with the command that repeats it alone. */
+/** Every check that does not run the product, each with the command that repeats it alone. */
 const steps: readonly { name: string; command: readonly string[] }[] = [
   // One thread: its checkers would each check the same large types, for twice the memory and no less time.
   { name: 'types', command: ['node_modules/typescript/bin/tsc', '--noEmit', '--singleThreaded'] },
@@ -13,6 +13,7 @@ const steps: readonly { name: string; command: readonly string[] }[] = [
   },
   { name: 'boundaries', command: ['tools/boundaries.ts'] },
   { name: 'unused code', command: ['node_modules/knip/bin/knip.js', '--no-progress', '--no-config-hints'] },
+  { name: 'english', command: ['tools/english.ts'] },
   { name: 'generated files', command: ['tools/openapi.ts', '--check'] },
   { name: 'generated pages', command: ['tools/settings.ts', '--check'] },
 ]

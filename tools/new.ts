@@ -11,7 +11,7 @@ if (kind !== 'area' || noun === undefined) {
     const written = await newArea(fileURLToPath(new URL('..', import.meta.url)), noun)
     console.log(`${written.map((file) => `wrote ${file}`).join('\n')}
 
-Next: a table in src/db/migrations/, then \`npm run check\` and \`npx vitest run src/modules/${noun}\`.
+Next: a table in src/db/migrations/, a tag in src/edges/http/openapi/tags.ts, \`npm run openapi\`, then \`npm run check\` and \`npx vitest run src/modules/${noun}\`.
 CONTRIBUTING.md walks through an endpoint.`)
   } catch (error) {
     console.error(error instanceof Error ? error.message : error)

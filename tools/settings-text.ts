@@ -5,28 +5,30 @@ import { topics } from '../src/settings/settings.ts'
 export const settingsFile = fileURLToPath(new URL('../docs/settings.md', import.meta.url))
 
 const titles: Readonly<Record<keyof typeof topics, string>> = {
-  creation: 'What is made, and what goes',
+  creation: 'Creation and deletion',
   accounts: 'Accounts',
   git: 'Git',
   housekeeping: 'Housekeeping',
-  outbound: 'Imports and requests that leave the house',
-  sizes: 'Sizes and times',
-  throttles: 'How often somebody may ask',
+  outbound: 'Imports and outbound requests',
+  sizes: 'Sizes and lifetimes',
+  throttles: 'Rate limits',
   display: 'Pages and mails',
-  integrations: 'Services beside ours',
+  integrations: 'Integrations',
 }
 
 const introduction = [
-  '# Settings of the installation',
+  '# Application settings',
   '',
-  'Generated from `src/settings/declared/` by `npm run settings`; what is wrong here is wrong there.',
+  'Generated from `src/settings/declared/` by `npm run settings`; make corrections there.',
   '',
-  'Administrators read them with `GET /api/v4/application/settings` and change some with PUT. A change holds in every',
-  'process within a second; when any part of a request is refused, nothing changes. Lists may be sent as text with commas.',
-  'What reads *nothing yet* is kept and told to clients, and does nothing, because the product does not have what it is',
-  'about. What reads *refused yet* would restrict something that the product has, and nothing does: other values than the default',
-  'get a 400. Names in brackets are those that clients of GitLab know: both are taken and shown. Secrets are sealed in the',
-  'database; those marked *never shown* can only be replaced.',
+  'Administrators read them with `GET /api/v4/application/settings` and change them with PUT. A change takes effect in every',
+  'process within a second; if any part of a request is invalid, nothing changes. Lists may be sent as comma-separated text.',
+  '',
+  '- *No effect yet*: the value is stored and returned to clients but has no effect, because the product lacks the feature.',
+  '- *Rejected yet*: the setting restricts a feature that the product has, and the restriction is not implemented. Values other',
+  '  than the default get a 400.',
+  '- Names in parentheses are aliases that GitLab clients know: both names are accepted and returned.',
+  '- Secrets are encrypted in the database; those marked *never returned* can only be replaced.',
   '',
 ].join('\n')
 
@@ -49,11 +51,11 @@ function effect({ description, without, guards, tier, sentWith = [], needs = [],
     sentence(description),
     ...(without === undefined
       ? []
-      : [`*${guards === 'there' ? 'Refused yet' : 'Nothing yet'}*, for want of ${without}.`]),
-    ...(beside === '' ? [] : [`Switched on only together with ${beside}.`]),
-    ...(set === '' ? [] : [`Needs ${set}.`]),
-    ...(secret === undefined ? [] : [secret === 'hidden' ? 'A secret, never shown.' : 'A secret.']),
-    ...(tier === undefined ? [] : [`From the plan ${tier} on.`]),
+      : [`*${guards === 'there' ? 'Rejected yet' : 'No effect yet'}*: requires ${without}.`]),
+    ...(beside === '' ? [] : [`To enable it, send ${beside} in the same request.`]),
+    ...(set === '' ? [] : [`Requires ${set}.`]),
+    ...(secret === undefined ? [] : [secret === 'hidden' ? 'Secret, never returned.' : 'Secret.']),
+    ...(tier === undefined ? [] : [`Requires the ${tier} plan.`]),
   ].join(' ')
 }
 
@@ -62,7 +64,7 @@ const row = (name: string, schema: SettingSchema): string => {
   return `| ${code(name)}${alias} | ${shown(schema.default)} | ${effect(schema)} |`
 }
 
-/** What every setting does, by topic. */
+/** The page of all settings, by topic. */
 export const settingsText = (): string =>
   [
     introduction,

@@ -1,38 +1,38 @@
 import type { Scope } from './scopes.ts'
 
-/** What acts without being a person, and who made it. */
+/** A credential without a user, and its creator. */
 type Machine = { readonly id: number; readonly creatorId: number | null }
 
-/** Somebody who is known and may act. Blocked accounts never become one. */
+/** An authenticated caller that may act. Blocked accounts never become one. */
 export type Actor = {
   readonly id: number
   readonly username: string
   readonly name: string
   readonly email: string
-  /** What his commits say instead, if he chose something (modules/accounts/users/commit-email.ts). */
+  /** Email address for commits, if the user chose one (modules/accounts/users/commit-email.ts). */
   readonly commitEmail?: string
   readonly admin: boolean
-  /** Sees only what memberships give: internal things are hidden. */
+  /** Sees only what memberships grant; internal projects and groups are hidden. */
   readonly external: boolean
   readonly canCreateGroup: boolean
   readonly projectsLimit: number
-  /** What the credential allows; `undefined` when the account itself was shown (password, our own jobs). */
+  /** Scopes of the credential; `undefined` for the account itself (password, internal jobs). */
   readonly scopes: ReadonlySet<Scope> | undefined
-  /** The access token that was shown, if one was. */
+  /** ID of the access token used, if any. */
   readonly tokenId: number | undefined
-  /** The administrator who acts for this account, and with which token. */
+  /** The administrator who impersonates this account, and the token used. */
   readonly sudo?: { readonly id: number; readonly tokenId: number | undefined }
-  /** Beyond these projects and groups the token reaches nothing (`allows`); absent when it is not limited. */
+  /** Projects and groups to which the token is limited (`allows`); absent if it is not limited. */
   readonly limits?: { readonly projects: readonly number[]; readonly groups: readonly number[] }
-  /** Set of an account made for a token of a project or group, with the user who made that. */
+  /** Set for the bot account of a project or group token, with the user who created the token. */
   readonly bot?: { readonly creatorId: number | null }
-  /** Set when it is no person but a deploy key. Then `id` is 0, which is nobody's, so that no query takes it for one. */
+  /** Set if the caller is a deploy key. `id` is then 0, which no user has, so that no query matches a user. */
   readonly deployKey?: Machine
   /** The same for a deploy token. */
   readonly deployToken?: Machine
 }
 
-/** The account that what somebody does is written down for: of a deploy key or token, that of who made it. */
+/** The account to which actions are attributed; for a deploy key or token its creator. */
 export function accountOf(actor: Actor): number | null {
   const machine = actor.deployKey ?? actor.deployToken
   return machine ? machine.creatorId : actor.id

@@ -2,7 +2,7 @@ import type { Policy } from './policy.ts'
 
 /** Abilities on a group. Facts: modules/groups/groups/subject.ts. */
 export const groupPolicy = {
-  /** Whoever reads a project inside reads the group around it. */
+  /** Users who can see a project of the group can see the group. */
   read_group: { from: 'guest', open: 'anyone', or: ['reads_project_inside'] },
   read_member: { from: 'guest', open: 'signed_in', or: ['reads_project_inside'] },
   search_group: { from: 'guest', open: 'signed_in', or: ['reads_project_inside'] },

@@ -2,7 +2,7 @@ import type { Facts, Policy } from './policy.ts'
 
 /** Abilities that are about the whole service. */
 export const instancePolicy = {
-  /** Nobody needs to be known: what comes back is filtered by what each may see. */
+  /** Anonymous access is allowed: results are filtered by what the caller may see. */
   browse: { from: 'owner', open: 'anyone', evenLimited: true },
   /** People are neither projects nor groups. */
   browse_people: { from: 'owner', open: 'anyone' },

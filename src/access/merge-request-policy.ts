@@ -3,9 +3,9 @@ import { projectPolicy } from './project-policy.ts'
 
 /**
  * Abilities on a merge request, by the facts of its target project. Facts: modules/review/merge-requests/subject.ts. Flag `own`: the caller
- * is its author or an assignee; `locked`: only members go on talking. Of a note: `said` by the caller, who may still talk;
- * `system_note`: written by nobody. Where approvals are asked about (modules/review/approvals/subject.ts): `author`, the caller wrote it;
- * `approver`, he is asked to approve it.
+ * is its author or an assignee; `locked`: only members may comment. Of a note: `said`, the caller wrote it and may still comment;
+ * `system_note`: it has no author. For approvals (modules/review/approvals/subject.ts): `author`, the caller wrote the merge request;
+ * `approver`, the caller is asked to approve it.
  */
 export const mergeRequestPolicy = {
   read_project: projectPolicy.read_project,
@@ -13,13 +13,13 @@ export const mergeRequestPolicy = {
   update_merge_request: { from: 'developer', feature: 'merge_requests', or: ['own'], unless: ['archived'] },
   /** Assignees, labels, milestone, and whether its discussion is locked. */
   admin_merge_request: { from: 'developer', feature: 'merge_requests', unless: ['archived'] },
-  /** Who gets it into the target branch is decided by the protection of that. */
+  /** The protection of the target branch decides who may merge. */
   merge: { from: 'reporter', open: 'signed_in', feature: 'merge_requests', unless: ['archived'] },
-  /** Those whom it was asked of may, too; its author never. */
+  /** Designated approvers may approve as well; the author never may. */
   approve: { from: 'developer', feature: 'merge_requests', or: ['approver'], unless: ['archived', 'author'] },
-  /** To take back that one did. */
+  /** Revoke the caller's own approval. */
   unapprove: { from: 'reporter', open: 'signed_in', feature: 'merge_requests', unless: ['archived'] },
-  /** Who pushes to the source branch is decided by role and protection there. */
+  /** Role and protection in the source project decide who may push to the source branch. */
   rebase: { from: 'reporter', open: 'signed_in', feature: 'merge_requests', unless: ['archived'] },
   remove_merge_request: { from: 'owner', feature: 'merge_requests', unless: ['archived'] },
   comment: {

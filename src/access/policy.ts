@@ -15,40 +15,40 @@ export type Facts = {
   readonly flags: Readonly<Record<string, boolean>>
 }
 
-/** Who has an ability, on what, and what takes it away. */
+/** Who has an ability, on which subjects, and which facts remove it. */
 export type Rule = {
-  /** Lowest membership that grants it. Administrators always count as owners; some things only they may do. */
+  /** Lowest access level that grants it. Administrators always count as owners; `administrator` means only them. */
   readonly from: Level | 'administrator'
   /**
-   * Non-members who have it too, as far as the visibility lets them in: `anyone` (nobody known included, where the
-   * subject is public) or `signed_in` (on public and, unless external, internal subjects).
+   * Non-members who have it as well, depending on the visibility: `anyone` (on public subjects, anonymous callers included)
+   * or `signed_in` (on public and, unless external, internal subjects).
    */
   readonly open?: 'anyone' | 'signed_in'
-  /** Flags of which any one keeps it for members, whatever `open` says. */
+  /** Flags of which any one limits it to members, whatever `open` says. */
   readonly openUnless?: readonly string[]
-  /** Must be switched on; when it is for members only, `open` counts for members alone. */
+  /** Feature that must be enabled; if it is enabled for members only, `open` applies to members only. */
   readonly feature?: string
-  /** Flags of which any one grants the ability to somebody known. */
+  /** Flags of which any one grants the ability to an authenticated caller. */
   readonly or?: readonly string[]
-  /** Flags that take it away from everyone, administrators included. */
+  /** Flags that remove it from all callers, administrators included. */
   readonly unless?: readonly string[]
-  /** Also with a token that is limited to other projects or groups, since it says nothing of any or filters by them. */
+  /** Also granted with a token limited to other projects or groups, because the result reveals none or is filtered by the limits. */
   readonly evenLimited?: true
 }
 
 export type Policy<Ability extends string> = Readonly<Record<Ability, Rule>>
 
-/** Lowest membership to which a feature for members is open; guests unless it is named here. */
+/** Lowest access level for a members-only feature; default: guest. */
 const featureMembers: Readonly<Record<string, Level>> = { merge_requests: 'reporter' }
 
-/** Whether a feature is there for the caller, as far as its own switch goes. */
+/** Whether the feature's own access level makes it available to the caller. */
 export function hasFeature(name: string, caller: Viewer, { features, level }: Facts): boolean {
   const stored = features[name] ?? featureLevels.disabled
   if (stored !== featureLevels.private) return stored > featureLevels.private
   return caller !== null && (caller.admin || level >= levels[featureMembers[name] ?? 'guest'])
 }
 
-/** The decision. Pure; every door asks it. */
+/** Decides whether the caller has the ability. Pure; every transport calls it. */
 export function allows(rule: Rule, caller: Viewer, facts: Facts): boolean {
   if (caller?.limits && !facts.withinLimits && !rule.evenLimited) return false
   if (rule.unless?.some((flag) => facts.flags[flag])) return false
@@ -62,5 +62,5 @@ export function allows(rule: Rule, caller: Viewer, facts: Facts): boolean {
   return facts.visibility === visibilities.public || (facts.visibility === visibilities.internal && !caller.external)
 }
 
-/** True when nobody known can ever have it, so that asking for credentials comes before anything is looked up. */
+/** True if anonymous callers never have the ability, so that authentication is required before anything is loaded. */
 export const needsAccount = (rule: Rule): boolean => rule.open !== 'anyone'

@@ -17,6 +17,6 @@ export const isScope = (text: string): text is Scope => (scopes as readonly stri
 export const reaches = (held: ReadonlySet<Scope> | undefined, wanted: readonly Scope[]): boolean =>
   held === undefined || wanted.some((scope) => held.has(scope))
 
-/** What a token needs of git, whatever the door: one of these. */
+/** Scopes of which a token needs one for git, on every transport. */
 export const pullScopes: readonly Scope[] = ['api', 'read_api', 'read_repository', 'write_repository']
 export const pushScopes: readonly Scope[] = ['api', 'write_repository']

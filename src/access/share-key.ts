@@ -3,9 +3,9 @@ import { unknownCaller } from '../kernel/shares.ts'
 import type { Caller } from './actor.ts'
 
 /**
- * Who shares with whom when there is not enough of something for everybody: an account, or the network of an anonymous
- * client. Bots, deploy keys and deploy tokens use the share of the account that made them, because one account can make any
- * number of them. An administrator who acts for others uses their own share. '' is the service itself.
+ * Identifies the owner of a share of a limited pool: an account, or the network of an anonymous client. Bots, deploy keys and
+ * deploy tokens use the share of the account that created them, because one account can create any number of them. An
+ * administrator who acts for another user uses the administrator's share. '' is the service itself.
  */
 export function shareKeyOf(caller: Caller, address: string | undefined): string {
   if (!caller) return address === undefined ? '' : `${unknownCaller}${networkOf(address)}`

@@ -2,7 +2,7 @@ import type { Policy } from './policy.ts'
 
 /** Abilities on an account. Facts: modules/accounts/users/subject.ts; `self` is the account's own caller. */
 export const userPolicy = {
-  /** Hidden people are hidden from nobody but those who did not sign in. */
+  /** Restricted profiles are hidden from anonymous callers only. */
   read_user: { from: 'owner', open: 'anyone', or: ['signed_in'] },
   follow_user: { from: 'owner', open: 'signed_in', or: ['signed_in'] },
   admin_user: { from: 'owner' },

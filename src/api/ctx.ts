@@ -10,7 +10,7 @@ import type { Settings } from '../settings/settings.ts'
 import type { RecordTexts } from './record-texts.ts'
 import type { Site } from './site.ts'
 
-/** Who is calling and what they may reach. One per request, job or SSH session. */
+/** The caller and the services available to it. One per request, job or SSH session. */
 export type Ctx = {
   readonly actor: Caller
   readonly db: Db
@@ -18,21 +18,21 @@ export type Ctx = {
   readonly git: Git
   readonly blobs: BlobStore
   readonly mailer: Mailer
-  /** Folder of the repositories; modules/projects/repositories/location.ts draws what lies below. */
+  /** Folder of the repositories; modules/projects/repositories/location.ts describes its layout. */
   readonly repositoriesDir: string
-  /** As they were when the request, job or session began. */
+  /** Settings at the start of the request, job or session. */
   readonly settings: Settings
   readonly site: Site
   readonly plan: Plan
-  /** Records as text, for those that lists show again and again. */
+  /** Cache of serialized records that lists reuse. */
   readonly texts: RecordTexts
-  /** Seals what must be read again, for the database. */
+  /** Encrypts values that the database stores and that must be read again. */
   readonly secrets: Secrets
   readonly log: Logger
-  /** The address of the client, for audit and limits; absent in jobs. */
+  /** IP address of the client, for audit and limits; absent in jobs. */
   readonly remoteAddress: string | undefined
   /** Whose share of git processes and connections the work uses (`shareKeyOf`); '' for the service itself. */
   readonly shareKey: string
-  /** Of whoever only reads: aborted when he leaves before he has his answer, which then nobody need work for. */
+  /** Only in read-only requests: aborted when the client disconnects before it has the whole response. */
   readonly gone?: AbortSignal | undefined
 }

@@ -12,7 +12,7 @@ import type { Page, Paged } from './page.ts'
 import type { ParamsOf } from './params/params-of.ts'
 import type { RecordText } from './record-texts.ts'
 
-/** A thing an endpoint acts on: how the path names it, how it is loaded, which abilities exist on it. */
+/** What an endpoint acts on: how the path names it, how it is loaded, and which abilities exist on it. */
 export type Subject<T extends { readonly facts: Facts }, A extends string, P extends TObject> = {
   /** The noun of `404 Project Not Found`. */
   readonly what: string
@@ -32,20 +32,20 @@ export const subject = <T extends { readonly facts: Facts }, A extends string, P
 /** A body that is not JSON. */
 export type RawBody = { readonly body: Buffer | Readable; readonly contentType: string; readonly sizeBytes?: number }
 
-/** Declares an answer that is bytes rather than a record. */
+/** Declares a response of bytes rather than records. */
 export type Raw = { readonly raw: string }
-/** `contentType` is for the documentation; the handler's body says its own. */
+/** `contentType` is for the documentation; the handler sets the actual one. */
 export const raw = (contentType: string): Raw => ({ raw: contentType })
 
-/** Declares an answer that is all of a list at once, however long, without pages. */
+/** Declares a response of a whole list, without pagination. */
 export type Listed<Row> = { readonly list: Entity<Row> }
 export const listed = <Row>(list: Entity<Row>): Listed<Row> => ({ list })
 
-/** Several forms of one answer; the handler says which with `as`. */
+/** Declares several possible record types; the handler chooses one with `as`. */
 export type Variants = { readonly variants: readonly Entity<any>[] }
 export const variants = (...entities: readonly Entity<any>[]): Variants => ({ variants: entities })
 
-/** A handler's answer in one of the declared `variants`. */
+/** A handler's result in one of the declared `variants`. */
 export class Variant {
   readonly shape: Entity<any> | Kept<any, any>
   readonly result: unknown
@@ -54,14 +54,14 @@ export class Variant {
     this.result = result
   }
 }
-/** The answer as this entity, or as its kept texts when the rows are stamps. */
+/** The result as this entity, or as its cached texts if the rows are version stamps. */
 export const as = <Row>(shape: Entity<Row> | Kept<Row, any>, result: Row | Paged<Row>): Variant =>
   new Variant(shape, result)
 
-/** What a handler returns when things were as asked already: 304, where the endpoint says what that means. */
+/** What a handler returns if there was nothing to change: 304. The endpoint documents the meaning in `unchanged`. */
 export const unchanged: unique symbol = Symbol('unchanged')
 
-/** What a handler may say besides its result. */
+/** Sets parts of the response besides the result. */
 export type Reply = { header(name: string, value: string): void }
 
 type Returns = Entity<any> | Raw | Listed<any> | Variants | null
@@ -89,45 +89,48 @@ type Shape<
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
   /** Below `/api/v4`. */
   readonly path: string
+  /** An imperative of at most six words: `Revoke approval of a merge request`. For the documentation. */
   readonly summary: string
-  /** The plan from which the call exists. */
+  /** What the summary has no room for, in full sentences. For the documentation. */
+  readonly description?: string
+  /** Lowest plan that offers the endpoint. */
   readonly tier?: Tier
-  /** Token scopes that reach it besides `api` (and `read_api` for reads). */
+  /** Token scopes that allow it besides `api` (and `read_api` for reads). */
   readonly scopes?: readonly Scope[]
   readonly subject: Subject<T, A, SP>
   readonly allow: NoInfer<A>
-  /** Parameters of path, query and body together; a name that stands in `path` is taken from there. */
+  /** Parameters of path, query and body together; names in `path` are taken from the path. */
   readonly params?: P
   /** Offset pages, and keyset pages where the list is ordered by id. */
   readonly paged?: Paging
   /** Default: 201 for POST, 204 without an answer, else 200. */
   readonly status?: number
-  /** Largest body in bytes, files apart. Default 8 MiB, which is also the most that is read from nobody known. */
+  /** Maximum body size in bytes, without files. Default 8 MiB. */
   readonly bodyLimit?: number
-  /** Largest file of a form in bytes. Default 100 MiB. */
+  /** Maximum size of a file in a form, in bytes. Default 100 MiB. */
   readonly fileLimit?: (settings: Settings) => number
   /** When a handler answers `unchanged` (304), for the documentation. */
   readonly unchanged?: string
   /** When a handler refuses with 406, for the documentation. */
   readonly notAcceptable?: string
-  /** Headers of the answer that clients read, by name, with what each says. For the documentation. */
+  /** Response headers that clients read, by name, with a description. For the documentation. */
   readonly headers?: Readonly<Record<string, string>>
   readonly deprecated?: true
-  /** Open to those, too, who did not accept the terms of service that are enforced. */
+  /** Available even if the user has not accepted enforced terms of service. */
   readonly beforeTerms?: true
-  /** Honours If-Unmodified-Since: when what goes last changed; nothing when it is not there. Asked only with that header. */
+  /** Supports If-Unmodified-Since: returns the last change of what is deleted, or undefined if it does not exist. Called only with that header. */
   readonly changedAt?: (
     subject: T,
     params: ParamsOf<P>,
     ctx: Ctx,
   ) => Timestamp | undefined | Promise<Timestamp | undefined>
-  /** Hears of a revoked token that is shown with the call, before that is refused. */
+  /** Called if the request uses a revoked token, before the request is rejected. */
   readonly onRevokedToken?: (ctx: Ctx, secret: string) => Promise<void>
   readonly returns: R
-  /** With `head` only headers are sent: one who sets an `etag` may then leave out what would stand in the body alone. */
+  /** With `head` only headers are sent: a handler that sets an `etag` may omit values that only the body needs. */
   handle(input: {
     subject: T
-    /** Of the endpoint itself; what names the subject is in the subject. */
+    /** Parameters of the endpoint itself; those that name the subject are not included. */
     params: ParamsOf<P>
     page: Page
     ctx: Ctx

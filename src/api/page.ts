@@ -151,15 +151,15 @@ function pageStatement({ select, from, key, order }: List, where: Sql, limit: nu
 }
 
 /**
- * How many rows a list has, when asked; more than `countedRows` are not told apart. A total that is likely kept is asked for
- * at once, to travel with the rows.
+ * Returns a function that counts the rows of a list, up to `countedRows` + 1. A total that is probably cached is queried
+ * at once, in the same round trip as the rows.
  */
 function totalOf(db: Db, { from }: List, where: Sql): () => Promise<number> {
   const statement = sql`select count(*) as total from (select 1 ${from} where ${where} limit ${literal(countedRows + 1)}) as counted`
   const count = async () => (await db.kept.row<{ total: number }>(statement))!.total
   if (!db.kept.expects(statement)) return count
   const early = count()
-  // Perhaps nobody asks.
+  // The total may never be requested.
   early.catch(() => {})
   return () => early
 }

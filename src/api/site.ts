@@ -7,7 +7,7 @@ export type Site = {
   readonly host: string
   /** What addresses of repositories over HTTP begin with, where that is not `url`. */
   readonly cloneUrl?: string
-  /** The port git over SSH is reached at; 0 when that door is closed. */
+  /** Port of Git over SSH; 0 if disabled. */
   readonly sshPort: number
 }
 

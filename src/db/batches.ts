@@ -1,6 +1,6 @@
 import { raw, type Sql, sql } from './sql.ts'
 
-/** So many rows change at once: none of them is locked for long. */
+/** Rows per batch, small so that locks are short. */
 const batchSize = 1000
 
 /** Repeats a step that takes at most `size` things until it takes fewer. */
@@ -8,7 +8,7 @@ export async function inBatches(step: (size: number) => Promise<number>, size = 
   while ((await step(size)) >= size);
 }
 
-/** `delete from …` of at most `size` rows. What others have locked is left for another time, so that nobody waits. */
+/** `delete from …` of at most `size` rows. Skips rows that other transactions have locked, so that it never waits. */
 export const deleteSome = (table: string, condition: Sql, size: number): Sql => sql`
   delete from ${raw(table)} where ctid = any(array(
     select ctid from ${raw(table)} where ${condition} limit ${size} for update skip locked))`

@@ -40,7 +40,7 @@ export type Origin = {
   readonly address: string | undefined
   /** The access token that was shown. */
   readonly tokenId: number | undefined
-  /** The administrator who acts for somebody else. */
+  /** The administrator who impersonates the user. */
   readonly impersonatorId: number | undefined
 }
 

@@ -3,7 +3,7 @@ import { and, containing, join, raw, type Sql, sql } from './sql.ts'
 /** Terms shorter than this are not searched for: trigrams do not help there. */
 const shortestTerm = 3
 
-/** So many terms are conditions of their own, which indexes serve; those beyond are one, however many they are. */
+/** Maximum terms with their own indexable condition; all further terms share one condition. */
 const indexedTerms = 8
 
 /** Characters. No column that is searched holds as many, and to look for them would keep a processor busy for seconds. */

@@ -54,11 +54,11 @@ export class KeptRows implements KeptReads {
 
   async rows<R>(statement: Statement): Promise<readonly Readonly<R>[]> {
     const key = keyOf(statement)
-    // Whoever reads the same just now began before us. What he gets is ours, too, if nothing is committed meanwhile.
+    // A concurrent read of the same statement began earlier. Its rows are current if nothing was committed meanwhile.
     await this.#reading.get(key)?.catch(() => {})
     const known = this.#known(key)
     if (known && (await this.#moment()) === known[0].moment) return known as readonly unknown[] as readonly R[]
-    // Who reads it now began after we came.
+    // A read in progress now began after this call, so its rows are current.
     const reading = this.#reading.get(key) ?? this.#read(key, statement)
     return (await reading) as readonly unknown[] as readonly R[]
   }

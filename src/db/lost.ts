@@ -17,7 +17,7 @@ const codes = new Set(
 const sentences =
   /^Connection terminated|^Client has encountered a connection error|timeout exceeded when trying|^timeout expired/
 
-/** The database cannot be asked just now; the `cause` tells why. What was being committed may or may not be. */
+/** The database is unavailable; `cause` is the reason. A commit in progress may or may not have succeeded. */
 export class DatabaseLost extends Failure {
   constructor(cause: unknown) {
     super('unavailable', 'The database is not available', { cause })

@@ -5,19 +5,19 @@ import type { Tx } from './db.ts'
 import { answered } from './lost.ts'
 import { sql } from './sql.ts'
 
-/** Topics that processes tell one another about. A notification is a hint: whoever misses one must still be right soon. */
+/** Topics of notifications between processes. A notification is a hint: a process that misses one must still be correct soon. */
 export type Topic = 'actors' | 'settings'
 
 const channel = 'stithy'
 const retryMs = 500
 
-/** By then a process that listens has usually heard. */
+/** Time in which listening processes usually receive a notification. */
 const hearingMs = 50
 const untilHeard = (): Promise<void> => pause(hearingMs)
 
 /**
- * Tells every process, when the transaction commits, that `topic` changed; that it has ended is told a moment later, so that
- * whoever asks next, of whatever process, finds the change.
+ * Notifies every process, when the transaction commits, that `topic` changed. The commit returns after a short delay, so that
+ * the next request to any process sees the change.
  */
 export function notify(tx: Tx, topic: Topic): Promise<number> {
   tx.afterCommit(untilHeard)

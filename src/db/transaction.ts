@@ -23,10 +23,10 @@ export class Transaction {
   constructor(line: Line) {
     this.#line = line
     this.#begun = this.#ask('begin')
-    // Where the connection is gone, what follows fails as well, and tells it.
+    // If the connection is lost, the next statement fails as well and reports it.
     this.#begun.catch(() => {})
     const db = over((statement) => this.#query(statement))
-    // A transaction sees what nobody else does: it keeps nothing.
+    // A transaction sees its own uncommitted changes, so it must not use the shared cache.
     this.tx = {
       ...db,
       kept: { row: db.row, rows: db.rows, expects: () => false },
@@ -37,11 +37,11 @@ export class Transaction {
   async commit(): Promise<void> {
     await this.#begun
     const { command } = await this.#ask('commit')
-    // So the server says when a statement failed and whoever asked it went on.
+    // The server answers ROLLBACK if a statement failed and the caller ignored the error.
     if (command === 'ROLLBACK') throw new Error('a statement of the transaction had failed: nothing is committed')
   }
 
-  /** What was to be done once it is committed. It needs no connection. */
+  /** Runs the work registered for after the commit. It needs no connection. */
   async conclude(): Promise<void> {
     for (const work of this.#afterCommit) await work()
   }

@@ -21,14 +21,14 @@ export type Job<I extends TObject = TObject> = {
   run(input: Static<I>, ctx: Ctx): Promise<void>
 }
 
-/** A job as whoever queues it knows it. An area that may not import what runs it declares this, and leaves `run` to another. */
+/** What is needed to enqueue a job. A module that must not import the code of the job declares this; another module adds `run`. */
 export type JobDeclaration<I extends TObject = TObject> = Omit<Job<I>, 'run' | 'every'>
 
 export const job = <I extends TObject>(j: Job<I>): Job<I> => j
 
 /**
- * Queues a job as part of the transaction: if that rolls back, the job never existed. One that waits under the same key
- * already keeps its time, so that a steady stream of writes does not put it off for ever.
+ * Enqueues a job in the transaction: if that rolls back, the job never exists. A waiting job with the same key
+ * keeps its time, so that a steady stream of writes cannot postpone it forever.
  */
 export const enqueue = <I extends TObject>(
   tx: Tx,
@@ -46,8 +46,8 @@ export const enqueue = <I extends TObject>(
 }
 
 /**
- * The very same job, which nobody has begun: it does not begin before this transaction ends, either. Adding it again would change
- * nothing, at some cost, and wake the runner, who has nothing to do yet.
+ * The same job, waiting and locked for share, so that it cannot start before this transaction ends. Adding it again would change
+ * nothing, and would wake the runner needlessly.
  */
 const waitingJob = (key: string, payload: string): Sql => sql`
   select from graphile_worker._private_jobs

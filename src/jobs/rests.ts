@@ -1,20 +1,20 @@
 import { LRUCache } from 'lru-cache'
 
-/** So many times as long as it took: then it takes a tenth of the time. */
+/** Pause as a multiple of the run time: with 9, the work takes a tenth of the time. */
 const times = 9
 const mostMs = 5 * 60_000
 
-/** How long what is due again and again is left alone after it was done. Known to this process only: another begins anew. */
+/** Pauses between runs of recurring work. In memory of this process only. */
 export class Rests {
   readonly #until = new LRUCache<string, number>({ max: 10_000 })
   readonly #clock: () => number
 
-  /** `clock` tells milliseconds since some moment. */
+  /** `clock` returns milliseconds since an arbitrary time. */
   constructor(clock: () => number = () => performance.now()) {
     this.#clock = clock
   }
 
-  /** Milliseconds that are left; 0 when it may be done. */
+  /** Milliseconds left to wait; 0 if the work may run. */
   left(key: string): number {
     return Math.max(0, (this.#until.get(key) ?? 0) - this.#clock())
   }

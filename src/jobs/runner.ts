@@ -30,7 +30,7 @@ const usualTimes: RunnerTimes = { start: 30_000, connect: 10_000, probe: 15_000,
 export type JobRunnerOptions = {
   databaseUrl: string
   jobs: readonly Job<any>[]
-  /** A context for each job, of nobody. */
+  /** Creates the context of a job, without a caller. */
   open: () => Promise<Ctx>
   log: Pino
   concurrency?: number

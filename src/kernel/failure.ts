@@ -17,7 +17,7 @@ export type FailureKind =
   | 'precondition_failed'
   /** Another way of paging is needed. */
   | 'paging_refused'
-  /** Somebody has as many as he may have. */
+  /** The caller has reached a maximum count. */
   | 'limit_reached'
   | 'rate_limited'
   /** The caller took too long to say what is wanted. */

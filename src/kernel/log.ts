@@ -24,7 +24,7 @@ export function openLog(level: NonNullable<LoggerOptions['level']>): Log {
     handOver()
     output.flush()
   }
-  // Pino tells a stream that asks for it the level of each line.
+  // Pino passes the level of each line to a stream that requests it.
   const batches = {
     [pino.symbols.needsMetadataGsym]: true as const,
     lastLevel: 0,

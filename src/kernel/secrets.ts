@@ -39,7 +39,7 @@ export class Secrets {
     return `${version}:${this.#current}:${bytes.toString('base64url')}`
   }
 
-  /** Throws when the key is not there any more, or somebody changed the text or sealed it for another purpose. */
+  /** Decrypts. Throws if the key is missing, or if the text was changed or encrypted for another purpose. */
   open(sealed: string, purpose: string): string {
     const [, id, base64] = /^v1:([0-9a-f]{8}):([\w-]+)$/.exec(sealed) ?? []
     if (id === undefined || base64 === undefined) throw new Error('not a sealed secret')
@@ -52,15 +52,15 @@ export class Secrets {
     return decipher.update(bytes.subarray(nonceBytes, -tagBytes), undefined, 'utf8') + decipher.final('utf8')
   }
 
-  /** Whether another key than that of now sealed it. */
+  /** Whether a key other than the current one encrypted it. */
   isStale(sealed: string): boolean {
     return !sealed.startsWith(`${version}:${this.#current}:`)
   }
 }
 
 /**
- * The keys in this file, one in base64url a line, the one in use first; makes the file with one when there is none. Whoever
- * loses it loses the secrets. All machines of an installation need the same one.
+ * Reads the keys from the file, one per line in base64url, the current one first; creates the file with one key if it is missing.
+ * Without the file the secrets are lost. All machines of an installation need the same file.
  */
 export function openSecrets(file: string): Secrets {
   const lines = readOrMake(file).split('\n').filter(Boolean)

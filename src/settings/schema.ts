@@ -2,39 +2,39 @@ import { type TSchema, Type } from 'typebox'
 import type { Brand } from '../kernel/brand.ts'
 import type { Tier } from '../kernel/plan.ts'
 
-/** What was chosen, by name. */
+/** Stored values by name. */
 export type Chosen = Readonly<Record<string, unknown>>
 
-/** Complaints about a value, each a sentence without its subject; asked only about values that are there. */
+/** Validates a present value. Returns error messages, each a sentence without its subject. */
 export type Rule<T = any> = (value: T, all: Chosen) => readonly string[]
 
-/** What a setting says of itself besides its type, default and effect (`description`). */
+/** Properties of a setting besides its type, default and `description`. */
 export type About = {
-  /** The smallest plan that offers it; below it, it is neither shown nor changed. */
+  /** The lowest plan that offers the setting; below it, the setting is neither returned nor changed. */
   readonly tier?: Tier
-  /** The name that clients know, where ours is neutral: taken and shown, too. */
+  /** The name that clients know, if ours differs: also accepted and returned. */
   readonly alias?: string
-  /** What the product does not have, and this would configure: it is kept and told, and does nothing. */
+  /** The missing feature that the setting configures: the value is stored and returned and has no effect. */
   readonly without?: string
   /**
-   * What a setting without effect restricts. What is `missing` as well needs no restriction. What is `there` would go on without the
-   * restriction that the setting promises, so only the default value is accepted.
+   * Whether the product has what a setting without effect restricts. If it is `missing`, there is nothing to restrict. If it is
+   * `there`, the promised restriction would not be enforced, so only the default value is accepted.
    */
   readonly guards?: 'missing' | 'there'
-  /** Must be in the same request when it is switched on. */
+  /** Settings that the same request must contain to enable this one. */
   readonly sentWith?: readonly string[]
-  /** Must have a value while it has one (or is on). */
+  /** Settings that must have a value while this one has a value or is enabled. */
   readonly needs?: readonly string[]
   readonly rules?: readonly Rule[]
 }
 
-/** Of numbers. `above` is the number that is too small by itself. */
+/** Bounds of numbers. */
 type Bounds = { readonly minimum?: number; readonly exclusiveMinimum?: number; readonly maximum?: number }
 
-/** A text that is in the database only as `Secrets` seals it. `modules/administration/application-settings` opens it. */
+/** A text that the database stores encrypted by `Secrets`. `modules/administration/application-settings` decrypts it. */
 export type Sealed = Brand<string, 'sealed setting'>
 
-/** A declared setting: a schema of its values that says the rest, too. */
+/** A declared setting: the schema of its values, with its further properties. */
 export type SettingSchema = TSchema &
   About &
   Bounds & {
@@ -45,7 +45,7 @@ export type SettingSchema = TSchema &
     readonly anyOf?: readonly { readonly type?: string }[]
     readonly items?: { readonly type?: string; readonly enum?: readonly string[] }
     readonly maxLength?: number
-    /** `shown` to administrators, or to nobody, once it is set. */
+    /** `shown`: administrators can read it. `hidden`: never returned once it is set. */
     readonly secret?: 'shown' | 'hidden'
   }
 
@@ -89,7 +89,7 @@ export const text = (
     ...about,
   })
 
-/** A text that must not be found by those who have the database. */
+/** A text that must not be readable from the database alone. */
 export const secret = (
   description: string,
   { hidden = false, longest = 65_536, ...about }: About & { readonly hidden?: boolean; readonly longest?: number } = {},
@@ -103,7 +103,7 @@ export const secret = (
     ...about,
   })
 
-/** One of some words or numbers; null stands among them where there may be none. */
+/** One of the given words or numbers; null is one of them if the value is optional. */
 export const choice = <const V extends readonly (string | number | null)[]>(
   values: V,
   value: V[number],
@@ -111,7 +111,7 @@ export const choice = <const V extends readonly (string | number | null)[]>(
   about: About = {},
 ) => Type.Unsafe<V[number]>({ enum: [...values], default: value, description, ...about })
 
-/** Some of these words. */
+/** A list of the given words. */
 export const choices = (
   values: readonly string[],
   description: string,
@@ -126,12 +126,12 @@ export const choices = (
     ...about,
   })
 
-/** Words of any kind: names of hosts, paths. They may be sent as one text, with commas, semicolons or blanks between. */
+/** A list of free words such as host names or paths. Clients may send one text separated by commas, semicolons or spaces. */
 export const words = (
   description: string,
   { value = [], ...about }: About & { readonly value?: readonly string[] } = {},
 ) => Type.Array(Type.String(), { default: [...value], description, ...about })
 
-/** Numbers of rows. */
+/** A list of IDs. */
 export const ids = (description: string, about: About = {}) =>
   Type.Array(Type.Integer(), { default: [] as number[], description, ...about })

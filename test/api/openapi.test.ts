@@ -18,12 +18,13 @@ import {
 } from '../../src/api/params/types.ts'
 import { nullable } from '../../src/api/schema.ts'
 import { statusOf } from '../../src/edges/http/mount.ts'
-import { openApiDocument, operationIdOf } from '../../src/edges/http/openapi/document.ts'
+import { openApiDocument } from '../../src/edges/http/openapi/document.ts'
+import { namedOperations, operationIdOf } from '../../src/edges/http/openapi/operation-id.ts'
 import { areas, endpoints } from '../../src/modules/index.ts'
 import { instance } from '../../src/modules/instance/instance/subject.ts'
 import { test } from '../world.ts'
 
-const whole = openApiDocument(areas, { plan: 'ultimate', version: '1' }) as any
+const whole = openApiDocument(areas, { plan: 'ultimate', version: '1', apiVersion: '2' }) as any
 
 /** Every object in the document with the way to it. */
 function* objectsOf(value: unknown, at = ''): Generator<[at: string, object: Record<string, any>]> {
@@ -41,9 +42,10 @@ describe('the OpenAPI document', () => {
   plain('D1-PREFIX D1-VERSION names the version in the server, and each endpoint once', () => {
     expect(whole.openapi).toBe('3.1.0')
     expect(whole.servers).toEqual([{ url: '/api/v4' }])
-    for (const { method, path } of endpoints) {
+    for (const e of endpoints) {
+      const { method, path } = e
       const operation = whole.paths[path.replace(/:(\w+)/g, '{$1}')]?.[method.toLowerCase()]
-      expect(operation, `${method} ${path}`).toMatchObject({ operationId: operationIdOf({ method, path }) })
+      expect(operation, `${method} ${path}`).toMatchObject({ operationId: operationIdOf(e) })
     }
   })
 
@@ -54,6 +56,46 @@ describe('the OpenAPI document', () => {
       const operation = whole.paths[e.path.replace(/:(\w+)/g, '{$1}')][e.method.toLowerCase()]
       expect(Object.keys(operation.responses).filter((status) => status < '300')).toEqual([String(statusOf(e))])
     }
+  })
+
+  plain('names operations as methods of a client', () => {
+    const idOf = (wanted: string) => {
+      const [method, path] = wanted.split(' ')
+      return operationIdOf(endpoints.find((e) => e.method === method && e.path === path)!)
+    }
+    expect(idOf('GET /projects/:id/merge_requests')).toBe('listProjectMergeRequests')
+    expect(idOf('POST /projects/:id/repository/branches')).toBe('createProjectBranch')
+    expect(idOf('PUT /groups/:id/access_requests/:user_id/approve')).toBe('approveGroupAccessRequest')
+    expect(idOf('GET /user/keys/:key_id')).toBe('getCurrentUserKey')
+    expect(idOf('DELETE /personal_access_tokens/self')).toBe('revokeCurrentToken')
+    for (const { operation } of operations()) expect(operation.operationId).toMatch(/^[a-z]+[A-Z][A-Za-z]+$/)
+  })
+
+  plain('overrides operation ids of existing endpoints only', () => {
+    const known = new Set(endpoints.map(({ method, path }) => `${method} ${path}`))
+    expect(Object.keys(namedOperations).filter((named) => !known.has(named))).toEqual([])
+  })
+
+  plain('summarises each operation in one to six words that begin with a verb', () => {
+    const verbs =
+      /^(Accept|Activate|Add|Approve|Archive|Ban|Block|Cancel|Check|Cherry-pick|Compare|Confirm|Create|Deactivate|Delete|Disable|Download|Enable|Find|Follow|Fork|Get|Invite|List|Mark|Merge|Preview|Promote|Protect|Rebase|Regenerate|Remove|Reply|Request|Reset|Resolve|Restore|Revert|Revoke|Rotate|Search|Set|Share|Star|Start|Subscribe|Transfer|Unarchive|Unban|Unblock|Unfollow|Unprotect|Unshare|Unstar|Unsubscribe|Update|Upload) /
+    for (const { operation } of operations()) {
+      expect(operation.summary).toMatch(verbs)
+      expect(operation.summary.split(' ').length, operation.summary).toBeLessThanOrEqual(6)
+    }
+  })
+
+  plain('describes operations and tags in full sentences or not at all', () => {
+    for (const { operation } of operations())
+      if (operation.description !== undefined) expect(operation.description).toMatch(/^[A-Z`].*[.]$/)
+    const names = whole.tags.map(({ name }: any) => name)
+    expect(new Set(names).size).toBe(names.length)
+    for (const { name, description } of whole.tags) expect(description, name).toMatch(/^[A-Z].{10,}[^.]$/)
+    for (const { operation } of operations()) expect(names).toContain(operation.tags[0])
+  })
+
+  plain('has the release of the product as its version and tells the compatible one', () => {
+    expect(whole.info).toMatchObject({ version: '1', description: expect.stringContaining('version 2 of the API') })
   })
 
   plain('declares each parameter that a path has', () => {
@@ -104,7 +146,7 @@ describe('the OpenAPI document', () => {
   })
 
   plain('D1-TIER-OFFER leaves out what a plan does not offer', () => {
-    const free = openApiDocument(areas, { plan: 'free', version: '1' }) as any
+    const free = openApiDocument(areas, { plan: 'free', version: '1', apiVersion: '2' }) as any
     expect(whole.components.schemas.Project.properties).toHaveProperty('approvals_before_merge')
     expect(free.components.schemas.Project.properties).not.toHaveProperty('approvals_before_merge')
     expect([...objectsOf(free)].filter(([, each]) => 'x-tier' in each)).toEqual([])
@@ -114,7 +156,7 @@ describe('the OpenAPI document', () => {
   const shape = (more: object) =>
     openApiDocument(
       {
-        things: [
+        projects: [
           endpoint({
             method: 'POST',
             path: '/things/:name',
@@ -127,7 +169,7 @@ describe('the OpenAPI document', () => {
           }),
         ],
       },
-      { plan: 'ultimate', version: '1' },
+      { plan: 'ultimate', version: '1', apiVersion: '2' },
     ) as any
   const bodyOf = (document: any) => document.paths['/things/{name}'].post.requestBody
 
@@ -198,7 +240,7 @@ describe('the OpenAPI document', () => {
       headers: { 'X-Size': {} },
       content: { 'application/octet-stream': {} },
     })
-    expect(bytes.head.operationId).toBe('headThingsByName')
+    expect(bytes.head.operationId).toBe('headThing')
     expect(bytes.head.responses['200']).not.toHaveProperty('content')
     const Thing = entity({
       name: 'Thing',
@@ -223,8 +265,13 @@ describe('the OpenAPI document', () => {
     const one = { method: 'GET', summary: '', subject: instance, allow: 'browse', handle } as const
     expect(() =>
       openApiDocument(
-        { a: [endpoint({ ...one, path: '/a', returns: make() }), endpoint({ ...one, path: '/b', returns: make() })] },
-        { plan: 'free', version: '1' },
+        {
+          projects: [
+            endpoint({ ...one, path: '/a', returns: make() }),
+            endpoint({ ...one, path: '/b', returns: make() }),
+          ],
+        },
+        { plan: 'free', version: '1', apiVersion: '2' },
       ),
     ).toThrow('two records are called Twin')
   })

@@ -37,7 +37,7 @@ export function compileParams<S extends TObject>(
     const complaints: string[] = []
     const values = read(raw, { complaints, clears, writes: clears || method === 'POST' }, '')
     if (complaints.length > 0) throw new ParameterError(complaints.join(', '))
-    // Only reached by a tree that is no hash, which no door hands over.
+    // Only reached if the tree is not a hash, which no transport passes.
     if (values instanceof Complaint) throw new ParameterError('parameters are invalid')
     return values as ParamsOf<S>
   }

@@ -1,11 +1,11 @@
 import type { UploadedFile } from './uploaded-file.ts'
 
-/** A value as it came off the wire, before anybody asked what it should be. */
+/** An unparsed value of a request, before validation. */
 export type RawValue = string | number | boolean | null | UploadedFile | RawValue[] | RawParams
 
 /**
  * Parameter names → raw values. Trees made from query strings and forms have no prototype; those made by
- * `JSON.parse` have one, so whoever looks up a name the caller chose must ask for an own property.
+ * `JSON.parse` have one, so look up names chosen by the caller as own properties only.
  */
 export type RawParams = { [name: string]: RawValue | undefined }
 

@@ -1,8 +1,8 @@
-/** What the door that received a file says about it. */
+/** An uploaded file as its transport received it. */
 export type UploadedFileFacts = {
   /** Name of the form field, brackets included. */
   fieldName: string
-  /** Base name the caller gave. Any text without `/` and `\`: whoever stores it sanitises it. */
+  /** Base name the caller gave. Any text without `/` and `\`: sanitize it before storing it. */
   filename: string
   /** Media type the caller claimed; never to be trusted when the file is served again. */
   contentType: string

@@ -13,7 +13,7 @@ import { refusedByLimits } from './rate-limit.ts'
 import { logAnswer } from './request-log.ts'
 import type { Door } from './server.ts'
 
-/** A page has a secret in its address: no one else may see that, keep it, or stand around it. */
+/** The URL of a page contains a secret: it must not leak as a referrer, be cached or be framed. */
 const headers = {
   'content-type': 'text/html; charset=utf-8',
   'content-security-policy': "default-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'",
@@ -50,9 +50,9 @@ const form = (fields: string, button: string): string =>
 const hidden = (token: string): string => `<input type="hidden" name="token" value="${escaped(token)}">`
 
 const badLink = (again: string): Page =>
-  text(422, 'This link is not good any more', `It was used, is too old, or another took its place. ${again}`)
+  text(422, 'This link is no longer valid', `It may have been used, expired or replaced. ${again}`)
 
-/** What is asked, and what is answered once it is given. A link alone does nothing: mail programs follow links. */
+/** A form: `show` renders it, `take` handles its submission. Opening the link changes nothing, because mail programs open links. */
 type Form = {
   show(token: string, ctx: Ctx): Promise<Page>
   take(input: URLSearchParams, ctx: Ctx): Promise<Page>
@@ -60,17 +60,17 @@ type Form = {
 
 const confirmation: Form = {
   async show(token, ctx) {
-    if (!(await isLink(ctx, token, 'confirmation'))) return badLink('Ask an administrator for another one.')
-    return { status: 200, title: 'Confirm your e-mail address', body: form(hidden(token), 'Confirm') }
+    if (!(await isLink(ctx, token, 'confirmation'))) return badLink('Ask an administrator for a new one.')
+    return { status: 200, title: 'Confirm your email address', body: form(hidden(token), 'Confirm') }
   },
   async take(input, ctx) {
     return (await confirmByLink(ctx, input.get('token') ?? ''))
-      ? text(200, 'Thank you', 'Your e-mail address is confirmed.')
-      : badLink('Ask an administrator for another one.')
+      ? text(200, 'Thank you', 'Your email address is confirmed.')
+      : badLink('Ask an administrator for a new one.')
   },
 }
 
-const askAgain = 'Ask for another one at /-/users/password/new.'
+const askAgain = 'Request a new one at /-/users/password/new.'
 
 const passwordForm = (token: string, complaint = ''): string =>
   `${complaint === '' ? '' : `<p role="alert">${escaped(complaint)}</p>\n`}${form(
@@ -87,7 +87,7 @@ const newPassword: Form = {
     const token = input.get('token') ?? ''
     try {
       return (await choosePassword(ctx, token, input.get('password') ?? ''))
-        ? text(200, 'Thank you', 'Your new password is in force.')
+        ? text(200, 'Thank you', 'Your new password is set.')
         : badLink(askAgain)
     } catch (error) {
       if (!(error instanceof Failure && error.fields)) throw error
@@ -98,13 +98,13 @@ const newPassword: Form = {
 
 const forgottenPassword: Form = {
   async show() {
-    const field = '<p><label>E-mail address <input type="email" name="email" autocomplete="email" required></label></p>'
+    const field = '<p><label>Email address <input type="email" name="email" autocomplete="email" required></label></p>'
     return { status: 200, title: 'Forgot your password?', body: form(field, 'Send me a link') }
   },
   async take(input, ctx) {
     await askForPassword(ctx, input.get('email') ?? '')
-    // The same whether or not there is such an account.
-    return text(200, 'Look into your mail', 'If there is an account with this address, a link is on its way to it.')
+    // The answer must not reveal whether the account exists.
+    return text(200, 'Check your mail', 'If an account with this address exists, a link was sent to it.')
   },
 }
 
@@ -116,7 +116,7 @@ const forms: Readonly<Record<string, Form>> = {
 
 const longestBody = 16 * 1024
 
-/** Pages that links in our mails lead to. */
+/** The pages to which links in mails lead. */
 export const accountPages =
   (doors: Doors): Door =>
   (app) => {
@@ -159,5 +159,5 @@ function failed(exchange: Exchange, error: unknown, { log }: Doors): void {
   const { status } = answerFor(error)
   logFault(log, error, { request_id: exchange.requestId }, 'an account page failed')
   if (exchange.res.headersSent) exchange.res.destroy()
-  else sendText(exchange, status, html(text(status, 'That did not work', 'Please try again later.')), headers)
+  else sendText(exchange, status, html(text(status, 'Something went wrong', 'Try again later.')), headers)
 }

@@ -37,13 +37,17 @@ export const apiPrefix = '/api/v4'
 
 /** Parameters of every list. What is out of range is brought into it, as it always was. */
 export const pagingParams = {
-  page: Whole({ default: 1, description: 'Number of the page, from 1' }),
-  per_page: Whole({ default: 20, description: 'Entries a page, at most 100' }),
+  page: Whole({ default: 1, description: 'Page number, from 1' }),
+  per_page: Whole({ default: 20, description: 'Items per page, at most 100' }),
   pagination: Optional(
     OneOf(['legacy', 'keyset'], { description: '`keyset` continues after an id; for lists ordered by id' }),
   ),
-  id_after: Optional(Whole({ maximum: Number.MAX_SAFE_INTEGER, description: 'With keyset: ids greater than this' })),
-  id_before: Optional(Whole({ maximum: Number.MAX_SAFE_INTEGER, description: 'With keyset: ids less than this' })),
+  id_after: Optional(
+    Whole({ maximum: Number.MAX_SAFE_INTEGER, description: 'Keyset pagination: IDs greater than this' }),
+  ),
+  id_before: Optional(
+    Whole({ maximum: Number.MAX_SAFE_INTEGER, description: 'Keyset pagination: IDs less than this' }),
+  ),
 }
 
 /** All parameters of an endpoint: of its subject, its own, and those of lists. */

@@ -6,4 +6,4 @@ export { type Destination, type GuardRules, guardUrl, pinOf, type Resolve } from
 export { credentialsOf } from './outbound/url.ts'
 export { clearFailures, isThrottled, noteFailure, throttleKeys } from './sign-in-throttle/service.ts'
 export { putInForce, requireTerms, termsComplaint } from './terms/service.ts'
-export { apiVersion } from './version/version.ts'
+export { apiVersion, productVersion } from './version/version.ts'

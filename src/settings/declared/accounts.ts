@@ -1,74 +1,84 @@
 import { expression, notEmptyWhen, shortEntries, withoutAt } from '../rules.ts'
 import { count, countOrNone, flag, text, words } from '../schema.ts'
 
-/** Who gets an account, and how people show who they are. */
+/** Sign-up, sign-in, passwords and tokens. */
 export const accounts = {
-  signup_enabled: flag(true, 'People may make accounts for themselves', {
-    without: 'a page to sign up',
+  signup_enabled: flag(true, 'Allow users to sign up', {
+    without: 'a sign-up page',
     guards: 'missing',
   }),
-  domain_whitelist: words('Domains that new users must have their e-mail address in; none for any', {
+  domain_whitelist: words('Email domains allowed for new users; none allows all', {
     rules: [shortEntries],
   }),
-  domain_blacklist_enabled: flag(false, 'New users may not have their e-mail address in `domain_blacklist`', {
+  domain_blacklist_enabled: flag(false, 'Reject email addresses of new users in `domain_blacklist`', {
     sentWith: ['domain_blacklist'],
   }),
-  domain_blacklist: words('Domains of e-mail addresses that new users may not have', {
+  domain_blacklist: words('Email domains forbidden for new users', {
     rules: [
       shortEntries,
       notEmptyWhen('domain_blacklist_enabled', 'Domain blacklist cannot be empty if Blacklist is enabled.'),
     ],
   }),
-  email_restrictions_enabled: flag(false, 'New users may not have an e-mail address like `email_restrictions`', {
+  email_restrictions_enabled: flag(false, 'Reject email addresses of new users that match `email_restrictions`', {
     needs: ['email_restrictions'],
   }),
-  email_restrictions: text('E-mail addresses that new users may not have (RE2)', {
+  email_restrictions: text('Regular expression (RE2) of email addresses forbidden for new users', {
     longest: 1000,
     rules: [expression],
   }),
-  send_user_confirmation_email: flag(false, 'New users confirm their e-mail address before they may do anything'),
-  user_default_external: flag(false, 'New users are external'),
+  send_user_confirmation_email: flag(
+    false,
+    'Require new users to confirm their email address before they can do anything',
+  ),
+  user_default_external: flag(false, 'Create new users as external'),
   user_default_internal_regex: text(
-    'E-mail addresses of new users who are internal although new users are external (RE2)',
+    'Regular expression (RE2) of email addresses of new users who are internal even if new users are external',
     { longest: 1000, rules: [expression] },
   ),
-  minimum_password_length: count(8, 'Characters that new passwords have at least', { minimum: 8, maximum: 128 }),
-  password_number_required: flag(false, 'Passwords need a digit'),
-  password_lowercase_required: flag(false, 'Passwords need a small letter'),
-  password_uppercase_required: flag(false, 'Passwords need a capital letter'),
-  password_symbol_required: flag(false, 'Passwords need something that is no letter and no digit'),
-  password_authentication_enabled_for_web: flag(true, 'People sign in with the password of their account'),
-  password_authentication_enabled_for_git: flag(true, 'Account passwords are accepted by git over HTTP'),
-  require_two_factor_authentication: flag(false, 'Everybody needs a second factor to sign in with a password', {
-    sentWith: ['two_factor_grace_period'],
-  }),
-  two_factor_grace_period: count(48, 'Hours in which somebody may still sign in without the second factor he needs'),
-  max_personal_access_token_lifetime: countOrNone('Most days that a new token is good for; null for any', {
+  minimum_password_length: count(8, 'Minimum length of new passwords', { minimum: 8, maximum: 128 }),
+  password_number_required: flag(false, 'Require a digit in passwords'),
+  password_lowercase_required: flag(false, 'Require a lowercase letter in passwords'),
+  password_uppercase_required: flag(false, 'Require an uppercase letter in passwords'),
+  password_symbol_required: flag(false, 'Require a symbol (neither letter nor digit) in passwords'),
+  password_authentication_enabled_for_web: flag(true, 'Allow sign-in with the account password'),
+  password_authentication_enabled_for_git: flag(true, 'Allow Git over HTTP with the account password'),
+  require_two_factor_authentication: flag(
+    false,
+    'Require two-factor authentication for all users who sign in with a password',
+    {
+      sentWith: ['two_factor_grace_period'],
+    },
+  ),
+  two_factor_grace_period: count(48, 'Grace period in hours before required two-factor authentication is enforced'),
+  max_personal_access_token_lifetime: countOrNone('Maximum lifetime of new tokens in days; null for no limit', {
     exclusiveMinimum: 0,
     tier: 'ultimate',
   }),
-  session_expire_delay: count(10_080, 'Minutes after which a session ends that nobody used'),
-  terms: text('Terms of service (Markdown) that people accept', { longest: 65_536 }),
-  enforce_terms: flag(false, 'Who did not accept the terms may do nothing else', { needs: ['terms'] }),
-  user_oauth_applications: flag(true, 'People may register applications', {
-    without: 'applications of people',
+  session_expire_delay: count(10_080, 'Idle timeout of sessions in minutes'),
+  terms: text('Terms of service (Markdown)', { longest: 65_536 }),
+  enforce_terms: flag(false, 'Require users to accept the terms of service before anything else', { needs: ['terms'] }),
+  user_oauth_applications: flag(true, 'Allow users to register OAuth applications', {
+    without: 'applications of users',
     guards: 'missing',
   }),
-  user_show_add_ssh_key_message: flag(true, 'People without a key are told that they need one', { without: 'pages' }),
-  avatar_service_enabled: flag(true, 'People without a picture of their own show one by e-mail address', {
+  user_show_add_ssh_key_message: flag(true, 'Show a message to users without an SSH key', { without: 'pages' }),
+  avatar_service_enabled: flag(true, 'Use an avatar service, by email address, for users without an avatar', {
     alias: 'gravatar_enabled',
   }),
-  disabled_oauth_sign_in_sources: words('Providers that people cannot sign in with', {
+  disabled_oauth_sign_in_sources: words('Disabled OAuth sign-in providers', {
     rules: [shortEntries],
-    without: 'sign-in by other providers',
+    without: 'sign-in with external providers',
     guards: 'missing',
   }),
-  allow_group_owners_to_manage_ldap: flag(true, 'Owners of groups may say which people of a directory belong to them', {
+  allow_group_owners_to_manage_ldap: flag(true, 'Allow group owners to manage LDAP group links', {
     tier: 'premium',
-    without: 'directories of people',
+    without: 'LDAP directories',
     guards: 'missing',
   }),
-  commit_email_hostname: text('Host of the private addresses of commits; by default `users.noreply.` and our own', {
-    rules: [withoutAt],
-  }),
+  commit_email_hostname: text(
+    'Host name of private commit email addresses; default: `users.noreply.` and the host of the instance',
+    {
+      rules: [withoutAt],
+    },
+  ),
 }

@@ -2,11 +2,11 @@ import { Type } from 'typebox'
 import { keySizes, notLessThan, notMoreThan, present, shortEntries, webAddress } from '../rules.ts'
 import { choice, count, countOrNone, flag, text, words } from '../schema.ts'
 
-/** What SSH keys of a type must have: 0 nothing, -1 forbids them, else the fewest bits. */
+/** Restriction of SSH keys of a type: 0 allows all, -1 forbids them, else the minimum number of bits. */
 const keyRestriction = (type: string, sizes: readonly number[]) =>
   Type.Integer({
     default: 0,
-    description: `Fewest bits of ${type} keys (${sizes.join(', ')}); 0 for any, -1 for none`,
+    description: `Minimum bits of ${type} keys (${sizes.join(', ')}); 0 allows all, -1 none`,
     rules: [keySizes(sizes)],
   })
 
@@ -16,69 +16,63 @@ const storageTimeout = (seconds: number, description: string, name: string, rule
     ...rules,
   })
 
-/** How git is spoken, where repositories lie, and how much may be sent. */
+/** Git protocols, repository storage, size limits and timeouts. */
 export const git = {
   enabled_git_access_protocol: choice(
     ['ssh', 'http', null],
     null,
-    'The only protocol by which git reaches repositories; null (or `nil`) for both',
+    'Only protocol allowed for Git; null (or `nil`) allows both',
   ),
   rsa_key_restriction: keyRestriction('RSA', [1024, 2048, 3072, 4096]),
   dsa_key_restriction: keyRestriction('DSA', [1024, 2048, 3072]),
   ecdsa_key_restriction: keyRestriction('ECDSA', [256, 384, 521]),
   ed25519_key_restriction: keyRestriction('ED25519', [256]),
-  authorized_keys_enabled: flag(true, 'Keys are written to the file of the SSH server', {
-    without:
-      'such a file: SSH is answered here, and every key is looked up in the database, as if this were off; both let the same keys in',
+  authorized_keys_enabled: flag(true, 'Write SSH keys to an authorized_keys file', {
+    without: 'an authorized_keys file; the built-in SSH server looks up every key in the database',
   }),
-  custom_http_clone_url_root: text('What addresses of repositories over HTTP begin with, instead of our own address', {
+  custom_http_clone_url_root: text('Root of HTTP clone URLs instead of the URL of the instance', {
     longest: 511,
     rules: [webAddress],
   }),
-  receive_max_input_size: countOrNone('Largest push in MB; null or 0 is no limit'),
+  receive_max_input_size: countOrNone('Maximum push size in MB; null or 0 for no limit'),
   repository_size_limit: count(
     0,
-    'Size in MB from which a repository with its large files takes no more pushes; 0 is no limit',
+    'Maximum size of a repository with its LFS objects in MB, beyond which pushes are rejected; 0 for no limit',
     {
       tier: 'premium',
     },
   ),
-  repository_storages: words('Storages of which new projects get one at random', {
+  repository_storages: words('Repository storages, one of which is chosen at random for a new project', {
     value: ['default'],
     rules: [present, shortEntries],
   }),
-  hashed_storage_enabled: flag(true, 'Folders of new repositories do not follow the names of their projects', {
-    without: 'another way: they follow the ids of projects',
+  hashed_storage_enabled: flag(true, 'Use hashed paths for new repositories', {
+    without: 'other paths; they are derived from project IDs',
   }),
-  repository_checks_enabled: flag(true, 'Each repository is read whole once a month, to see whether it is damaged'),
-  diff_max_patch_bytes: count(102_400, 'Bytes of the difference of one file that are shown', {
+  repository_checks_enabled: flag(true, 'Check each repository for corruption once a month'),
+  diff_max_patch_bytes: count(102_400, 'Maximum size of the diff of one file in bytes', {
     minimum: 102_400,
     maximum: 512_000,
   }),
   repo_storage_timeout_default: storageTimeout(
     55,
-    'Seconds that a process of git may take for a request, transfers and background jobs apart; 0 for ever',
+    'Timeout of Git processes in requests in seconds, except transfers and background jobs; 0 for none',
     'default',
   ),
-  repo_storage_timeout_medium: storageTimeout(
-    30,
-    'Seconds that git may take to say who wrote the lines of a file; 0 for ever',
-    'medium',
-    {
-      rules: [notLessThan('repo_storage_timeout_fast'), notMoreThan('repo_storage_timeout_default')],
-    },
-  ),
+  repo_storage_timeout_medium: storageTimeout(30, 'Timeout of Git blame in seconds; 0 for none', 'medium', {
+    rules: [notLessThan('repo_storage_timeout_fast'), notMoreThan('repo_storage_timeout_default')],
+  }),
   repo_storage_timeout_fast: storageTimeout(
     10,
-    'Seconds that a process of git that lives on may take for an object; 0 for ever',
+    'Timeout of reading one object from a long-running Git process in seconds; 0 for none',
     'fast',
     {
       rules: [notMoreThan('repo_storage_timeout_default')],
     },
   ),
-  lfs_enabled: flag(true, 'Large files may be stored (git LFS)'),
-  max_lfs_object_size: count(0, 'Largest large file in MB; 0 is no limit'),
-  push_event_hooks_limit: count(3, 'A push of more branches or tags than this is not told to hooks', {
+  lfs_enabled: flag(true, 'Enable Git LFS'),
+  max_lfs_object_size: count(0, 'Maximum size of an LFS object in MB; 0 for no limit'),
+  push_event_hooks_limit: count(3, 'Maximum number of changed branches or tags in a push that triggers hooks', {
     without: 'hooks',
     guards: 'missing',
   }),

@@ -1,9 +1,9 @@
 import { notLessThan } from '../rules.ts'
 import { count, flag } from '../schema.ts'
 
-/** How repositories are kept small and fast. */
+/** Housekeeping of repositories. */
 export const housekeeping = {
-  housekeeping_enabled: flag(true, 'Repositories are packed after pushes', {
+  housekeeping_enabled: flag(true, 'Run housekeeping after pushes', {
     sentWith: [
       'housekeeping_bitmaps_enabled',
       'housekeeping_full_repack_period',
@@ -11,14 +11,14 @@ export const housekeeping = {
       'housekeeping_incremental_repack_period',
     ],
   }),
-  housekeeping_bitmaps_enabled: flag(true, 'Full packs have a bitmap, which makes clones fast'),
-  housekeeping_incremental_repack_period: count(10, 'Pushes after which new objects are packed', {
+  housekeeping_bitmaps_enabled: flag(true, 'Write bitmap indexes with full packs, which speeds up clones'),
+  housekeeping_incremental_repack_period: count(10, 'Number of pushes between incremental repacks', {
     exclusiveMinimum: 0,
   }),
-  housekeeping_full_repack_period: count(50, 'Pushes after which everything is packed anew', {
+  housekeeping_full_repack_period: count(50, 'Number of pushes between full repacks', {
     rules: [notLessThan('housekeeping_incremental_repack_period')],
   }),
-  housekeeping_gc_period: count(200, 'Pushes after which what nothing reaches is removed, too', {
+  housekeeping_gc_period: count(200, 'Number of pushes between garbage collections, which remove unreachable objects', {
     rules: [notLessThan('housekeeping_full_repack_period')],
   }),
 }

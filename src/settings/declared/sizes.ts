@@ -1,53 +1,56 @@
 import { atLeastADay, duration } from '../rules.ts'
 import { choice, count, decimal, flag, text } from '../schema.ts'
 
-/** How large and how old things may be, and how they are counted. */
+/** Maximum sizes and lifetimes, and how times are shown. */
 export const sizes = {
-  max_attachment_size: count(10, 'Largest upload in MB', { exclusiveMinimum: 0 }),
-  max_artifacts_size: count(100, 'Largest artifacts of a job in MB', {
+  max_attachment_size: count(10, 'Maximum upload size in MB', { exclusiveMinimum: 0 }),
+  max_artifacts_size: count(100, 'Maximum size of job artifacts in MB', {
     exclusiveMinimum: 0,
-    without: 'artifacts of jobs',
+    without: 'job artifacts',
     guards: 'missing',
   }),
-  max_pages_size: count(100, 'Largest site of a project in MB; 0 is no limit', {
-    without: 'sites of projects',
+  max_pages_size: count(100, 'Maximum size of a project site in MB; 0 for no limit', {
+    without: 'project sites',
     guards: 'missing',
   }),
-  snippet_size_limit: count(52_428_800, 'Bytes of the largest snippet', {
+  snippet_size_limit: count(52_428_800, 'Maximum snippet size in bytes', {
     exclusiveMinimum: 0,
     without: 'snippets',
     guards: 'missing',
   }),
-  push_event_activities_limit: count(3, 'A push of more branches or tags than this is one event'),
-  default_artifacts_expire_in: text('How long artifacts of jobs are kept', {
+  push_event_activities_limit: count(
+    3,
+    'Maximum number of changed branches or tags in a push that are listed as single events',
+  ),
+  default_artifacts_expire_in: text('Default expiry of job artifacts', {
     value: '30 days',
     rules: [duration],
-    without: 'artifacts of jobs',
+    without: 'job artifacts',
     guards: 'missing',
   }),
   archive_builds_in_human_readable: text(
-    'Age after which jobs are archived and cannot be run again, like `15 days`; null for never',
-    { rules: [atLeastADay], without: 'jobs that run here', guards: 'missing' },
+    'Age after which jobs are archived and cannot be retried, such as `15 days`; null for never',
+    { rules: [atLeastADay], without: 'its own CI jobs', guards: 'missing' },
   ),
-  container_registry_token_expire_delay: count(5, 'Minutes that a token of the container registry lasts', {
+  container_registry_token_expire_delay: count(5, 'Lifetime of container registry tokens in minutes', {
     exclusiveMinimum: 0,
     without: 'a container registry',
     guards: 'missing',
   }),
-  local_markdown_version: count(0, 'Raised when Markdown that was rendered before must be rendered anew', {
+  local_markdown_version: count(0, 'Increment to invalidate cached rendered Markdown', {
     maximum: 65_535,
-    without: 'rendered Markdown that is kept: what is shown is rendered when it is asked for, and so is never old',
+    without: 'cached rendered Markdown; it is rendered on each request',
   }),
-  polling_interval_multiplier: decimal(1, 'By what intervals of asking again are multiplied; 0 for never', {
+  polling_interval_multiplier: decimal(1, 'Multiplier of polling intervals; 0 disables polling', {
     minimum: 0,
-    without: 'pages that ask again',
+    without: 'polling pages',
   }),
-  terminal_max_session_time: count(0, 'Seconds that a terminal stays open; 0 is no limit', {
+  terminal_max_session_time: count(0, 'Maximum duration of a terminal session in seconds; 0 for no limit', {
     without: 'terminals',
     guards: 'missing',
   }),
-  time_tracking_limit_to_hours: flag(false, 'Times are shown in hours and minutes, not in days'),
-  first_day_of_week: choice([0, 1, 6] as number[], 0, 'Day on which weeks begin: 0 Sunday, 1 Monday, 6 Saturday', {
+  time_tracking_limit_to_hours: flag(false, 'Show tracked time in hours and minutes instead of days'),
+  first_day_of_week: choice([0, 1, 6] as number[], 0, 'First day of the week: 0 Sunday, 1 Monday, 6 Saturday', {
     without: 'calendars',
   }),
 }

@@ -5,9 +5,11 @@ import { isOffered, type Plan } from '../../../kernel/plan.ts'
 import { apiPrefix, scopesFor } from '../mount.ts'
 import { inputsOf, parameterComponents, templateOf } from './inputs.ts'
 import { type JsonSchema, jsonSchema } from './json-schema.ts'
+import { operationIdOf } from './operation-id.ts'
 import { entitiesOf, errorResponses, errorSchemas, headerComponents, responsesOf } from './outputs.ts'
+import { type Tag, tagOf } from './tags.ts'
 
-/** Endpoints by the folder of their area, which is their tag. */
+/** Endpoints by the folder of their noun; `tags.ts` has the tag of each. */
 export type Areas = Readonly<Record<string, readonly Endpoint[]>>
 
 export type OpenApiDocument = {
@@ -17,39 +19,53 @@ export type OpenApiDocument = {
   readonly components: { readonly schemas: Readonly<Record<string, JsonSchema>> }
 }
 
-const introduction = `Every path lies below \`${apiPrefix}\`.
+const introduction = (
+  apiVersion: string,
+) => `Compatible with version ${apiVersion} of the API that existing clients use.
 
-Parameters may be sent in the query, as JSON, as a form or as a multipart form, with any verb and mixed: the path wins
-over the body and the body over the query. Lists are \`name[]=a&name[]=b\`, hashes \`name[key]=value\`. Names nobody
-declares are ignored.
+Every path starts with \`${apiPrefix}\`.
 
-HEAD is answered wherever GET is, with the same headers. What a plan does not offer is left out.`
+Parameters may be sent in the query, as JSON, as a form or as a multipart form, with any method and mixed. The path
+takes precedence over the body, and the body over the query. Lists are \`name[]=a&name[]=b\`, hashes
+\`name[key]=value\`. Unknown parameters are ignored.
+
+Every GET endpoint answers HEAD with the same headers. Features that the plan does not offer are omitted.`
 
 /**
- * The interface as OpenAPI 3.1, as far as `plan` offers it; the same endpoints give the same bytes. Costs milliseconds,
- * so make it once.
+ * The API as an OpenAPI 3.1 document, limited to what `plan` offers. `version` is the release of this product,
+ * `apiVersion` the release of the API it is compatible with. The same endpoints give the same bytes. Takes
+ * milliseconds: generate it once.
  */
-export function openApiDocument(areas: Areas, { plan, version }: { plan: Plan; version: string }): OpenApiDocument {
+export function openApiDocument(
+  areas: Areas,
+  { plan, version, apiVersion }: { plan: Plan; version: string; apiVersion: string },
+): OpenApiDocument {
   const paths: Record<string, Record<string, { operationId: string }>> = {}
   const entities = new Map<string, Entity<any>>()
-  const tags: string[] = []
-  for (const tag of Object.keys(areas).sort()) {
-    const endpoints = areas[tag]!.filter(({ tier }) => isOffered(tier, plan))
-    if (endpoints.length > 0) tags.push(tag)
+  const tags = new Map<string, Tag>()
+  for (const area of Object.keys(areas).sort()) {
+    const tag = tagOf(area).name
+    const endpoints = areas[area]!.filter(({ tier }) => isOffered(tier, plan))
+    if (endpoints.length > 0) tags.set(tag, tagOf(area))
     for (const e of endpoints) {
       const item = (paths[templateOf(e.path)] ??= {})
       const operation = operationOf(e, tag, plan)
       item[e.method.toLowerCase()] = operation
-      // HEAD is answered everywhere; it is worth a line where headers are the answer.
+      // Every GET answers HEAD; the document lists it where the headers are the answer.
       if (e.method === 'GET' && e.headers) item['head'] = headOf(operation)
       for (const entity of entitiesOf(e)) remember(entities, entity)
     }
   }
   return {
     openapi: '3.1.0',
-    info: { title: 'Stithy', version, description: introduction, license: { name: 'MIT', identifier: 'MIT' } },
+    info: {
+      title: 'Stithy',
+      version,
+      description: introduction(apiVersion),
+      license: { name: 'MIT', identifier: 'MIT' },
+    },
     servers: [{ url: apiPrefix }],
-    tags: tags.map((name) => ({ name })),
+    tags: [...tags.values()].sort((one, other) => (one.name < other.name ? -1 : 1)),
     paths: sorted(paths),
     components: {
       schemas: {
@@ -62,9 +78,14 @@ export function openApiDocument(areas: Areas, { plan, version }: { plan: Plan; v
       responses: errorResponses,
       headers: headerComponents,
       securitySchemes: {
-        token: { type: 'apiKey', in: 'header', name: 'PRIVATE-TOKEN', description: 'A personal access token' },
-        bearer: { type: 'http', scheme: 'bearer', description: 'The same, as OAuth clients send it' },
-        parameter: { type: 'apiKey', in: 'query', name: 'private_token', description: 'The same, as a parameter' },
+        token: { type: 'apiKey', in: 'header', name: 'PRIVATE-TOKEN', description: 'Personal access token' },
+        bearer: { type: 'http', scheme: 'bearer', description: 'Personal access token or OAuth access token' },
+        parameter: {
+          type: 'apiKey',
+          in: 'query',
+          name: 'private_token',
+          description: 'Personal access token as a query parameter',
+        },
       },
     },
   } as unknown as OpenApiDocument
@@ -76,6 +97,7 @@ function operationOf(e: Endpoint, tag: string, plan: Plan): { operationId: strin
     tags: [tag],
     operationId: operationIdOf(e),
     summary: e.summary,
+    ...(e.description !== undefined && { description: e.description }),
     ...(e.deprecated && { deprecated: true }),
     ...(e.tier !== undefined && { 'x-tier': e.tier }),
     'x-scopes': scopesFor(e),
@@ -91,20 +113,10 @@ function headOf(get: { operationId: string } & JsonSchema) {
       ([status, { content: _, ...rest }]) => [status, rest],
     ),
   )
-  return { ...get, operationId: get.operationId.replace(/^get/, 'head'), responses }
+  return { ...get, operationId: get.operationId.replace(/^(get|list|download)/, 'head'), responses }
 }
 
-/** `GET /projects/:id/members` → `getProjectsByIdMembers`: as unique and as stable as the path. */
-export function operationIdOf({ method, path }: Pick<Endpoint, 'method' | 'path'>): string {
-  const words = path
-    .replace(/:/g, 'by_')
-    .replaceAll('/-/', '/dash/')
-    .split(/[^A-Za-z0-9]+/)
-    .filter((word) => word !== '')
-  return method.toLowerCase() + words.map((word) => word[0]!.toUpperCase() + word.slice(1)).join('')
-}
-
-/** Two records of one name would be one component, so that is a mistake of ours. */
+/** Two entities of one name would share a component, so this throws. */
 function remember(entities: Map<string, Entity<any>>, entity: Entity<any>): void {
   const known = entities.get(entity.name)
   if (known && known !== entity) throw new Error(`two records are called ${entity.name}`)

@@ -5,11 +5,11 @@ import { beginExchange } from '../exchange.ts'
 import type { Door } from '../server.ts'
 import { type Areas, openApiDocument } from './document.ts'
 
-export type OpenApiParts = { areas: Areas; plan: Plan; version: string; siteUrl: string }
+export type OpenApiParts = { areas: Areas; plan: Plan; version: string; apiVersion: string; siteUrl: string }
 
-/** `/openapi.json`: what this installation offers. Written at the first request and kept. */
+/** `/openapi.json`: the API that this instance offers. Generated on the first request, then cached. */
 export const openApiDoor =
-  ({ areas, plan, version, siteUrl }: OpenApiParts): Door =>
+  ({ areas, plan, version, apiVersion, siteUrl }: OpenApiParts): Door =>
   (app) => {
     let text: string | undefined
     app.route({
@@ -17,7 +17,7 @@ export const openApiDoor =
       url: '/openapi.json',
       handler(request: FastifyRequest, reply: FastifyReply) {
         reply.hijack()
-        text ??= JSON.stringify(openApiDocument(areas, { plan, version }))
+        text ??= JSON.stringify(openApiDocument(areas, { plan, version, apiVersion }))
         sendText(beginExchange(request.raw, reply.raw, siteUrl), 200, text, { 'content-type': 'application/json' })
       },
     })

@@ -4,10 +4,10 @@ import { isOffered, type Plan } from '../../../kernel/plan.ts'
 import { allParams } from '../mount.ts'
 import { type JsonSchema, jsonSchema } from './json-schema.ts'
 
-/** What goes into one operation, as its entry of the document has it. */
+/** Parameters and body of one operation. */
 export type Inputs = {
   readonly parameters: object[]
-  /** Absent for GET and DELETE and where there is nothing to send. */
+  /** Absent for GET and DELETE and without parameters. */
   readonly requestBody?: object
 }
 
@@ -19,8 +19,8 @@ const inPath = /:(\w+)/g
 export const templateOf = (path: string): string => path.replace(inPath, '{$1}')
 
 /**
- * The parameters of an endpoint where the document shows them: path, then query for GET and DELETE, else the body. The
- * service takes those of the body from the query, too, and says so once, in the document's introduction.
+ * The parameters of an endpoint as the document shows them: in the path, then in the query for GET and DELETE, else in
+ * the body. The service accepts those of the body in the query as well; the introduction of the document says so once.
  */
 export function inputsOf(e: Endpoint, plan: Plan): Inputs {
   const declared = allParams(e)
@@ -37,19 +37,19 @@ export function inputsOf(e: Endpoint, plan: Plan): Inputs {
   return { parameters, requestBody: requestBody(others, plan) }
 }
 
-/** Parameters of every call, described once. */
+/** Parameters of every operation. */
 export const parameterComponents = {
   sudo: {
     name: 'sudo',
     in: 'query',
-    description: 'Id or name of the user for whom an administrator acts; the token needs the scope `sudo`',
+    description: 'ID or username of the user to act as; for administrators, with a token of the scope `sudo`',
     schema: { anyOf: [{ type: 'integer' }, { type: 'string' }] },
   },
 }
 
 const isRequired = (schema: ParamSchema): boolean => !isOptional(schema) && schema.default === undefined
 
-/** Its schema without what the parameter says around it. */
+/** The schema, separated from the keywords that belong to the parameter. */
 function bare(schema: ParamSchema, plan: Plan): { schema: JsonSchema; about: JsonSchema } {
   const { description, deprecated, 'x-tier': tier, examples, ...rest } = jsonSchema(schema, plan, false)
   return {

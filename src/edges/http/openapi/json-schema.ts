@@ -3,7 +3,7 @@ import { isOffered, type Plan } from '../../../kernel/plan.ts'
 
 export type JsonSchema = { [keyword: string]: unknown }
 
-/** Keywords that are ours, not JSON Schema's: how a value is read, what is said when it is refused. */
+/** Our own keywords, which JSON Schema does not know: how a value is parsed and which error it gives. */
 const ours: ReadonlySet<string> = new Set([
   'tier',
   'blank',
@@ -26,8 +26,8 @@ const named: ReadonlySet<string> = new Set(['properties', 'patternProperties'])
 const listed: ReadonlySet<string> = new Set(['anyOf', 'allOf', 'oneOf'])
 
 /**
- * A declaration as plain JSON Schema 2020-12, without what `plan` does not offer. `closed` says of every object that
- * it has no further fields: right for records, which tests hold to it, wrong for parameters, where others are ignored.
+ * A declaration as plain JSON Schema 2020-12, without what `plan` does not offer. `closed` sets `additionalProperties:
+ * false` on every object: right for records, which tests validate, and wrong for parameters, where others are ignored.
  */
 export function jsonSchema(schema: object, plan: Plan, closed: boolean): JsonSchema {
   const of = (inner: unknown): unknown =>
@@ -51,7 +51,7 @@ export function jsonSchema(schema: object, plan: Plan, closed: boolean): JsonSch
   return simpler(made)
 }
 
-/** Properties that the plan has. */
+/** Properties that the plan offers. */
 const offered = (properties: Record<string, ParamSchema>, plan: Plan, closed: boolean): Record<string, JsonSchema> =>
   Object.fromEntries(
     Object.entries(properties)
@@ -59,7 +59,7 @@ const offered = (properties: Record<string, ParamSchema>, plan: Plan, closed: bo
       .map(([name, property]) => [name, jsonSchema(property, plan, closed)]),
   )
 
-/** Nothing is required that the plan does not have. */
+/** Removes properties from `required` that the plan does not offer. */
 function keepRequired(made: JsonSchema): void {
   const properties = made['properties'] as Record<string, unknown>
   const required = ((made['required'] ?? []) as string[]).filter((name) => name in properties)
@@ -67,7 +67,7 @@ function keepRequired(made: JsonSchema): void {
   else delete made['required']
 }
 
-/** The same with fewer words: one type and null as two types, literals as an enumeration, words as strings. */
+/** A shorter equivalent: a type or null as two types, literals as an enumeration, enumerations with a type. */
 function simpler(made: JsonSchema): JsonSchema {
   const { anyOf, ...rest } = made as { anyOf?: JsonSchema[] } & JsonSchema
   if (anyOf === undefined) return made['enum'] === undefined ? made : withType(made)

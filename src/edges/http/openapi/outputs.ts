@@ -5,7 +5,7 @@ import { statusOf } from '../mount.ts'
 
 const ref = (kind: 'schemas' | 'responses' | 'headers', name: string) => ({ $ref: `#/components/${kind}/${name}` })
 
-/** Records that an endpoint answers with. */
+/** Entities that an endpoint returns. */
 export const entitiesOf = ({ returns }: Endpoint): readonly Entity<any>[] =>
   returns === null || 'raw' in returns
     ? []
@@ -18,18 +18,18 @@ const pageHeaders = ['X-Page', 'X-Per-Page', 'X-Next-Page', 'X-Prev-Page', 'X-To
 const text = (description: string) => ({ description, schema: { type: 'string' } })
 const number = (description: string) => ({ description, schema: { type: 'integer' } })
 
-/** Headers of lists, described once. */
+/** Headers of lists, shared by all operations. */
 export const headerComponents = {
-  'X-Page': number('Number of this page'),
-  'X-Per-Page': number('Entries a page'),
-  'X-Next-Page': text('Number of the next page; empty on the last'),
-  'X-Prev-Page': text('Number of the page before; empty on the first'),
-  'X-Total': number('Entries of the whole list; absent above 10,000 and with keyset paging'),
-  'X-Total-Pages': number('Pages of the whole list, at least 1; absent above 10,000 entries and with keyset paging'),
-  Link: text('Addresses of other pages: prev, next, first, last'),
+  'X-Page': number('Page number'),
+  'X-Per-Page': number('Items per page'),
+  'X-Next-Page': text('Next page number; empty on the last page'),
+  'X-Prev-Page': text('Previous page number; empty on the first page'),
+  'X-Total': number('Total number of items; absent above 10,000 items and with keyset pagination'),
+  'X-Total-Pages': number('Total number of pages, at least 1; absent above 10,000 items and with keyset pagination'),
+  Link: text('URLs of other pages: prev, next, first, last'),
 }
 
-/** Every answer of an endpoint by status. */
+/** Every response of an endpoint by status. */
 export function responsesOf(e: Endpoint): Record<string, object> {
   return {
     [String(statusOf(e))]: success(e),
@@ -39,9 +39,20 @@ export function responsesOf(e: Endpoint): Record<string, object> {
   }
 }
 
+/** The description of a success: what the body holds. */
+function successOf(e: Endpoint): string {
+  const { returns, paged } = e
+  if (returns === null) return 'Success without content'
+  if ('raw' in returns) return `Content of type ${returns.raw}`
+  const names = entitiesOf(e)
+    .map(({ name }) => name)
+    .join(' or ')
+  return paged ? `A page of ${names} records` : 'list' in returns ? `A list of ${names} records` : `${names} record`
+}
+
 function success(e: Endpoint): object {
-  const { returns, paged, summary } = e
-  const description = summary
+  const { returns, paged } = e
+  const description = successOf(e)
   const headers = {
     ...(paged && Object.fromEntries(pageHeaders.map((name) => [name, ref('headers', name)]))),
     ...Object.fromEntries(Object.entries(e.headers ?? {}).map(([name, about]) => [name, text(about)])),
@@ -61,7 +72,7 @@ function success(e: Endpoint): object {
   return { ...said, content: { 'application/json': { schema: isList ? { type: 'array', items: record } : record } } }
 }
 
-/** Names of the shared failures an endpoint may answer with, by status. */
+/** Shared error responses of an endpoint, by status. */
 function failures(e: Endpoint): Record<string, object> {
   const writes = e.method !== 'GET'
   const rule = e.subject.policy[e.allow]!
@@ -87,31 +98,31 @@ function failures(e: Endpoint): Record<string, object> {
 const sentence = { type: 'string' }
 const words = { type: 'array', items: sentence }
 
-/** The two shapes of failures; they are never mixed. */
+/** The two shapes of errors; a response has exactly one of them. */
 export const errorSchemas = {
   OperationError: {
-    description: 'Said by the operation',
+    description: 'Error of the operation',
     type: 'object',
     properties: {
       message: {
-        description: 'A sentence, several, or complaints by the name of the field',
+        description: 'One message, several messages, or messages by field name',
         anyOf: [sentence, words, { type: 'object', additionalProperties: { anyOf: [sentence, words] } }],
       },
       error_code: {
         type: 'string',
-        description: 'For cherry-picks and reverts: `conflict`, or `empty` when nothing would change',
+        description: 'For cherry-picks and reverts: `conflict`, or `empty` if the commit would change nothing',
       },
     },
     required: ['message'],
     additionalProperties: false,
   },
   RequestError: {
-    description: 'Said by whoever reads parameters, tokens and paths',
+    description: 'Error in the parameters, the token or the path',
     type: 'object',
     properties: {
       error: { anyOf: [sentence, words] },
       error_description: sentence,
-      scope: { type: 'string', description: 'Scopes of which each would have been enough, with blanks between' },
+      scope: { type: 'string', description: 'Sufficient scopes, separated by spaces' },
     },
     required: ['error'],
     additionalProperties: false,
@@ -130,37 +141,37 @@ const failure = (description: string, ...shapes: readonly Shape[]) => {
 
 export const errorResponses = {
   BadRequest: failure(
-    'A parameter is missing or wrong (`error`), or the record breaks a rule (`message`)',
+    'A parameter is missing or invalid (`error`), or the record fails validation (`message`)',
     'RequestError',
     'OperationError',
   ),
   Unauthenticated: {
     ...failure(
-      'No token, or one that is unknown (`message`), expired or revoked (`error`)',
+      'The token is missing or unknown (`message`), expired or revoked (`error`)',
       'OperationError',
       'RequestError',
     ),
-    headers: { 'WWW-Authenticate': text('With expired and revoked tokens') },
+    headers: { 'WWW-Authenticate': text('Sent for expired and revoked tokens') },
   },
   Forbidden: failure(
-    'The caller may not (`message`), or the token may not (`error`)',
+    'The caller lacks permission (`message`), or the token lacks a scope (`error`)',
     'OperationError',
     'RequestError',
   ),
-  NotFound: failure('There is no such thing, or the caller may not know of it', 'OperationError', 'RequestError'),
+  NotFound: failure('The resource does not exist or is not visible to the caller', 'OperationError', 'RequestError'),
   NotAllowed: failure(
-    'Not in this state (`message`), or not with this paging (`error`)',
+    'Not allowed in the current state (`message`) or with this pagination (`error`)',
     'OperationError',
     'RequestError',
   ),
-  Conflict: failure('Something else has that name, or changed it meanwhile', 'OperationError'),
-  PreconditionFailed: failure('It changed after the time in If-Unmodified-Since', 'OperationError'),
+  Conflict: failure('The name is taken, or the resource was changed concurrently', 'OperationError'),
+  PreconditionFailed: failure('The resource changed after the time in If-Unmodified-Since', 'OperationError'),
   TooLarge: failure('The body is too large', 'OperationError'),
   UnsupportedMediaType: failure('The body is neither JSON nor a form', 'RequestError'),
-  Unprocessable: failure('The request is well-formed and cannot be fulfilled', 'RequestError'),
+  Unprocessable: failure('The request is well-formed but cannot be processed', 'RequestError'),
   TooManyRequests: {
-    description: 'The caller has reached a limit',
-    headers: { 'Retry-After': number('Seconds to wait') },
+    description: 'The caller has reached a rate limit',
+    headers: { 'Retry-After': number('Seconds to wait before a retry') },
     content: {
       'text/plain': { schema: { type: 'string', const: 'Retry later\n' } },
       'application/json': { schema: ref('schemas', 'OperationError') },

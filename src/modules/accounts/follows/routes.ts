@@ -6,7 +6,7 @@ import type { UserReferenceRow } from '../users/queries.ts'
 import { isPrivateTo, user } from '../users/subject.ts'
 import { deleteFollow, followedBy, followersOf, insertFollow } from './queries.ts'
 
-/** `change` tells whether it changed anything. */
+/** `change` returns whether it changed anything. */
 const following = (verb: 'follow' | 'unfollow', summary: string, already: string, change: typeof insertFollow) =>
   endpoint({
     method: 'POST',
@@ -27,7 +27,8 @@ const people = (list: 'followers' | 'following', summary: string, listed: (calle
   endpoint({
     method: 'GET',
     path: `/users/:id/${list}`,
-    summary: `${summary}; none of a private profile, but to himself and administrators`,
+    summary,
+    description: 'The list of a private profile is empty, except for the user and administrators.',
     scopes: ['read_user'],
     subject: user,
     allow: 'read_user',
@@ -40,8 +41,8 @@ const people = (list: 'followers' | 'following', summary: string, listed: (calle
   })
 
 export const followRoutes = [
-  following('follow', 'Follow somebody', 'The caller follows him, or is himself', insertFollow),
-  following('unfollow', 'Follow somebody no longer', 'The caller does not follow him', deleteFollow),
-  people('followers', 'List who follows somebody', followersOf),
-  people('following', 'List whom somebody follows', followedBy),
+  following('follow', 'Follow a user', 'The caller already follows the user or is the user', insertFollow),
+  following('unfollow', 'Unfollow a user', 'The caller does not follow the user', deleteFollow),
+  people('followers', 'List followers of a user', followersOf),
+  people('following', 'List users a user follows', followedBy),
 ]

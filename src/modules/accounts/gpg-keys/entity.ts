@@ -7,7 +7,7 @@ export const GPGKey = entity({
   name: 'GPGKey',
   schema: Type.Object({
     id: Type.Integer(),
-    key: Type.String({ description: 'Armoured public key block' }),
+    key: Type.String({ description: 'ASCII-armored public key' }),
     created_at: timestamp(),
   }),
   present: ({ id, key, created_at }: GpgKeyRow) => ({ id, key, created_at }),

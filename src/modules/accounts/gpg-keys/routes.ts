@@ -10,12 +10,12 @@ import { GPGKey } from './entity.ts'
 import { findGpgKeyOf, type GpgKeyRow, gpgKeysOf } from './queries.ts'
 import { addGpgKeyOf, getGpgKeyOf, removeGpgKeyOf, revokeGpgKeyOf } from './service.ts'
 
-const key_id = Id({ description: 'Id of the key' })
+const key_id = Id({ description: 'ID of the key' })
 
 /** Compat: the status is the body, as clients know it. */
 const accepted = { body: Buffer.from('202'), contentType: 'application/json' }
 
-/** The same five calls wherever somebody's keys are. */
+/** The five endpoints of GPG keys, for the caller and for any user. */
 function routesAt<T extends { readonly facts: Facts }, A extends string, P extends TObject>({
   path,
   whose,
@@ -24,7 +24,7 @@ function routesAt<T extends { readonly facts: Facts }, A extends string, P exten
   ownerId,
 }: {
   path: string
-  /** For summaries: `the caller`. */
+  /** For summaries: `the caller's`. */
   whose: string
   subject: Subject<T, A, P>
   allow: NoInfer<A>
@@ -34,7 +34,7 @@ function routesAt<T extends { readonly facts: Facts }, A extends string, P exten
     endpoint({
       method: 'GET',
       path,
-      summary: `List the GPG keys of ${whose}`,
+      summary: `List ${whose} GPG keys`,
       scopes: ['read_user'],
       subject,
       allow,
@@ -46,7 +46,7 @@ function routesAt<T extends { readonly facts: Facts }, A extends string, P exten
     endpoint({
       method: 'GET',
       path: `${path}/:key_id`,
-      summary: `One GPG key of ${whose}`,
+      summary: `Get ${whose} GPG key`,
       scopes: ['read_user'],
       subject,
       allow,
@@ -58,10 +58,10 @@ function routesAt<T extends { readonly facts: Facts }, A extends string, P exten
     endpoint({
       method: 'POST',
       path,
-      summary: `Add a GPG key for ${whose}`,
+      summary: `Add ${whose} GPG key`,
       subject,
       allow,
-      params: Params({ key: Text({ description: 'Armoured public key block, as `gpg --armor --export` writes it' }) }),
+      params: Params({ key: Text({ description: 'ASCII-armored public key, as exported by `gpg --armor --export`' }) }),
       returns: GPGKey,
       handle: ({ params, ctx, ...call }) => addGpgKeyOf(ctx, ownerId(call.subject, ctx), params.key),
     }),
@@ -69,7 +69,8 @@ function routesAt<T extends { readonly facts: Facts }, A extends string, P exten
     endpoint({
       method: 'POST',
       path: `${path}/:key_id/revoke`,
-      summary: `Remove a GPG key of ${whose}, and with it what it verified`,
+      summary: `Revoke ${whose} GPG key`,
+      description: 'Deletes the key and the verification of every signature it made.',
       subject,
       allow,
       params: Params({ key_id }),
@@ -84,7 +85,8 @@ function routesAt<T extends { readonly facts: Facts }, A extends string, P exten
     endpoint({
       method: 'DELETE',
       path: `${path}/:key_id`,
-      summary: `Remove a GPG key of ${whose}; what it verified stays verified`,
+      summary: `Delete ${whose} GPG key`,
+      description: 'Signatures that the key verified stay verified.',
       subject,
       allow,
       params: Params({ key_id }),
@@ -99,14 +101,14 @@ function routesAt<T extends { readonly facts: Facts }, A extends string, P exten
 export const gpgKeyRoutes = [
   ...routesAt({
     path: '/user/gpg_keys',
-    whose: 'the caller',
+    whose: "the caller's",
     subject: instance,
     allow: 'use',
     ownerId: (_, ctx) => ctx.actor!.id,
   }),
   ...routesAt({
     path: '/users/:id/gpg_keys',
-    whose: 'a user',
+    whose: "a user's",
     subject: user,
     allow: 'admin_user',
     ownerId: ({ id }) => id,

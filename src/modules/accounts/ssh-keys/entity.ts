@@ -8,9 +8,9 @@ import type { EnabledRow, SshKeyRow } from './queries.ts'
 export const sshKeyFields = {
   id: Type.Integer(),
   title: Type.String(),
-  key: Type.String({ description: 'Type, base64 and comment, on one line' }),
+  key: Type.String({ description: 'Public key: type, base64 and comment, on one line' }),
   created_at: timestamp(),
-  expires_at: nullable(timestamp('From when it is refused')),
+  expires_at: nullable(timestamp('Expiry time; refused from then on')),
 }
 
 export const presentSshKey = (row: Omit<SshKeyRow, 'user_id'>) => ({
@@ -28,7 +28,7 @@ export const SSHKeyWithUser = entity({
   name: 'SSHKeyWithUser',
   schema: Type.Object({
     ...sshKeyFields,
-    user: nullable(User.schema, { description: 'Whose it is; of a deploy key, who made it' }),
+    user: nullable(User.schema, { description: 'Owner of the key; the creator of a deploy key' }),
     deploy_keys_projects: Type.Optional(
       Type.Array(
         Type.Object({
@@ -39,7 +39,7 @@ export const SSHKeyWithUser = entity({
           updated_at: timestamp(),
           can_push: Type.Boolean(),
         }),
-        { description: 'Where a deploy key is enabled' },
+        { description: 'Projects in which the deploy key is enabled' },
       ),
     ),
   }),

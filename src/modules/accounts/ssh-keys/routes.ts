@@ -8,19 +8,19 @@ import { SSHKey, SSHKeyWithUser } from './entity.ts'
 import { findKey, findKeyOf, keysOf, type SshKeyRow } from './queries.ts'
 import { addKeyOf, getKeyByFingerprint, getKeyOf, removeKeyOf, withHolder } from './service.ts'
 
-const key_id = Id({ description: 'Id of the key' })
+const key_id = Id({ description: 'ID of the key' })
 
 const newKey = Params({
-  title: Text({ description: 'What it is called' }),
-  key: Text({ description: 'Type, base64 and comment, as in `id_ed25519.pub`' }),
-  expires_at: Optional(Timestamp({ description: 'From when it is refused' })),
+  title: Text({ description: 'Display title' }),
+  key: Text({ description: 'Public key: type, base64 and comment, as in `id_ed25519.pub`' }),
+  expires_at: Optional(Timestamp({ description: 'Expiry time; refused from then on' })),
 })
 
 export const sshKeyRoutes = [
   endpoint({
     method: 'GET',
     path: '/user/keys',
-    summary: "List the caller's SSH keys",
+    summary: 'List SSH keys of the caller',
     scopes: ['read_user'],
     subject: instance,
     allow: 'use',
@@ -32,7 +32,7 @@ export const sshKeyRoutes = [
   endpoint({
     method: 'GET',
     path: '/user/keys/:key_id',
-    summary: "One of the caller's SSH keys",
+    summary: "Get the caller's SSH key",
     scopes: ['read_user'],
     subject: instance,
     allow: 'use',
@@ -44,7 +44,7 @@ export const sshKeyRoutes = [
   endpoint({
     method: 'POST',
     path: '/user/keys',
-    summary: 'Add an SSH key for the caller',
+    summary: "Add the caller's SSH key",
     subject: instance,
     allow: 'use',
     params: newKey,
@@ -55,7 +55,7 @@ export const sshKeyRoutes = [
   endpoint({
     method: 'DELETE',
     path: '/user/keys/:key_id',
-    summary: "Remove one of the caller's SSH keys",
+    summary: "Delete the caller's SSH key",
     subject: instance,
     allow: 'use',
     params: Params({ key_id }),
@@ -67,7 +67,7 @@ export const sshKeyRoutes = [
   endpoint({
     method: 'GET',
     path: '/users/:user_id/keys',
-    summary: 'List the SSH keys of a user',
+    summary: 'List SSH keys of a user',
     scopes: ['read_user'],
     subject: userByIdOrName,
     allow: 'read_user',
@@ -79,7 +79,7 @@ export const sshKeyRoutes = [
   endpoint({
     method: 'GET',
     path: '/users/:user_id/keys/:key_id',
-    summary: 'One SSH key of a user',
+    summary: "Get a user's SSH key",
     scopes: ['read_user'],
     subject: userByIdOrName,
     allow: 'read_user',
@@ -91,7 +91,7 @@ export const sshKeyRoutes = [
   endpoint({
     method: 'POST',
     path: '/users/:user_id/keys',
-    summary: 'Add an SSH key for a user',
+    summary: "Add a user's SSH key",
     subject: userByIdOrName,
     allow: 'admin_user',
     params: newKey,
@@ -102,7 +102,7 @@ export const sshKeyRoutes = [
   endpoint({
     method: 'DELETE',
     path: '/users/:user_id/keys/:key_id',
-    summary: 'Remove an SSH key of a user',
+    summary: "Delete a user's SSH key",
     subject: userByIdOrName,
     allow: 'admin_user',
     params: Params({ key_id }),
@@ -114,11 +114,12 @@ export const sshKeyRoutes = [
   endpoint({
     method: 'GET',
     path: '/keys',
-    summary: 'The key with a fingerprint, and whose it is',
+    summary: 'Find an SSH key by fingerprint',
+    description: 'Returns the key with its owner.',
     subject: instance,
     allow: 'administer',
     params: Params({
-      fingerprint: Text({ description: 'MD5 as hex with colons, or SHA-256 in base64 behind `SHA256:`' }),
+      fingerprint: Text({ description: 'Fingerprint: MD5 as hex with colons, or `SHA256:` and base64' }),
     }),
     returns: SSHKeyWithUser,
     handle: async ({ params, ctx }) => withHolder(ctx, await getKeyByFingerprint(ctx, params.fingerprint)),
@@ -127,7 +128,8 @@ export const sshKeyRoutes = [
   endpoint({
     method: 'GET',
     path: '/keys/:id',
-    summary: 'A key by number, and whose it is',
+    summary: 'Get an SSH key by ID',
+    description: 'Returns the key with its owner.',
     subject: instance,
     allow: 'administer',
     params: Params({ id: key_id }),

@@ -32,7 +32,7 @@ const personalFields = {
   ...tokenFields,
   limited_to: nullable(
     Type.Object({ project_ids: Type.Array(Type.Integer()), group_ids: Type.Array(Type.Integer()) }),
-    { description: 'Beyond these projects and groups it reaches nothing; null when it is not limited' },
+    { description: 'Projects and groups to which the token is limited; null if unlimited' },
   ),
 }
 

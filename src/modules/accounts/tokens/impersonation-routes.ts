@@ -10,7 +10,7 @@ import { findImpersonationToken, impersonationTokenList, type TokenRow } from '.
 import { createTokenAs, endToken, tokenExpiry, tokenScopes } from './service.ts'
 
 const path = '/users/:id/impersonation_tokens'
-const tokenId = Id({ description: 'Id of the token' })
+const tokenId = Id({ description: 'ID of the token' })
 
 async function get(ctx: Ctx, userId: number, id: number): Promise<TokenRow> {
   const row = await findImpersonationToken(ctx.db, userId, id)
@@ -23,12 +23,15 @@ export const impersonationTokenRoutes = [
   endpoint({
     method: 'GET',
     path,
-    summary: 'List tokens by which administrators act as a user',
+    summary: 'List impersonation tokens of a user',
     scopes: ['read_user'],
     subject: user,
     allow: 'admin_user',
     params: Params({
-      state: OneOf(['all', 'active', 'inactive'], { default: 'all', description: 'Usable or not' }),
+      state: OneOf(['all', 'active', 'inactive'], {
+        default: 'all',
+        description: 'Only active tokens or only inactive ones',
+      }),
     }),
     paged: true,
     returns: ImpersonationToken,
@@ -39,7 +42,7 @@ export const impersonationTokenRoutes = [
   endpoint({
     method: 'GET',
     path: `${path}/:impersonation_token_id`,
-    summary: 'One token by which administrators act as a user',
+    summary: 'Get an impersonation token',
     scopes: ['read_user'],
     subject: user,
     allow: 'admin_user',
@@ -51,7 +54,8 @@ export const impersonationTokenRoutes = [
   endpoint({
     method: 'POST',
     path,
-    summary: 'Create a token by which administrators act as a user',
+    summary: 'Create an impersonation token',
+    description: 'The token acts as the user. Its value is returned only once.',
     subject: user,
     allow: 'admin_user',
     params: Params({ ...newTokenParams, ...limitParams }),
@@ -70,7 +74,7 @@ export const impersonationTokenRoutes = [
   endpoint({
     method: 'DELETE',
     path: `${path}/:impersonation_token_id`,
-    summary: 'Revoke a token by which administrators act as a user',
+    summary: 'Revoke an impersonation token',
     subject: user,
     allow: 'admin_user',
     params: Params({ impersonation_token_id: tokenId }),

@@ -3,17 +3,20 @@ import type { Limits } from './service.ts'
 
 /** What one says of a token that one makes. */
 export const newTokenParams = {
-  name: Text({ description: 'What it is for' }),
-  expires_at: Optional(DateOnly({ dateTime: true, description: 'First day on which it is no longer valid (UTC)' })),
-  scopes: CommaList(Text(), { description: 'What it may be used for' }),
+  name: Text({ description: 'Description' }),
+  expires_at: Optional(DateOnly({ dateTime: true, description: 'Expiry date (UTC); invalid from this day on' })),
+  scopes: CommaList(Text(), { description: 'Scopes of the token' }),
 }
 
 /** Ours: what it is limited to. All of it is read whenever the token is shown. */
 const maxItems = 1000
 export const limitParams = {
-  project_ids: Optional(List(Id(), { maxItems, description: 'Projects beyond which it reaches nothing' })),
+  project_ids: Optional(List(Id(), { maxItems, description: 'IDs of the projects to which the token is limited' })),
   group_ids: Optional(
-    List(Id(), { maxItems, description: 'Groups beyond which, with all inside, it reaches nothing' }),
+    List(Id(), {
+      maxItems,
+      description: 'IDs of the groups to which the token is limited, with everything below them',
+    }),
   ),
 }
 
@@ -27,7 +30,7 @@ export const rotationParams = {
   expires_at: Optional(
     DateOnly({
       dateTime: true,
-      description: 'First day on which the new one is no longer valid; in a week, if absent',
+      description: 'Expiry date of the new token; default: in one week',
     }),
   ),
 }

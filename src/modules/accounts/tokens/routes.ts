@@ -39,24 +39,25 @@ async function requireOwnCredential({ actor, db }: Ctx): Promise<void> {
   if (actor!.bot || (tokenId !== undefined && (await getToken(db, tokenId))?.kind !== 'personal')) throw forbidden()
 }
 
-const tokenId = Id({ description: 'Id of the token' })
+const tokenId = Id({ description: 'ID of the token' })
 
 export const tokenRoutes = [
   endpoint({
     method: 'GET',
     path: '/personal_access_tokens',
-    summary: "List the caller's tokens; administrators list everybody's",
+    summary: 'List personal access tokens',
+    description: 'Returns the tokens of the caller; administrators see the tokens of all users.',
     subject: instance,
     allow: 'use',
     params: Params({
-      user_id: Optional(Id({ description: 'Of this user' })),
-      state: Optional(OneOf(['active', 'inactive'], { description: 'Usable or not' })),
-      revoked: Optional(Flag({ description: 'Revoked or not' })),
+      user_id: Optional(Id({ description: 'Only of this user' })),
+      state: Optional(OneOf(['active', 'inactive'], { description: 'Only active tokens or only inactive ones' })),
+      revoked: Optional(Flag({ description: 'Only revoked tokens (true) or only others (false)' })),
       search: Optional(Text({ description: 'Part of the name' })),
-      created_before: Optional(Timestamp({ description: 'Made before this' })),
-      created_after: Optional(Timestamp({ description: 'Made after this' })),
-      last_used_before: Optional(Timestamp({ description: 'Last used before this' })),
-      last_used_after: Optional(Timestamp({ description: 'Last used after this' })),
+      created_before: Optional(Timestamp({ description: 'Created before this time' })),
+      created_after: Optional(Timestamp({ description: 'Created after this time' })),
+      last_used_before: Optional(Timestamp({ description: 'Last used before this time' })),
+      last_used_after: Optional(Timestamp({ description: 'Last used after this time' })),
     }),
     paged: true,
     returns: PersonalAccessToken,
@@ -66,7 +67,8 @@ export const tokenRoutes = [
   endpoint({
     method: 'GET',
     path: '/personal_access_tokens/self',
-    summary: 'The token of this request',
+    summary: 'Get the current token',
+    description: 'Returns the token that authenticates this request.',
     scopes: ['read_user'],
     subject: instance,
     allow: 'know_oneself',
@@ -77,7 +79,8 @@ export const tokenRoutes = [
   endpoint({
     method: 'DELETE',
     path: '/personal_access_tokens/self',
-    summary: 'Revoke the token of this request',
+    summary: 'Revoke the current token',
+    description: 'Revokes the token that authenticates this request.',
     scopes: ['read_user', 'read_api', 'read_repository', 'write_repository', 'read_registry', 'write_registry', 'sudo'],
     subject: instance,
     allow: 'know_oneself',
@@ -91,7 +94,8 @@ export const tokenRoutes = [
   endpoint({
     method: 'POST',
     path: '/personal_access_tokens/self/rotate',
-    summary: 'Put a new token in the place of the one of this request',
+    summary: 'Rotate the current token',
+    description: 'Revokes the token that authenticates this request and returns its replacement.',
     subject: instance,
     allow: 'know_oneself',
     status: 200,
@@ -104,7 +108,8 @@ export const tokenRoutes = [
   endpoint({
     method: 'GET',
     path: '/personal_access_tokens/:id',
-    summary: 'One token, of the caller or for administrators',
+    summary: 'Get a personal access token',
+    description: 'Administrators may read the tokens of all users.',
     subject: instance,
     allow: 'use',
     params: Params({ id: tokenId }),
@@ -115,7 +120,7 @@ export const tokenRoutes = [
   endpoint({
     method: 'DELETE',
     path: '/personal_access_tokens/:id',
-    summary: 'Revoke a token',
+    summary: 'Revoke a personal access token',
     subject: instance,
     allow: 'use',
     params: Params({ id: tokenId }),
@@ -129,7 +134,8 @@ export const tokenRoutes = [
   endpoint({
     method: 'POST',
     path: '/personal_access_tokens/:id/rotate',
-    summary: 'Put a new token in the place of one',
+    summary: 'Rotate a personal access token',
+    description: 'Revokes the token and returns its replacement.',
     subject: instance,
     allow: 'use',
     status: 200,
@@ -148,7 +154,8 @@ export const tokenRoutes = [
   endpoint({
     method: 'POST',
     path: '/user/personal_access_tokens',
-    summary: 'Create a token for oneself that may do no more than the one of this request',
+    summary: 'Create a token for the caller',
+    description: 'The new token cannot have more rights than the token that authenticates this request.',
     subject: instance,
     allow: 'use',
     params: Params({ ...newTokenParams, ...limitParams }),

@@ -21,8 +21,8 @@ export const TwoFactor = entity({
 export const TwoFactorSecret = entity({
   name: 'TwoFactorSecret',
   schema: Type.Object({
-    secret: Type.String({ description: 'Base32, to be typed' }),
-    uri: Type.String({ description: '`otpauth://totp/…`, to be scanned' }),
+    secret: Type.String({ description: 'Base32 secret for manual entry' }),
+    uri: Type.String({ description: '`otpauth://totp/…` URI for a QR code' }),
   }),
   present: (row: { secret: string; uri: string }) => row,
 })
@@ -30,6 +30,6 @@ export const TwoFactorSecret = entity({
 /** Shown this once. */
 export const RecoveryCodes = entity({
   name: 'RecoveryCodes',
-  schema: Type.Object({ recovery_codes: Type.Array(Type.String({ description: 'Good once' })) }),
+  schema: Type.Object({ recovery_codes: Type.Array(Type.String({ description: 'Recovery code for one use' })) }),
   present: (recovery_codes: readonly string[]) => ({ recovery_codes: [...recovery_codes] }),
 })

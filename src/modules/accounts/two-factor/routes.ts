@@ -7,20 +7,20 @@ import { RecoveryCodes, TwoFactor, TwoFactorSecret } from './entity.ts'
 import { findTwoFactor } from './queries.ts'
 import { enableTwoFactor, endOwnTwoFactor, endTwoFactor, renewRecoveryCodes, startTwoFactor } from './service.ts'
 
-const code = Text({ description: 'Of the application, or a recovery code' })
+const code = Text({ description: 'Code of the authenticator app or recovery code' })
 
 /** The field has both verbs. */
 const disable = (method: 'PUT' | 'PATCH') =>
   endpoint({
     method,
     path: '/users/:id/disable_two_factor',
-    summary: "Take a user's second factor away",
+    summary: "Disable a user's two-factor authentication",
     subject: user,
     allow: 'admin_user',
     status: 204,
     returns: null,
     async handle({ subject, ctx }) {
-      // Whoever has his token only must not be able to.
+      // A stolen token alone must not disable the second factor.
       if (subject.id === ctx.actor!.id)
         throw forbidden('Your own second factor ends with a code: DELETE /user/two_factor')
       await endTwoFactor(ctx, subject.id)
@@ -31,7 +31,7 @@ export const twoFactorRoutes = [
   endpoint({
     method: 'GET',
     path: '/user/two_factor',
-    summary: 'Whether the caller has a second factor',
+    summary: "Get the caller's two-factor status",
     scopes: ['read_user'],
     subject: instance,
     allow: 'use',
@@ -43,10 +43,12 @@ export const twoFactorRoutes = [
   endpoint({
     method: 'POST',
     path: '/user/two_factor',
-    summary: 'Begin with a second factor: a secret for an application that makes codes',
+    summary: 'Start setting up two-factor authentication',
+    description:
+      'Returns a secret for an authenticator app. Two-factor authentication is enabled once it is confirmed.',
     subject: instance,
     allow: 'use',
-    params: Params({ password: Text({ description: 'Of the account' }) }),
+    params: Params({ password: Text({ description: 'Password of the account' }) }),
     returns: TwoFactorSecret,
     handle: ({ params, ctx }) => startTwoFactor(ctx, params.password),
   }),
@@ -54,10 +56,11 @@ export const twoFactorRoutes = [
   endpoint({
     method: 'POST',
     path: '/user/two_factor/confirm',
-    summary: 'Put the second factor in force',
+    summary: 'Confirm two-factor authentication',
+    description: 'Enables two-factor authentication and returns recovery codes.',
     subject: instance,
     allow: 'use',
-    params: Params({ code: Text({ description: 'Of the application' }) }),
+    params: Params({ code: Text({ description: 'Code of the authenticator app' }) }),
     returns: RecoveryCodes,
     handle: ({ params, ctx }) => enableTwoFactor(ctx, params.code),
   }),
@@ -65,7 +68,8 @@ export const twoFactorRoutes = [
   endpoint({
     method: 'POST',
     path: '/user/two_factor/recovery_codes',
-    summary: 'Put other recovery codes in the place of those there are',
+    summary: 'Regenerate recovery codes',
+    description: 'The previous recovery codes stop working.',
     subject: instance,
     allow: 'use',
     params: Params({ code }),
@@ -76,7 +80,7 @@ export const twoFactorRoutes = [
   endpoint({
     method: 'DELETE',
     path: '/user/two_factor',
-    summary: 'Do without the second factor',
+    summary: "Disable the caller's two-factor authentication",
     subject: instance,
     allow: 'use',
     params: Params({ code }),

@@ -7,9 +7,9 @@ import type { StatusRow } from './queries.ts'
 export const UserStatus = entity({
   name: 'UserStatus',
   schema: Type.Object({
-    emoji: nullable(Type.String({ description: 'Its short name, without colons' })),
+    emoji: nullable(Type.String({ description: 'Short name without colons' })),
     message: nullable(Type.String()),
-    message_html: nullable(Type.String({ description: 'The message escaped, with emoji codes rendered' })),
+    message_html: nullable(Type.String({ description: 'Message as HTML with rendered emoji' })),
   }),
   present: (status: StatusRow | typeof noStatus) => ({
     ...status,

@@ -9,7 +9,7 @@ export const userStatusRoutes = [
   endpoint({
     method: 'GET',
     path: '/user/status',
-    summary: 'What the caller says of himself',
+    summary: "Get the caller's status",
     scopes: ['read_user'],
     subject: instance,
     allow: 'use',
@@ -20,12 +20,17 @@ export const userStatusRoutes = [
   endpoint({
     method: 'PUT',
     path: '/user/status',
-    summary: 'Say something of oneself; both empty takes it back',
+    summary: "Set the caller's status",
+    description: 'An empty emoji and an empty message clear the status.',
     subject: instance,
     allow: 'use',
     params: Params({
-      emoji: Optional(Nullable(Text({ description: 'Short name of an emoji; speech_balloon beside a message alone' }))),
-      message: Optional(Nullable(Text({ description: 'At most 100 characters; may have emoji codes: `:coffee:`' }))),
+      emoji: Optional(
+        Nullable(Text({ description: 'Short name of an emoji; default with a message: speech_balloon' })),
+      ),
+      message: Optional(
+        Nullable(Text({ description: 'At most 100 characters; may contain emoji codes such as `:coffee:`' })),
+      ),
     }),
     returns: UserStatus,
     handle: ({ params, ctx }) => setStatus(ctx, params.emoji ?? '', params.message ?? ''),
@@ -34,7 +39,7 @@ export const userStatusRoutes = [
   endpoint({
     method: 'GET',
     path: '/users/:user_id/status',
-    summary: 'What a user says of himself',
+    summary: 'Get the status of a user',
     scopes: ['read_user'],
     subject: userByIdOrName,
     allow: 'read_user',

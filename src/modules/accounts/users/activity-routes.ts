@@ -14,7 +14,7 @@ const UserActivity = entity({
   schema: Type.Object({
     username: Type.String(),
     last_activity_on: dateOnly(),
-    last_activity_at: dateOnly('As `last_activity_on`'),
+    last_activity_at: dateOnly('Same as `last_activity_on`'),
   }),
   present: ({ username, last_activity_on }: ActivityRow) => ({
     username,
@@ -33,12 +33,12 @@ export const activityRoutes = [
   endpoint({
     method: 'GET',
     path: '/user/activities',
-    summary: 'List users by their last day of activity',
+    summary: 'List users by last activity',
     scopes: ['read_user'],
     subject: instance,
     allow: 'administer',
     params: Params({
-      from: Optional(DateOnly({ dateTime: true, description: 'First day; half a year ago without' })),
+      from: Optional(DateOnly({ dateTime: true, description: 'First day; default: six months ago' })),
     }),
     paged: true,
     returns: UserActivity,
@@ -48,13 +48,20 @@ export const activityRoutes = [
   endpoint({
     method: 'GET',
     path: '/avatar',
-    summary: 'Picture of whoever has an e-mail address',
+    summary: 'Get an avatar by email address',
     scopes: ['read_user'],
     subject: instance,
     allow: 'browse',
     params: Params({
-      email: Filled({ description: 'A picture of his own is shown of who shows this address to all' }),
-      size: Whole({ default: 40, minimum: 1, maximum: 1024, description: 'Points of a side, of the avatar service' }),
+      email: Filled({
+        description: 'Email address; an uploaded avatar is returned if the user made the address public',
+      }),
+      size: Whole({
+        default: 40,
+        minimum: 1,
+        maximum: 1024,
+        description: 'Width and height in pixels, for the avatar service',
+      }),
     }),
     returns: Avatar,
     async handle({ params, ctx }) {

@@ -8,7 +8,7 @@ export const Email = entity({
   schema: Type.Object({
     id: Type.Integer(),
     email: Type.String(),
-    confirmed_at: nullable(timestamp('Null until somebody follows the link that was sent to it')),
+    confirmed_at: nullable(timestamp('Null until the address is confirmed')),
   }),
   present: ({ id, email, confirmed_at }: EmailRow) => ({ id, email, confirmed_at }),
 })

@@ -7,15 +7,15 @@ import { type EmailRow, emailsOf, findEmailOf } from './email-queries.ts'
 import { addEmail, getEmail, removeEmail } from './emails.ts'
 import { user } from './subject.ts'
 
-const email_id = Id({ description: 'Id of the address' })
-const email = Text({ description: 'An address that nobody else has' })
+const email_id = Id({ description: 'ID of the email address' })
+const email = Text({ description: 'Email address, unique among users' })
 
 /** Addresses that people have besides their first. */
 export const emailRoutes = [
   endpoint({
     method: 'GET',
     path: '/user/emails',
-    summary: "List the caller's further e-mail addresses",
+    summary: 'List secondary emails of the caller',
     scopes: ['read_user'],
     subject: instance,
     allow: 'use',
@@ -27,7 +27,7 @@ export const emailRoutes = [
   endpoint({
     method: 'GET',
     path: '/user/emails/:email_id',
-    summary: "One of the caller's further e-mail addresses",
+    summary: "Get the caller's secondary email",
     scopes: ['read_user'],
     subject: instance,
     allow: 'use',
@@ -39,7 +39,8 @@ export const emailRoutes = [
   endpoint({
     method: 'POST',
     path: '/user/emails',
-    summary: 'Add an e-mail address of the caller, to be confirmed',
+    summary: "Add the caller's secondary email",
+    description: 'The address must be confirmed before it can be used.',
     subject: instance,
     allow: 'use',
     params: Params({ email }),
@@ -50,7 +51,7 @@ export const emailRoutes = [
   endpoint({
     method: 'DELETE',
     path: '/user/emails/:email_id',
-    summary: "Remove one of the caller's further e-mail addresses",
+    summary: "Delete the caller's secondary email",
     subject: instance,
     allow: 'use',
     params: Params({ email_id }),
@@ -62,7 +63,7 @@ export const emailRoutes = [
   endpoint({
     method: 'GET',
     path: '/users/:id/emails',
-    summary: 'List the further e-mail addresses of a user',
+    summary: 'List secondary emails of a user',
     scopes: ['read_user'],
     subject: user,
     allow: 'admin_user',
@@ -74,7 +75,7 @@ export const emailRoutes = [
   endpoint({
     method: 'GET',
     path: '/users/:id/emails/:email_id',
-    summary: 'One of the further e-mail addresses of a user',
+    summary: "Get a user's secondary email",
     scopes: ['read_user'],
     subject: user,
     allow: 'admin_user',
@@ -86,12 +87,12 @@ export const emailRoutes = [
   endpoint({
     method: 'POST',
     path: '/users/:id/emails',
-    summary: 'Add an e-mail address of a user',
+    summary: "Add a user's secondary email",
     subject: user,
     allow: 'admin_user',
     params: Params({
       email,
-      skip_confirmation: Flag({ default: false, description: 'The address counts as confirmed' }),
+      skip_confirmation: Flag({ default: false, description: 'Skip the confirmation of the email address' }),
     }),
     returns: Email,
     handle: ({ subject, params, ctx }) => addEmail(ctx, subject, params.email, params.skip_confirmation),
@@ -100,7 +101,7 @@ export const emailRoutes = [
   endpoint({
     method: 'DELETE',
     path: '/users/:id/emails/:email_id',
-    summary: 'Remove a further e-mail address of a user',
+    summary: "Delete a user's secondary email",
     subject: user,
     allow: 'admin_user',
     params: Params({ email_id }),

@@ -11,17 +11,17 @@ import { emailComplaints, takenText } from './service.ts'
 
 type Owner = { readonly id: number; readonly name: string; readonly username: string }
 
-/** So many mails an hour we send to addresses of which nobody knows yet whose they are. */
+/** Maximum confirmation mails per user and hour; they go to addresses that are not confirmed yet. */
 const mostAnHour = 10
 
 async function requireFewMails(tx: Tx, userId: number): Promise<void> {
-  // Of several at once, each sees what the others sent.
+  // With the row locked, concurrent requests count one another's mails.
   await lockUser(tx, userId)
   if ((await countSent(tx, userId, 'confirmation', 60)) >= mostAnHour)
     throw new Failure('rate_limited', 'This endpoint has been requested too many times. Try again later.')
 }
 
-/** Gives somebody a further address. Unless `confirmed`, he is written to first, but not without end. */
+/** Adds a secondary email address. Unless `confirmed`, sends a confirmation mail; a limit applies per hour. */
 export async function addEmail(ctx: Ctx, owner: Owner, email: string, confirmed: boolean): Promise<EmailRow> {
   const complaints = emailComplaints(email)
   if (complaints.length > 0) throw invalidFields({ email: complaints })

@@ -13,7 +13,7 @@ const reference = {
   id: Type.Integer(),
   name: Type.String(),
   username: Type.String(),
-  state: Type.String({ description: 'active, blocked, ldap_blocked, deactivated or banned' }),
+  state: Type.String({ enum: ['active', 'blocked', 'ldap_blocked', 'deactivated', 'banned'] }),
   avatar_url: nullable(Type.String()),
   web_url: Type.String(),
 }
@@ -45,7 +45,7 @@ export const keptUserListItems = kept<UserStamp, UserReferenceRow & UserStamp>({
 
 const profile = {
   ...reference,
-  created_at: Type.Optional(timestamp('Left out for private profiles of others')),
+  created_at: Type.Optional(timestamp('Absent for private profiles of other users')),
   bio: nullable(Type.String()),
   location: nullable(Type.String()),
   public_email: Type.String(),
@@ -94,7 +94,7 @@ const account = {
     Type.Object({
       provider: Type.String(),
       extern_uid: Type.String(),
-      saml_provider_id: Type.Optional(nullable(Type.Integer({ description: 'For the group SAML provider' }))),
+      saml_provider_id: Type.Optional(nullable(Type.Integer({ description: 'ID of the group SAML provider' }))),
     }),
   ),
   can_create_group: Type.Boolean(),
@@ -145,7 +145,7 @@ export const UserAdmin = entity({
     current_sign_in_ip: nullable(Type.String()),
     last_sign_in_ip: nullable(Type.String()),
     note: Type.Optional(nullable(Type.String(), { tier: 'starter' })),
-    highest_role: Type.Optional(Type.Integer({ description: 'With one user only' })),
+    highest_role: Type.Optional(Type.Integer({ description: 'Highest role; present for a single user only' })),
     custom_attributes: Type.Optional(Type.Array(Type.Object({ key: Type.String(), value: Type.String() }))),
   }),
   present: (user: UserRow & { highest_role?: number; custom_attributes?: CustomAttribute[] }, ctx) => ({

@@ -4,7 +4,7 @@ import { letter } from '../../instance/index.ts'
 
 type Person = { readonly name: string; readonly username: string }
 
-const unasked = 'If you did not ask for this, you need not do anything.'
+const unasked = 'If you did not request this, ignore this mail.'
 
 const hours = (count: number): string => (count === 1 ? 'one hour' : `${count} hours`)
 
@@ -13,8 +13,8 @@ export const confirmationMail = (site: Site, to: string, person: Person, token: 
     site,
     to,
     person.name,
-    'Confirm your e-mail address',
-    `Please confirm that ${to} is your address, for your account @${person.username}, by this link (good for ${hours(lifetimeHours)}):`,
+    'Confirm your email address',
+    `Confirm the address ${to} for your account @${person.username} with this link (valid for ${hours(lifetimeHours)}):`,
     `${site.url}/-/users/confirmation?token=${token}`,
     unasked,
   )
@@ -25,7 +25,7 @@ export const passwordMail = (site: Site, to: string, person: Person, token: stri
     to,
     person.name,
     'Choose a new password',
-    `By this link (good for ${hours(lifetimeHours)}) you choose a new password for your account @${person.username}:`,
+    `Choose a new password for your account @${person.username} with this link (valid for ${hours(lifetimeHours)}):`,
     `${site.url}/-/users/password/edit?token=${token}`,
     unasked,
   )
@@ -36,8 +36,8 @@ export const welcomeMail = (site: Site, to: string, person: Person, token: strin
     to,
     person.name,
     'Your new account',
-    `An account was made for you at ${site.url}. Your user name is ${person.username}.`,
-    `By this link (good for ${hours(lifetimeHours)}) you choose your password:`,
+    `An account was created for you at ${site.url}. Your username is ${person.username}.`,
+    `Choose your password with this link (valid for ${hours(lifetimeHours)}):`,
     `${site.url}/-/users/password/edit?token=${token}`,
-    `Later you can ask for another link at ${site.url}/-/users/password/new`,
+    `If the link has expired, request a new one at ${site.url}/-/users/password/new`,
   )

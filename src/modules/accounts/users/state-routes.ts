@@ -3,12 +3,13 @@ import { Params } from '../../../api/params/types.ts'
 import { changeState, type TransitionName } from './states.ts'
 import { user } from './subject.ts'
 
-/** The answer is `true`, or `false` when the state was one that the call leaves alone. */
-const transition = (name: TransitionName, summary: string) =>
+/** Answers `true`, or `false` when the transition does not apply to the current state. */
+const transition = (name: TransitionName, summary: string, description?: string) =>
   endpoint({
     method: 'POST',
     path: `/users/:id/${name}`,
     summary,
+    ...(description !== undefined && { description }),
     subject: user,
     allow: 'admin_user',
     params: Params({}),
@@ -20,10 +21,14 @@ const transition = (name: TransitionName, summary: string) =>
   })
 
 export const stateRoutes = [
-  transition('block', 'Block a user: no door is open to him'),
+  transition('block', 'Block a user', 'A blocked user cannot sign in or use the API, Git over HTTP or SSH.'),
   transition('unblock', 'Unblock a user'),
-  transition('deactivate', 'Deactivate a user who was away long enough; signing in takes that back'),
-  transition('activate', 'Activate a deactivated user'),
-  transition('ban', 'Ban an active user'),
-  transition('unban', 'Take back a ban'),
+  transition(
+    'deactivate',
+    'Deactivate a user',
+    'Only for users who have been inactive for long enough; signing in reactivates them.',
+  ),
+  transition('activate', 'Activate a user', 'Only for deactivated users.'),
+  transition('ban', 'Ban a user', 'Only for active users.'),
+  transition('unban', 'Unban a user'),
 ]

@@ -37,7 +37,7 @@ const withFacts = (row: UserRow | undefined, ctx: Ctx): UserSubject | undefined 
 /** A person by number. */
 export const user = subject({
   what: 'User',
-  params: Params({ id: Id({ description: 'Id of the user' }) }),
+  params: Params({ id: Id({ description: 'ID of the user' }) }),
   policy: userPolicy,
   visible: 'read_user',
   load: async ({ id }, ctx) => withFacts(await findUser(ctx.db, id), ctx),
@@ -46,7 +46,7 @@ export const user = subject({
 /** A person by number (digits only) or name, in any case. */
 export const userByIdOrName = subject({
   what: 'User',
-  params: Type.Object({ user_id: Type.String({ description: 'Id or user name' }) }),
+  params: Type.Object({ user_id: Type.String({ description: 'User ID or username' }) }),
   policy: userPolicy,
   visible: 'read_user',
   load: async ({ user_id }, ctx) =>

@@ -7,16 +7,16 @@ import type { FeedRow } from './queries.ts'
 
 const PushData = Type.Object(
   {
-    commit_count: Type.Integer({ description: 'New commits, counted to 10,000' }),
-    action: Type.String({ description: 'created, pushed or removed' }),
-    ref_type: Type.String({ description: 'branch or tag' }),
+    commit_count: Type.Integer({ description: 'Number of new commits, at most 10,000' }),
+    action: Type.String({ enum: ['created', 'pushed', 'removed'] }),
+    ref_type: Type.String({ enum: ['branch', 'tag'] }),
     commit_from: nullable(Type.String()),
     commit_to: nullable(Type.String()),
     ref: nullable(Type.String()),
-    commit_title: nullable(Type.String({ description: 'Of the newest commit, at most 70 characters' })),
-    ref_count: nullable(Type.Integer({ description: 'Of so many refs at once: then none is named' })),
+    commit_title: nullable(Type.String({ description: 'Title of the newest commit, at most 70 characters' })),
+    ref_count: nullable(Type.Integer({ description: 'Number of refs of a push of many refs, which are not listed' })),
   },
-  { description: 'Of a push' },
+  { description: 'Details of a push; absent for other events' },
 )
 
 /** How clients name what was done. */
@@ -50,7 +50,7 @@ export const Event = entity({
   schema: Type.Object({
     id: Type.Integer(),
     project_id: Type.Integer(),
-    action_name: Type.String({ description: 'pushed to, pushed new, deleted, created, opened, joined, …' }),
+    action_name: Type.String({ description: 'Action: pushed to, pushed new, deleted, created, opened, joined, …' }),
     target_id: nullable(Type.Integer()),
     target_iid: nullable(Type.Integer()),
     target_type: nullable(Type.String({ description: 'Null for projects, memberships and pushes' })),

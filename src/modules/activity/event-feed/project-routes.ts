@@ -7,8 +7,8 @@ export const contributedProjectRoutes = [
   endpoint({
     method: 'GET',
     path: '/users/:user_id/contributed_projects',
-    summary:
-      'List projects in which a user did something; none of a private profile, but to himself and administrators',
+    summary: 'List projects contributed to by user',
+    description: 'The list of a private profile is empty, except for the user and administrators.',
     subject: userByIdOrName,
     allow: 'read_user',
     params: Params(projectFilters),

@@ -35,13 +35,13 @@ const targetTypes = {
 } as const
 
 const params = Params({
-  action: Optional(OneOf(actions, { description: 'What was done' })),
+  action: Optional(OneOf(actions, { description: 'Action of the event' })),
   target_type: Optional(
-    OneOf(Object.keys(targetTypes) as (keyof typeof targetTypes)[], { description: 'To what it was done' }),
+    OneOf(Object.keys(targetTypes) as (keyof typeof targetTypes)[], { description: 'Type of the target' }),
   ),
-  before: Optional(DateOnly({ dateTime: true, description: 'Before this day (UTC)' })),
-  after: Optional(DateOnly({ dateTime: true, description: 'After this day (UTC)' })),
-  sort: OneOf(['asc', 'desc'], { default: 'desc', description: 'By time; the newest first without' }),
+  before: Optional(DateOnly({ dateTime: true, description: 'Only events before this day (UTC)' })),
+  after: Optional(DateOnly({ dateTime: true, description: 'Only events after this day (UTC)' })),
+  sort: OneOf(['asc', 'desc'], { default: 'desc', description: 'Sort direction by time; default: desc' }),
 })
 
 const feedPage = (
@@ -62,7 +62,7 @@ export const eventFeedRoutes = [
   endpoint({
     method: 'GET',
     path: '/events',
-    summary: 'What the caller did',
+    summary: 'List events of the caller',
     scopes: ['read_user'],
     subject: instance,
     allow: 'use',
@@ -75,7 +75,8 @@ export const eventFeedRoutes = [
   endpoint({
     method: 'GET',
     path: '/users/:user_id/events',
-    summary: 'What a user did; nothing of a private profile, but to himself and administrators',
+    summary: 'List events of a user',
+    description: 'The list of a private profile is empty, except for the user and administrators.',
     scopes: ['read_user'],
     subject: userByIdOrName,
     allow: 'read_user',
@@ -91,7 +92,7 @@ export const eventFeedRoutes = [
   endpoint({
     method: 'GET',
     path: '/projects/:id/events',
-    summary: 'What happened in a project',
+    summary: 'List events of a project',
     subject: project,
     allow: 'read_project',
     params,

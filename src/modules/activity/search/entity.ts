@@ -10,13 +10,13 @@ export type FoundBlobRow = FoundLines & { readonly ref: string; readonly project
 export const FoundBlob = entity({
   name: 'FoundBlob',
   schema: Type.Object({
-    basename: Type.String({ description: 'The path without its extension' }),
-    data: Type.String({ description: 'The lines that were found, and two around each' }),
-    path: Type.String({ description: 'From the root of the repository' }),
-    filename: Type.String({ description: 'The same as path' }),
-    id: nullable(Type.Integer({ description: 'Always null: a file has no number' })),
-    ref: Type.String({ description: 'Branch, tag or commit that was searched' }),
-    startline: Type.Integer({ description: 'Number of the first line of `data`, from 1' }),
+    basename: Type.String({ description: 'Path without extension' }),
+    data: Type.String({ description: 'Matching lines with two lines of context' }),
+    path: Type.String({ description: 'Path from the repository root' }),
+    filename: Type.String({ description: 'Same as `path`' }),
+    id: nullable(Type.Integer({ description: 'Always null; files have no ID' })),
+    ref: Type.String({ description: 'Branch, tag or commit searched' }),
+    startline: Type.Integer({ description: 'First line number of `data`, from 1' }),
     project_id: Type.Integer(),
   }),
   present({ path, text, ref, firstLine, projectId }: FoundBlobRow) {

@@ -14,9 +14,9 @@ const longest = 4096
 const paramsFor = (scopes: readonly SearchScope<any>[]) => ({
   scope: OneOf(
     scopes.map(({ name }) => name),
-    { description: 'Kind of things to search' },
+    { description: 'Type of objects to search' },
   ),
-  search: Filled({ maxLength: longest, description: 'What to search for' }),
+  search: Filled({ maxLength: longest, description: 'Search terms' }),
 })
 
 const answers = (scopes: readonly SearchScope<any>[]) => variants(...new Set(scopes.flatMap(({ returns }) => returns)))
@@ -54,7 +54,9 @@ const searchProject = (path: string): Endpoint =>
     allow: 'search_project',
     params: Params({
       ...paramsFor(projectScopes),
-      ref: Optional(Text({ description: 'Branch, tag or commit to search code of; the default branch without' })),
+      ref: Optional(
+        Text({ description: 'Branch, tag or commit in which to search code; default: the default branch' }),
+      ),
     }),
     paged: true,
     returns: answers(projectScopes),
@@ -71,7 +73,8 @@ export const searchRoutes = [
   endpoint({
     method: 'GET',
     path: '/search',
-    summary: 'Search in all that the caller can see',
+    summary: 'Search the whole instance',
+    description: 'Searches everything that the caller can see.',
     subject: instance,
     allow: 'use',
     params: Params(paramsFor(instanceScopes)),

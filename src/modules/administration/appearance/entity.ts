@@ -22,9 +22,9 @@ export const Appearance = entity({
   schema: Type.Object({
     title: Type.String(),
     description: Type.String({ description: 'Markdown' }),
-    logo: nullable(Type.String({ description: 'Path of the picture' })),
-    header_logo: nullable(Type.String({ description: 'Path of the picture' })),
-    favicon: nullable(Type.String({ description: 'Path of the picture' })),
+    logo: nullable(Type.String({ description: 'URL of the image' })),
+    header_logo: nullable(Type.String({ description: 'URL of the image' })),
+    favicon: nullable(Type.String({ description: 'URL of the image' })),
     new_project_guidelines: Type.String({ description: 'Markdown' }),
     header_message: Type.String(),
     footer_message: Type.String(),

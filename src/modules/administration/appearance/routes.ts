@@ -8,13 +8,13 @@ import { changeAppearance } from './service.ts'
 const text = (description: string) => Optional(Nullable(Text({ description })))
 const color = (description: string) => Optional(Text({ description }))
 const picture = (description: string) =>
-  Optional(Nullable(File({ description: `${description}; empty takes it away` })))
+  Optional(Nullable(File({ description: `${description}; an empty value removes it` })))
 
 export const appearanceRoutes = [
   endpoint({
     method: 'GET',
     path: '/application/appearance',
-    summary: 'How the installation looks',
+    summary: 'Get the appearance of the instance',
     subject: instance,
     allow: 'administer',
     returns: Appearance,
@@ -24,20 +24,21 @@ export const appearanceRoutes = [
   endpoint({
     method: 'PUT',
     path: '/application/appearance',
-    summary: 'Change how the installation looks; what is not named stays',
+    summary: 'Update the appearance of the instance',
+    description: 'Omitted fields stay unchanged.',
     subject: instance,
     allow: 'administer',
     params: Params({
-      title: text('Where people sign in'),
-      description: text('Where people sign in (Markdown)'),
-      logo: picture('Where people sign in'),
-      header_logo: picture('On top of pages'),
+      title: text('Title of the sign-in page'),
+      description: text('Text of the sign-in page (Markdown)'),
+      logo: picture('Title of the sign-in page'),
+      header_logo: picture('Header of pages'),
       favicon: picture('Of the tab'),
-      new_project_guidelines: text('Where projects are made (Markdown)'),
-      header_message: text('On top of pages'),
-      footer_message: text('At the end of pages'),
-      message_background_color: color('Of these messages: #rgb or #rrggbb'),
-      message_font_color: color('Of these messages: #rgb or #rrggbb'),
+      new_project_guidelines: text('Guidelines on the page for new projects (Markdown)'),
+      header_message: text('Header of pages'),
+      footer_message: text('Footer of pages'),
+      message_background_color: color('Color of these messages: #rgb or #rrggbb'),
+      message_font_color: color('Color of these messages: #rgb or #rrggbb'),
       email_header_and_footer_enabled: Optional(Flag({ description: 'Mails have these messages, too' })),
     }),
     returns: Appearance,

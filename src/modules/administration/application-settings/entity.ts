@@ -27,12 +27,11 @@ const writtenOnly = (schema: TSchema, description: string): TSchema =>
 const fields: Record<string, TSchema> = {
   id: Type.Integer(),
   created_at: timestamp(),
-  updated_at: timestamp('Of the last change'),
+  updated_at: timestamp('Time of the last update'),
 }
 for (const [name, schema] of declared) {
   fields[name] = fieldOf(schema)
-  if (schema.alias !== undefined)
-    fields[schema.alias] = fieldOf({ ...schema, description: `Another name of \`${name}\`` })
+  if (schema.alias !== undefined) fields[schema.alias] = fieldOf({ ...schema, description: `Alias of \`${name}\`` })
 }
 
 const shown = declared.filter(([, { secret }]) => secret !== 'hidden')

@@ -44,7 +44,7 @@ const described = ({ description, tier, without, guards }: SettingSchema): Param
   description:
     without === undefined
       ? description
-      : `${description}. ${guards === 'there' ? 'Cannot be set yet' : 'Does nothing yet'}, for want of ${without}`,
+      : `${description}. ${guards === 'there' ? 'Cannot be set yet' : 'No effect yet'}: requires ${without}`,
   ...(tier !== undefined && { tier }),
 })
 
@@ -54,7 +54,7 @@ for (const [name, schema] of declared) {
   if (schema.alias !== undefined)
     named[schema.alias] = param(valueParam(schema), {
       ...described(schema),
-      description: `Another name of \`${name}\``,
+      description: `Alias of \`${name}\``,
     })
 }
 
@@ -73,7 +73,7 @@ const former: Record<string, TSchema> = {
 const properties: Record<string, TSchema> = {
   ...named,
   performance_bar_allowed_group_path: param(Text(), {
-    description: 'Full path of the group that sees what pages cost',
+    description: 'Full path of the group that sees the performance bar',
   }),
   ...former,
 }

@@ -9,7 +9,7 @@ export const applicationSettingRoutes = [
   endpoint({
     method: 'GET',
     path: '/application/settings',
-    summary: 'Settings of the installation',
+    summary: 'Get application settings',
     subject: instance,
     allow: 'administer',
     returns: ApplicationSettings,
@@ -19,7 +19,8 @@ export const applicationSettingRoutes = [
   endpoint({
     method: 'PUT',
     path: '/application/settings',
-    summary: 'Change settings of the installation; those that are not named stay',
+    summary: 'Update application settings',
+    description: 'Omitted settings stay unchanged.',
     subject: instance,
     allow: 'administer',
     params: settingParams,

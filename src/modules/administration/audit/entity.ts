@@ -8,30 +8,30 @@ import type { AuditRow } from './queries.ts'
 const nobody = -1
 
 const noun = (what: string) =>
-  Type.Optional(Type.String({ description: `What was ${what}; one of add, change, remove` }))
+  Type.Optional(Type.String({ description: `What was ${what}; exactly one of add, change and remove is present` }))
 
 export const AuditEvent = entity({
   name: 'AuditEvent',
   schema: Type.Object({
     id: Type.Integer(),
-    author_id: Type.Integer({ description: '-1 when nobody known did it' }),
+    author_id: Type.Integer({ description: 'ID of the user; -1 if unknown' }),
     entity_id: Type.Integer(),
     entity_type: Type.Enum([...entityTypes]),
-    event_name: Type.String({ description: 'The kind of the event' }),
+    event_name: Type.String({ description: 'Type of the event' }),
     details: Type.Object(
       {
         add: noun('added'),
         change: noun('changed'),
         remove: noun('removed'),
-        author_name: Type.String({ description: 'As it was' }),
+        author_name: Type.String({ description: 'Name at the time of the event' }),
         target_id: nullable(Type.Integer()),
-        target_type: Type.String({ description: 'What it was done to: a user, a key, the entity itself, …' }),
-        target_details: nullable(Type.String(), { description: 'What that was called' }),
-        ip_address: nullable(Type.String(), { description: 'Of the client' }),
-        token_id: nullable(Type.Integer(), { description: 'The access token that was shown' }),
-        impersonated_by: nullable(Type.Integer(), { description: 'The administrator who acted as the author' }),
-        entity_path: Type.String({ description: 'As it was' }),
-        facts: Type.Record(Type.String(), Type.Unknown(), { description: 'More, by kind; never a secret' }),
+        target_type: Type.String({ description: 'Type of the target: a user, a key, the entity itself, …' }),
+        target_details: nullable(Type.String(), { description: 'Name of the target at the time of the event' }),
+        ip_address: nullable(Type.String(), { description: 'IP address of the client' }),
+        token_id: nullable(Type.Integer(), { description: 'ID of the access token used' }),
+        impersonated_by: nullable(Type.Integer(), { description: 'Administrator who impersonated the author' }),
+        entity_path: Type.String({ description: 'Name at the time of the event' }),
+        facts: Type.Record(Type.String(), Type.Unknown(), { description: 'Further details by type; never secrets' }),
       },
       { additionalProperties: false },
     ),

@@ -11,11 +11,11 @@ import { AuditEvent } from './entity.ts'
 import { type AuditFilters, type AuditRow, auditEvents, findAuditEvent } from './queries.ts'
 
 const time = {
-  created_after: Optional(Timestamp({ description: 'At this time or later' })),
-  created_before: Optional(Timestamp({ description: 'At this time or earlier' })),
+  created_after: Optional(Timestamp({ description: 'Created at or after this time' })),
+  created_before: Optional(Timestamp({ description: 'Created at or before this time' })),
 }
 
-const audit_event_id = Id({ description: 'Id of the audit event' })
+const audit_event_id = Id({ description: 'ID of the audit event' })
 
 async function getAuditEvent(db: Db, id: number, of: AuditFilters = {}): Promise<AuditRow> {
   const row = await findAuditEvent(db, id, of)
@@ -27,12 +27,13 @@ export const auditRoutes = [
   endpoint({
     method: 'GET',
     path: '/audit_events',
-    summary: 'Who did what, newest first',
+    summary: 'List audit events of the instance',
+    description: 'Newest first.',
     subject: instance,
     allow: 'administer',
     params: Params({
-      entity_type: Optional(OneOf(entityTypes, { description: 'To what kind of thing' })),
-      entity_id: Optional(Id({ description: 'To which one' })),
+      entity_type: Optional(OneOf(entityTypes, { description: 'Type of the entity' })),
+      entity_id: Optional(Id({ description: 'ID of the entity' })),
       ...time,
     }),
     paged: true,
@@ -43,7 +44,7 @@ export const auditRoutes = [
   endpoint({
     method: 'GET',
     path: '/audit_events/:id',
-    summary: 'One audit event',
+    summary: 'Get an audit event',
     subject: instance,
     allow: 'administer',
     params: Params({ id: audit_event_id }),
@@ -54,7 +55,8 @@ export const auditRoutes = [
   endpoint({
     method: 'GET',
     path: '/groups/:id/audit_events',
-    summary: 'Who did what to a group, newest first',
+    summary: 'List audit events of a group',
+    description: 'Newest first.',
     subject: group,
     allow: 'read_audit_event',
     params: Params(time),
@@ -67,7 +69,7 @@ export const auditRoutes = [
   endpoint({
     method: 'GET',
     path: '/groups/:id/audit_events/:audit_event_id',
-    summary: 'One audit event of a group',
+    summary: 'Get a group audit event',
     subject: group,
     allow: 'read_audit_event',
     params: Params({ audit_event_id }),
@@ -79,7 +81,8 @@ export const auditRoutes = [
   endpoint({
     method: 'GET',
     path: '/projects/:id/audit_events',
-    summary: 'Who did what to a project, newest first',
+    summary: 'List audit events of a project',
+    description: 'Newest first.',
     subject: project,
     allow: 'read_audit_event',
     params: Params(time),
@@ -92,7 +95,7 @@ export const auditRoutes = [
   endpoint({
     method: 'GET',
     path: '/projects/:id/audit_events/:audit_event_id',
-    summary: 'One audit event of a project',
+    summary: 'Get a project audit event',
     subject: project,
     allow: 'read_audit_event',
     params: Params({ audit_event_id }),

@@ -15,12 +15,12 @@ const BroadcastMessage = entity({
     message: Type.String(),
     starts_at: timestamp(),
     ends_at: timestamp(),
-    color: Type.String({ description: 'Of the background' }),
-    font: Type.String({ description: 'Colour of the text' }),
+    color: Type.String({ description: 'Background color' }),
+    font: Type.String({ description: 'Text color' }),
     target_path: nullable(Type.String()),
     broadcast_type: Type.String({ enum: [...broadcastTypes] }),
     dismissable: Type.Boolean(),
-    active: Type.Boolean({ description: 'It has begun and has not ended' }),
+    active: Type.Boolean({ description: 'True between start and end' }),
   }),
   present: (row: BroadcastMessageRow) => ({
     id: row.id,
@@ -36,16 +36,18 @@ const BroadcastMessage = entity({
   }),
 })
 
-const messageId = { id: Id({ description: 'Id of the message' }) }
+const messageId = { id: Id({ description: 'ID of the message' }) }
 
 const attributes = {
-  starts_at: Optional(Timestamp({ description: 'When it begins; a new one now' })),
-  ends_at: Optional(Timestamp({ description: 'When it ends; a new one after an hour' })),
-  color: Optional(Text({ description: 'Colour of the background: #rgb or #rrggbb' })),
-  font: Optional(Text({ description: 'Colour of the text: #rgb or #rrggbb' })),
-  target_path: Optional(Nullable(Text({ description: 'Paths on which it is shown, `*` for any text; all without' }))),
-  broadcast_type: Optional(OneOf(broadcastTypes, { description: 'Where it is shown; a new one as banner' })),
-  dismissable: Optional(Flag({ description: 'People may close it' })),
+  starts_at: Optional(Timestamp({ description: 'Start time; default: now' })),
+  ends_at: Optional(Timestamp({ description: 'End time; default: one hour later' })),
+  color: Optional(Text({ description: 'Background color: #rgb or #rrggbb' })),
+  font: Optional(Text({ description: 'Text color: #rgb or #rrggbb' })),
+  target_path: Optional(
+    Nullable(Text({ description: 'Paths on which it is shown, `*` matches any text; default: all' })),
+  ),
+  broadcast_type: Optional(OneOf(broadcastTypes, { description: 'Type of the message; default: banner' })),
+  dismissable: Optional(Flag({ description: 'Users may dismiss it' })),
 }
 
 /** Everybody may read them: they are shown to whoever comes. */
@@ -53,7 +55,8 @@ export const broadcastMessageRoutes = [
   endpoint({
     method: 'GET',
     path: '/broadcast_messages',
-    summary: 'List messages to everybody, the newest first',
+    summary: 'List broadcast messages',
+    description: 'Newest first.',
     subject: instance,
     allow: 'browse',
     paged: true,
@@ -64,7 +67,7 @@ export const broadcastMessageRoutes = [
   endpoint({
     method: 'GET',
     path: '/broadcast_messages/:id',
-    summary: 'One message to everybody',
+    summary: 'Get a broadcast message',
     subject: instance,
     allow: 'browse',
     params: Params(messageId),
@@ -75,10 +78,10 @@ export const broadcastMessageRoutes = [
   endpoint({
     method: 'POST',
     path: '/broadcast_messages',
-    summary: 'Tell everybody something',
+    summary: 'Create a broadcast message',
     subject: instance,
     allow: 'administer',
-    params: Params({ message: Text({ description: 'What is told' }), ...attributes }),
+    params: Params({ message: Text({ description: 'Message (Markdown)' }), ...attributes }),
     returns: BroadcastMessage,
     handle: ({ params, ctx }) => createBroadcastMessage(ctx, params),
   }),
@@ -86,10 +89,10 @@ export const broadcastMessageRoutes = [
   endpoint({
     method: 'PUT',
     path: '/broadcast_messages/:id',
-    summary: 'Change a message to everybody',
+    summary: 'Update a broadcast message',
     subject: instance,
     allow: 'administer',
-    params: Params({ ...messageId, message: Optional(Text({ description: 'What is told' })), ...attributes }),
+    params: Params({ ...messageId, message: Optional(Text({ description: 'Message (Markdown)' })), ...attributes }),
     returns: BroadcastMessage,
     handle: ({ params: { id, ...input }, ctx }) => editBroadcastMessage(ctx, id, input),
   }),
@@ -97,7 +100,7 @@ export const broadcastMessageRoutes = [
   endpoint({
     method: 'DELETE',
     path: '/broadcast_messages/:id',
-    summary: 'Delete a message to everybody',
+    summary: 'Delete a broadcast message',
     subject: instance,
     allow: 'administer',
     params: Params(messageId),

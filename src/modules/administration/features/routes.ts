@@ -14,7 +14,7 @@ const Feature = entity({
     state: Type.String({ enum: ['on', 'off', 'conditional'] }),
     gates: Type.Array(
       Type.Object({
-        key: Type.String({ description: 'boolean, percentage_of_actors, percentage_of_time, actors or groups' }),
+        key: Type.String({ enum: ['boolean', 'percentage_of_actors', 'percentage_of_time', 'actors', 'groups'] }),
         value: Type.Union([Type.Boolean(), Type.Integer(), Type.Array(Type.String())]),
       }),
     ),
@@ -38,7 +38,8 @@ export const featureRoutes = [
   endpoint({
     method: 'GET',
     path: '/features',
-    summary: 'All switches of features that somebody touched',
+    summary: 'List feature flags',
+    description: 'Returns only flags that were set at least once.',
     subject: instance,
     allow: 'administer',
     returns: listed(Feature),
@@ -48,17 +49,18 @@ export const featureRoutes = [
   endpoint({
     method: 'POST',
     path: '/features/:name',
-    summary: 'Switch a feature on or off, for all or some',
+    summary: 'Set a feature flag',
+    description: 'Enables or disables a feature for all actors, for some of them or for a percentage.',
     subject: instance,
     allow: 'administer',
     params: Params({
       ...named,
-      value: Filled({ description: 'true, false, or the percentage for whom it is on' }),
+      value: Filled({ description: 'true, false, or the percentage of actors for whom it is enabled' }),
       key: OneOf(['percentage_of_actors', 'percentage_of_time', ''], {
         default: 'percentage_of_time',
-        description: 'Of what `value` is a percentage; of time, if empty',
+        description: 'What `value` is a percentage of; default: percentage of time',
       }),
-      feature_group: who('Name of a kind of people'),
+      feature_group: who('Name of a feature group of users'),
       user: who('Username'),
       group: who('Full path of a group'),
       project: who('Full path of a project'),
@@ -71,7 +73,8 @@ export const featureRoutes = [
   endpoint({
     method: 'DELETE',
     path: '/features/:name',
-    summary: 'Forget a switch',
+    summary: 'Delete a feature flag',
+    description: 'The feature returns to its default.',
     subject: instance,
     allow: 'administer',
     params: Params(named),

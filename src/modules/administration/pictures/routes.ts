@@ -12,7 +12,9 @@ import { openPicture } from './service.ts'
 
 const OwnAvatar = entity({
   name: 'OwnAvatar',
-  schema: Type.Object({ avatar_url: nullable(Type.String({ description: 'That of the avatar service without one' })) }),
+  schema: Type.Object({
+    avatar_url: nullable(Type.String({ description: 'URL of the avatar; default: that of the avatar service' })),
+  }),
   present: (row: UserRow, ctx) => ({ avatar_url: avatarUrl(row, ctx) }),
 })
 
@@ -20,10 +22,10 @@ export const pictureRoutes = [
   endpoint({
     method: 'PUT',
     path: '/user/avatar',
-    summary: "Change the caller's picture",
+    summary: "Update the caller's avatar",
     subject: instance,
     allow: 'use',
-    params: Params({ avatar: Nullable(File({ description: 'Picture; empty takes it away' })) }),
+    params: Params({ avatar: Nullable(File({ description: 'Avatar image; empty removes it' })) }),
     returns: OwnAvatar,
     handle: async ({ params: { avatar }, ctx }) =>
       editUser(ctx, (await findUser(ctx.db, ctx.actor!.id))!, { avatar, skip_reconfirmation: false }),
@@ -32,7 +34,7 @@ export const pictureRoutes = [
   endpoint({
     method: 'GET',
     path: '/groups/:id/avatar',
-    summary: 'The picture of a group',
+    summary: 'Get the avatar of a group',
     subject: group,
     allow: 'read_group',
     returns: raw('image/*'),
@@ -42,7 +44,7 @@ export const pictureRoutes = [
   endpoint({
     method: 'GET',
     path: '/projects/:id/avatar',
-    summary: 'The picture of a project',
+    summary: 'Get the avatar of a project',
     subject: project,
     allow: 'read_project',
     returns: raw('image/*'),

@@ -21,7 +21,7 @@ const reference = {
   ref: Type.String({ description: 'Branch or tag' }),
   status: Type.String(),
   created_at: timestamp(),
-  updated_at: timestamp('When it became what it is'),
+  updated_at: timestamp('Time of the last state change'),
   web_url: Type.String(),
 }
 
@@ -45,8 +45,8 @@ export const pipelineReference = (
 
 const listed = {
   ...reference,
-  iid: Type.Integer({ description: 'Counts from 1 in each project' }),
-  source: Type.String({ description: 'external: made by statuses that were reported' }),
+  iid: Type.Integer({ description: 'Number within the project, from 1' }),
+  source: Type.String({ description: 'Source of the pipeline; external: formed by reported statuses' }),
 }
 
 const listedOf = ({ pipeline, project }: Shown<PipelineRow>, site: Site) => ({
@@ -70,13 +70,13 @@ export const PipelineDetail = entity({
   name: 'PipelineDetail',
   schema: Type.Object({
     ...listed,
-    before_sha: Type.String({ description: 'Zeros: no push made it' }),
-    tag: Type.Boolean({ description: 'The ref is a tag' }),
-    user: nullable(UserReferenceSchema, { description: 'Who reported first' }),
+    before_sha: Type.String({ description: 'All zeros, because no push creates it' }),
+    tag: Type.Boolean({ description: 'True if the ref is a tag' }),
+    user: nullable(UserReferenceSchema, { description: 'User who reported the first status' }),
     started_at: nullable(timestamp()),
     finished_at: nullable(timestamp()),
-    duration: nullable(Type.Integer({ description: 'Seconds in which something ran' })),
-    coverage: nullable(Type.String({ description: 'Mean of its statuses, in per cent' })),
+    duration: nullable(Type.Integer({ description: 'Run time in seconds' })),
+    coverage: nullable(Type.String({ description: 'Mean coverage of its statuses in percent' })),
     detailed_status: Type.Object({
       icon: Type.String(),
       text: Type.String(),

@@ -11,19 +11,22 @@ export const pipelineRoutes = [
   endpoint({
     method: 'GET',
     path: '/projects/:id/pipelines',
-    summary: 'List the pipelines of a project, the newest first',
+    summary: 'List pipelines of a project',
+    description: 'Newest first.',
     subject: project,
     allow: 'read_pipeline',
     params: Params({
       scope: Optional(
-        OneOf(scopes, { description: 'By what became of them; the newest of each branch or tag that there is' }),
+        OneOf(scopes, {
+          description: 'Status of the pipelines; `branches` and `tags` return the newest pipeline of each existing ref',
+        }),
       ),
-      status: Optional(OneOf(statuses, { description: 'That are so' })),
-      ref: Optional(Text({ description: 'Of this branch or tag' })),
-      sha: Optional(Text({ description: 'Of this commit; its full hash' })),
-      username: Optional(Text({ description: 'First reported by this person' })),
-      updated_after: Optional(Timestamp({ description: 'That changed later' })),
-      updated_before: Optional(Timestamp({ description: 'That changed earlier' })),
+      status: Optional(OneOf(statuses, { description: 'Only pipelines with this status' })),
+      ref: Optional(Text({ description: 'Only of this branch or tag' })),
+      sha: Optional(Text({ description: 'Only of this commit; full hash' })),
+      username: Optional(Text({ description: 'Username of the user who reported the first status' })),
+      updated_after: Optional(Timestamp({ description: 'Updated after this time' })),
+      updated_before: Optional(Timestamp({ description: 'Updated before this time' })),
       order_by: OneOf(pipelineOrders, { default: 'id', description: 'Order' }),
       sort: OneOf(['asc', 'desc'], { default: 'desc', description: 'Direction' }),
     }),
@@ -39,10 +42,11 @@ export const pipelineRoutes = [
   endpoint({
     method: 'GET',
     path: '/projects/:id/pipelines/latest',
-    summary: 'The newest pipeline of the commit at which a branch or tag is',
+    summary: 'Get the latest pipeline',
+    description: 'Returns the newest pipeline of the commit that a branch or tag points at.',
     subject: project,
     allow: 'read_pipeline',
-    params: Params({ ref: Optional(Text({ description: 'Branch or tag; the default branch without' })) }),
+    params: Params({ ref: Optional(Text({ description: 'Branch or tag; default: the default branch' })) }),
     returns: PipelineDetail,
     handle: async ({ subject, params, ctx }) => ({
       pipeline: await getLatestPipeline(ctx, subject, params.ref),
@@ -53,10 +57,10 @@ export const pipelineRoutes = [
   endpoint({
     method: 'GET',
     path: '/projects/:id/pipelines/:pipeline_id',
-    summary: 'One pipeline',
+    summary: 'Get a pipeline',
     subject: project,
     allow: 'read_pipeline',
-    params: Params({ pipeline_id: Id({ description: 'Number of the pipeline' }) }),
+    params: Params({ pipeline_id: Id({ description: 'ID of the pipeline' }) }),
     returns: PipelineDetail,
     handle: async ({ subject, params, ctx }) => ({
       pipeline: await getPipeline(ctx, subject, params.pipeline_id),

@@ -19,7 +19,7 @@ describe.for(['groups', 'projects'] as const)('mails about requests for access t
     const place =
       base === 'groups' ? await world.group({ parent: outer, ...more }) : await world.project({ group: outer, ...more })
     const asks = async (who: Client) =>
-      (await mailsTo(world, addressOf(who))).filter(({ body }) => body.includes('asks for access'))
+      (await mailsTo(world, addressOf(who))).filter(({ body }) => body.includes('requested access'))
 
     expect((await ann!.post(`/${base}/${place.id}/access_requests`)).status).toBe(201)
     const [asked, ...others] = await asks(boss!)
@@ -34,8 +34,8 @@ describe.for(['groups', 'projects'] as const)('mails about requests for access t
     await world.root.put(`/${base}/${place.id}/access_requests/${ann!.id}/approve`)
     const granted = await mailsTo(world, addressOf(ann!))
     expect(granted).toHaveLength(1)
-    expect(granted[0]!.body).toContain(`Your request for access to a ${of} was granted:`)
-    expect(granted[0]!.body).toContain('as Developer')
+    expect(granted[0]!.body).toContain(`Your request for access to a ${of} was approved:`)
+    expect(granted[0]!.body).toContain('role is Developer')
 
     await bob!.post(`/${base}/${place.id}/access_requests`)
     await boss!.delete(`/${base}/${place.id}/access_requests/${bob!.id}`)

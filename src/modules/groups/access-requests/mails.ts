@@ -5,7 +5,7 @@ import { placeLines } from '../members/mails.ts'
 import type { MemberSource } from '../members/queries.ts'
 import { findPlace, findRecipient, recipientsWhoDecide } from '../members/recipient-queries.ts'
 
-/** Tells those who manage the members that somebody asks to be one. */
+/** Mails an access request to the users who manage the members. */
 export async function tellOfRequest(
   tx: Tx,
   { site }: Pick<Ctx, 'site'>,
@@ -21,15 +21,15 @@ export async function tellOfRequest(
         to.address,
         to.name,
         `Request for access to ${place.full_path}`,
-        `Somebody asks for access to a ${place.of} whose members you manage:`,
+        `${signature(asker)} requested access to a ${place.of} whose members you manage:`,
         placeLines(site, place),
-        `It is\n${signature(asker)}\n${site.url}/${asker.username}`,
-        `You can grant or deny it:\n${site.apiUrl}/${place.of}s/${place.id}/access_requests`,
+        `Profile of the requester:\n${site.url}/${asker.username}`,
+        `Approve or deny the request:\n${site.apiUrl}/${place.of}s/${place.id}/access_requests`,
       ),
     )
 }
 
-/** Tells somebody that his request was denied. */
+/** Mails the denial of an access request to the requester. */
 export async function tellOfDenial(
   tx: Tx,
   { site }: Pick<Ctx, 'site'>,

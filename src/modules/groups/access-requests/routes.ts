@@ -9,7 +9,7 @@ import { AccessRequester } from './entity.ts'
 import { type AccessRequestRow, accessRequestsOf } from './queries.ts'
 import { type Asked, approveRequest, endRequest, requestAccess } from './service.ts'
 
-const userId = Whole({ maximum: Number.MAX_SAFE_INTEGER, description: 'Id of the user who asks' })
+const userId = Whole({ maximum: Number.MAX_SAFE_INTEGER, description: 'User ID of the requester' })
 
 export const accessRequestRoutes = ofProjectsAndGroups(({ of, base, subject, holderOf, membershipOf }) => {
   const path = `${base}/access_requests` as const
@@ -18,7 +18,7 @@ export const accessRequestRoutes = ofProjectsAndGroups(({ of, base, subject, hol
     endpoint({
       method: 'GET',
       path,
-      summary: `List who asks for access to a ${of}`,
+      summary: `List access requests of a ${of}`,
       subject,
       allow: 'admin_member',
       paged: true,
@@ -30,7 +30,7 @@ export const accessRequestRoutes = ofProjectsAndGroups(({ of, base, subject, hol
     endpoint({
       method: 'POST',
       path,
-      summary: `Ask for access to a ${of}`,
+      summary: `Request access to a ${of}`,
       subject,
       allow: 'request_access',
       returns: AccessRequester,
@@ -40,12 +40,16 @@ export const accessRequestRoutes = ofProjectsAndGroups(({ of, base, subject, hol
     endpoint({
       method: 'PUT',
       path: `${path}/:user_id/approve`,
-      summary: `Make whoever asks a member of a ${of}`,
+      summary: `Approve a ${of} access request`,
+      description: 'The requester becomes a member.',
       subject,
       allow: 'admin_member',
       params: Params({
         user_id: userId,
-        access_level: Whole({ default: levels.developer, description: '10 to 40, in groups also 50' }),
+        access_level: Whole({
+          default: levels.developer,
+          description: '10 guest, 20 reporter, 30 developer, 40 maintainer; in groups also 50 owner',
+        }),
       }),
       status: 201,
       returns: Member,
@@ -59,7 +63,8 @@ export const accessRequestRoutes = ofProjectsAndGroups(({ of, base, subject, hol
     endpoint({
       method: 'DELETE',
       path: `${path}/:user_id`,
-      summary: `Deny a request for access to a ${of}, or take back one's own`,
+      summary: `Delete a ${of} access request`,
+      description: 'Members who manage access deny the request; requesters withdraw their own.',
       subject,
       // Whoever sees it may take back his own request; those of others are decided about with the row.
       allow: 'read_member',

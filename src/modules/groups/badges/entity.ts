@@ -38,7 +38,7 @@ const renderedOf = ({ name, link_url, image_url }: Row, values: Parameters<typeo
 
 export const Badge = entity({
   name: 'Badge',
-  schema: Type.Object({ id: Type.Integer(), ...rendered, kind: Type.String({ description: 'project or group' }) }),
+  schema: Type.Object({ id: Type.Integer(), ...rendered, kind: Type.String({ enum: ['project', 'group'] }) }),
   gather,
   present: (row: Row & { id: number; kind: string }, _ctx, values) => ({
     id: row.id,

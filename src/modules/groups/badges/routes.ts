@@ -7,9 +7,9 @@ import { Badge, BadgePreview } from './entity.ts'
 import { type BadgeRow, badgesOf, findBadge } from './queries.ts'
 import { checkUrls, createBadge, editBadge, removeBadge } from './service.ts'
 
-const badgeId = Id({ description: 'Id of the badge' })
-const linkUrl = Text({ description: 'Address that it leads to; may hold placeholders as `%{project_path}`' })
-const imageUrl = Text({ description: 'Address of the picture; may hold placeholders' })
+const badgeId = Id({ description: 'ID of the badge' })
+const linkUrl = Text({ description: 'Link URL; may contain placeholders such as `%{project_path}`' })
+const imageUrl = Text({ description: 'Image URL; may contain placeholders' })
 const name = Optional(Nullable(Text({ description: 'Name' })))
 
 export const badgeRoutes = ofProjectsAndGroups(({ of, base, subject, holderOf }) => {
@@ -19,10 +19,11 @@ export const badgeRoutes = ofProjectsAndGroups(({ of, base, subject, holderOf })
     endpoint({
       method: 'GET',
       path,
-      summary: of === 'project' ? 'List badges of a project and of the groups around it' : 'List badges of a group',
+      summary: `List badges of a ${of}`,
+      ...(of === 'project' && { description: 'Includes the badges of its ancestor groups.' }),
       subject,
       allow: 'read_badge',
-      params: Params({ name: Optional(Text({ description: 'Only those of this name' })) }),
+      params: Params({ name: Optional(Text({ description: 'Only with this name' })) }),
       paged: true,
       returns: Badge,
       async handle({ subject: held, params, page, ctx }) {
@@ -34,7 +35,8 @@ export const badgeRoutes = ofProjectsAndGroups(({ of, base, subject, holderOf })
     endpoint({
       method: 'GET',
       path: `${path}/render`,
-      summary: `How a badge would look in a ${of}`,
+      summary: `Preview a ${of} badge`,
+      description: 'Returns the addresses with their placeholders filled in.',
       subject,
       allow: 'admin_badge',
       params: Params({ link_url: linkUrl, image_url: imageUrl }),
@@ -48,7 +50,7 @@ export const badgeRoutes = ofProjectsAndGroups(({ of, base, subject, holderOf })
     endpoint({
       method: 'GET',
       path: `${path}/:badge_id`,
-      summary: `One badge of a ${of}`,
+      summary: `Get a ${of} badge`,
       subject,
       allow: 'read_badge',
       params: Params({ badge_id: badgeId }),
@@ -63,7 +65,7 @@ export const badgeRoutes = ofProjectsAndGroups(({ of, base, subject, holderOf })
     endpoint({
       method: 'POST',
       path,
-      summary: `Add a badge to a ${of}`,
+      summary: `Create a ${of} badge`,
       subject,
       allow: 'admin_badge',
       params: Params({ link_url: linkUrl, image_url: imageUrl, name }),
@@ -75,7 +77,7 @@ export const badgeRoutes = ofProjectsAndGroups(({ of, base, subject, holderOf })
     endpoint({
       method: 'PUT',
       path: `${path}/:badge_id`,
-      summary: `Change a badge of a ${of}`,
+      summary: `Update a ${of} badge`,
       subject,
       allow: 'admin_badge',
       params: Params({ badge_id: badgeId, link_url: Optional(linkUrl), image_url: Optional(imageUrl), name }),
@@ -87,7 +89,7 @@ export const badgeRoutes = ofProjectsAndGroups(({ of, base, subject, holderOf })
     endpoint({
       method: 'DELETE',
       path: `${path}/:badge_id`,
-      summary: `Remove a badge of a ${of}`,
+      summary: `Delete a ${of} badge`,
       subject,
       allow: 'admin_badge',
       params: Params({ badge_id: badgeId }),

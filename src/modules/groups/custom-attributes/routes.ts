@@ -26,7 +26,7 @@ const attributeRoutes = <T extends { readonly id: number; readonly facts: Facts 
     endpoint({
       method: 'GET',
       path: `${base}/:id/custom_attributes`,
-      summary: `List the custom attributes of a ${of}`,
+      summary: `List custom attributes of a ${of}`,
       scopes,
       subject,
       allow: 'admin_custom_attribute',
@@ -37,7 +37,7 @@ const attributeRoutes = <T extends { readonly id: number; readonly facts: Facts 
     endpoint({
       method: 'GET',
       path: `${base}/:id/custom_attributes/:key`,
-      summary: `One custom attribute of a ${of}`,
+      summary: `Get a ${of} custom attribute`,
       scopes,
       subject,
       allow: 'admin_custom_attribute',
@@ -53,7 +53,7 @@ const attributeRoutes = <T extends { readonly id: number; readonly facts: Facts 
     endpoint({
       method: 'PUT',
       path: `${base}/:id/custom_attributes/:key`,
-      summary: `Set a custom attribute of a ${of}`,
+      summary: `Set a ${of} custom attribute`,
       subject,
       allow: 'admin_custom_attribute',
       params: Params({ key, value: Text({ description: 'Value of the attribute' }) }),
@@ -65,7 +65,7 @@ const attributeRoutes = <T extends { readonly id: number; readonly facts: Facts 
     endpoint({
       method: 'DELETE',
       path: `${base}/:id/custom_attributes/:key`,
-      summary: `Remove a custom attribute of a ${of}`,
+      summary: `Delete a ${of} custom attribute`,
       subject,
       allow: 'admin_custom_attribute',
       params: Params({ key }),

@@ -6,7 +6,7 @@ import type { DeployTokenRow } from './queries.ts'
 const fields = {
   id: Type.Integer(),
   name: Type.String(),
-  username: Type.String({ description: 'To be shown with the token' }),
+  username: Type.String({ description: 'Username for the token' }),
   expires_at: nullable(timestamp()),
   scopes: Type.Array(Type.String()),
   revoked: Type.Boolean(),

@@ -9,8 +9,8 @@ import { type DeployTokenRow, deployTokensOf, findDeployToken } from './queries.
 import { deployTokenScopes } from './scopes.ts'
 import { createDeployToken, endDeployToken } from './service.ts'
 
-const active = Optional(Flag({ description: 'Only those that may be used, or only the others' }))
-const tokenId = Id({ description: 'Id of the token' })
+const active = Optional(Flag({ description: 'Only active tokens (true) or only inactive ones (false)' }))
+const tokenId = Id({ description: 'ID of the token' })
 
 const heldTokenRoutes = ofProjectsAndGroups(({ of, base, subject, holderOf }) => {
   const path = `${base}/deploy_tokens` as const
@@ -31,7 +31,7 @@ const heldTokenRoutes = ofProjectsAndGroups(({ of, base, subject, holderOf }) =>
     endpoint({
       method: 'GET',
       path: `${path}/:token_id`,
-      summary: `One deploy token of a ${of}`,
+      summary: `Get a ${of} deploy token`,
       subject,
       allow: 'read_deploy_token',
       params: Params({ token_id: tokenId }),
@@ -46,15 +46,15 @@ const heldTokenRoutes = ofProjectsAndGroups(({ of, base, subject, holderOf }) =>
     endpoint({
       method: 'POST',
       path,
-      summary: `Create a deploy token of a ${of}`,
+      summary: `Create a ${of} deploy token`,
       subject,
       allow: 'admin_deploy_token',
       params: Params({
-        name: Text({ description: 'What it is for' }),
-        scopes: CommaList(OneOf(deployTokenScopes), { description: 'What it may be used for' }),
-        expires_at: Optional(Nullable(Timestamp({ description: 'When it ends; never, if absent' }))),
+        name: Text({ description: 'Description' }),
+        scopes: CommaList(OneOf(deployTokenScopes), { description: 'Scopes of the token' }),
+        expires_at: Optional(Nullable(Timestamp({ description: 'Expiry time; default: never' }))),
         username: Optional(
-          Nullable(Text({ description: 'To be shown with it; `gitlab+deploy-token-{n}`, if absent' })),
+          Nullable(Text({ description: 'Username for the token; default: `gitlab+deploy-token-{n}`' })),
         ),
       }),
       returns: NewDeployToken,
@@ -70,7 +70,7 @@ const heldTokenRoutes = ofProjectsAndGroups(({ of, base, subject, holderOf }) =>
     endpoint({
       method: 'DELETE',
       path: `${path}/:token_id`,
-      summary: `Revoke a deploy token of a ${of}`,
+      summary: `Revoke a ${of} deploy token`,
       subject,
       allow: 'admin_deploy_token',
       params: Params({ token_id: tokenId }),
@@ -84,7 +84,8 @@ export const deployTokenRoutes = [
   endpoint({
     method: 'GET',
     path: '/deploy_tokens',
-    summary: 'List the deploy tokens of all projects and groups',
+    summary: 'List all deploy tokens',
+    description: 'Returns the deploy tokens of all projects and groups.',
     subject: instance,
     allow: 'administer',
     params: Params({ active }),

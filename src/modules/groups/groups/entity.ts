@@ -20,7 +20,7 @@ const fields = {
   visibility: Type.Union([Type.Literal('private'), Type.Literal('internal'), Type.Literal('public')]),
   share_with_group_lock: Type.Boolean(),
   require_two_factor_authentication: Type.Boolean(),
-  two_factor_grace_period: Type.Integer({ description: 'Hours' }),
+  two_factor_grace_period: Type.Integer({ description: 'Grace period in hours' }),
   project_creation_level: Type.Union([Type.Literal('noone'), Type.Literal('maintainer'), Type.Literal('developer')]),
   auto_devops_enabled: nullable(Type.Boolean()),
   subgroup_creation_level: Type.Union([Type.Literal('owner'), Type.Literal('maintainer')]),

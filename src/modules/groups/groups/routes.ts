@@ -15,17 +15,19 @@ const bigId = { maximum: Number.MAX_SAFE_INTEGER }
 
 /** Filters of every list of groups. */
 const groupFilters = {
-  skip_groups: Optional(List(Whole(bigId), { description: 'Ids to leave out' })),
-  all_available: Optional(Flag({ description: 'All groups the caller may see, not only his' })),
-  search: Optional(Text({ description: 'Words in the name or path' })),
+  skip_groups: Optional(List(Whole(bigId), { description: 'IDs to exclude' })),
+  all_available: Optional(
+    Flag({ description: 'Return all groups that the caller can see, not only those of which the caller is a member' }),
+  ),
+  search: Optional(Text({ description: 'Search terms in the name or path' })),
   order_by: OneOf(['name', 'path', 'id'], { default: 'name', description: 'Order' }),
   sort: OneOf(['asc', 'desc'], { default: 'asc', description: 'Direction' }),
-  statistics: Flag({ default: false, description: 'Show statistics; administrators' }),
-  with_custom_attributes: Flag({ default: false, description: 'Show custom attributes; administrators' }),
-  owned: Flag({ default: false, description: 'Owned by the caller himself' }),
-  min_access_level: Optional(OneOf([10, 20, 30, 40, 50], { description: 'The caller has at least this level' })),
+  statistics: Flag({ default: false, description: 'Include statistics; for administrators' }),
+  with_custom_attributes: Flag({ default: false, description: 'Include custom attributes; for administrators' }),
+  owned: Flag({ default: false, description: 'Only projects that the caller owns' }),
+  min_access_level: Optional(OneOf([10, 20, 30, 40, 50], { description: 'Minimum access level of the caller' })),
   custom_attributes: Optional(
-    Hash(Text(), { maxProperties: 100, description: 'With these attributes; administrators' }),
+    Hash(Text(), { maxProperties: 100, description: 'Only with these custom attributes; for administrators' }),
   ),
 } as const
 
@@ -46,22 +48,24 @@ const minutes = (description: string) => Optional(Nullable(Whole({ minimum: 0, t
 
 const writeParams = {
   description: Optional(Nullable(Text({ description: 'Description' }))),
-  visibility: Optional(OneOf(['private', 'internal', 'public'], { description: 'Who may see it' })),
-  share_with_group_lock: Optional(Flag({ description: 'Its projects may not be shared with other groups' })),
-  require_two_factor_authentication: Optional(Flag({ description: 'Members need a second factor' })),
-  two_factor_grace_period: Optional(Whole({ minimum: 0, description: 'Hours until then' })),
+  visibility: Optional(OneOf(['private', 'internal', 'public'], { description: 'Visibility' })),
+  share_with_group_lock: Optional(Flag({ description: 'Prevent sharing projects with other groups' })),
+  require_two_factor_authentication: Optional(Flag({ description: 'Members need two-factor authentication' })),
+  two_factor_grace_period: Optional(
+    Whole({ minimum: 0, description: 'Hours until two-factor authentication is required' }),
+  ),
   project_creation_level: Optional(
     OneOf(['noone', 'maintainer', 'developer'], { description: 'Who may create projects' }),
   ),
-  auto_devops_enabled: Optional(Nullable(Flag({ description: 'Pipelines without configuration' }))),
+  auto_devops_enabled: Optional(Nullable(Flag({ description: 'Auto DevOps: pipelines without configuration' }))),
   subgroup_creation_level: Optional(OneOf(['owner', 'maintainer'], { description: 'Who may create subgroups' })),
-  emails_disabled: Optional(Nullable(Flag({ description: 'No mail' }))),
-  mentions_disabled: Optional(Nullable(Flag({ description: 'The group cannot be mentioned' }))),
-  lfs_enabled: Optional(Nullable(Flag({ description: 'Large files in its projects' }))),
-  avatar: Optional(Nullable(File({ description: 'Picture' }))),
-  request_access_enabled: Optional(Flag({ description: 'People may ask for access' })),
-  shared_runners_minutes_limit: minutes('Minutes on shared runners'),
-  extra_shared_runners_minutes_limit: minutes('Further minutes on shared runners'),
+  emails_disabled: Optional(Nullable(Flag({ description: 'Disable email notifications' }))),
+  mentions_disabled: Optional(Nullable(Flag({ description: 'Prevent mentions of the group' }))),
+  lfs_enabled: Optional(Nullable(Flag({ description: 'Git LFS for its projects' }))),
+  avatar: Optional(Nullable(File({ description: 'Avatar image' }))),
+  request_access_enabled: Optional(Flag({ description: 'Users may request access' })),
+  shared_runners_minutes_limit: minutes('Monthly minutes on shared runners'),
+  extra_shared_runners_minutes_limit: minutes('Additional minutes on shared runners'),
 } as const
 
 export const groupRoutes = [
@@ -80,7 +84,8 @@ export const groupRoutes = [
   endpoint({
     method: 'GET',
     path: '/groups/:id/subgroups',
-    summary: 'List groups directly below a group',
+    summary: 'List subgroups',
+    description: 'Returns direct children only.',
     subject: group,
     allow: 'read_group',
     params: Params(groupFilters),
@@ -92,7 +97,8 @@ export const groupRoutes = [
   endpoint({
     method: 'GET',
     path: '/groups/:id/descendant_groups',
-    summary: 'List groups anywhere below a group',
+    summary: 'List descendant groups',
+    description: 'Returns subgroups of every depth.',
     subject: group,
     allow: 'read_group',
     params: Params(groupFilters),
@@ -110,9 +116,9 @@ export const groupRoutes = [
     allow: 'read_group',
     params: Params({
       ...projectFilters,
-      with_shared: Flag({ default: true, description: 'Those shared with the group, too' }),
-      with_security_reports: Flag({ default: false, tier: 'ultimate', description: 'With security reports' }),
-      include_subgroups: Flag({ default: false, description: 'Those of its subgroups, too' }),
+      with_shared: Flag({ default: true, description: 'Include projects shared with the group' }),
+      with_security_reports: Flag({ default: false, tier: 'ultimate', description: 'Only with security reports' }),
+      include_subgroups: Flag({ default: false, description: 'Include subgroups' }),
     }),
     paged: true,
     returns: variants(Project, ProjectSimple),
@@ -134,14 +140,14 @@ export const groupRoutes = [
   endpoint({
     method: 'GET',
     path: '/groups/:id',
-    summary: 'One group',
+    summary: 'Get a group',
     subject: group,
     allow: 'read_group',
     params: Params({
-      with_custom_attributes: Flag({ default: false, description: 'Show custom attributes; administrators' }),
+      with_custom_attributes: Flag({ default: false, description: 'Include custom attributes; for administrators' }),
       with_projects: Flag({
         default: true,
-        description: 'Show its projects and those shared with it, at most 100 of each',
+        description: 'Include its projects and shared projects, at most 100 of each',
       }),
     }),
     returns: GroupDetail,
@@ -155,14 +161,14 @@ export const groupRoutes = [
   endpoint({
     method: 'POST',
     path: '/groups',
-    summary: 'Create a group, at the top or below another',
+    summary: 'Create a group',
     subject: instance,
     allow: 'use',
     params: Params({
       name: Text({ description: 'Name' }),
       path: Text({ description: 'Path' }),
       ...writeParams,
-      parent_id: Optional(Nullable(Whole({ ...bigId, description: 'The group above' }))),
+      parent_id: Optional(Nullable(Whole({ ...bigId, description: 'ID of the parent group' }))),
     }),
     returns: GroupDetail,
     handle: async ({ params, ctx }) => getDetail(ctx, await createGroup(ctx, params)),
@@ -171,15 +177,15 @@ export const groupRoutes = [
   endpoint({
     method: 'PUT',
     path: '/groups/:id',
-    summary: 'Edit a group',
+    summary: 'Update a group',
     subject: group,
     allow: 'admin_group',
     params: Params({
       name: Optional(Text({ description: 'Name' })),
       path: Optional(Text({ description: 'Path' })),
-      membership_lock: Optional(Flag({ tier: 'starter', description: 'Nobody is added to its projects' })),
+      membership_lock: Optional(Flag({ tier: 'starter', description: 'Prevent adding members to its projects' })),
       file_template_project_id: Optional(
-        Nullable(Whole({ ...bigId, tier: 'premium', description: 'Project of file templates' })),
+        Nullable(Whole({ ...bigId, tier: 'premium', description: 'ID of the project with file templates' })),
       ),
       ...writeParams,
     }),
@@ -193,7 +199,8 @@ export const groupRoutes = [
   endpoint({
     method: 'DELETE',
     path: '/groups/:id',
-    summary: 'Delete a group with all inside it',
+    summary: 'Delete a group',
+    description: 'Deletes its subgroups and projects as well.',
     subject: group,
     allow: 'remove_group',
     status: 202,
@@ -208,7 +215,8 @@ export const groupRoutes = [
   endpoint({
     method: 'POST',
     path: '/groups/:id/restore',
-    summary: 'Take back that a group was marked for deletion',
+    summary: 'Restore a group',
+    description: 'Cancels the scheduled deletion of the group.',
     tier: 'premium',
     subject: group,
     allow: 'remove_group',

@@ -30,7 +30,7 @@ export async function loadGroup(id: number | string, ctx: Ctx): Promise<GroupSub
 /** A group by id (digits only) or full path. One statement. */
 export const group = subject({
   what: 'Group',
-  params: Type.Object({ id: Type.String({ description: 'Id or full path of the group' }) }),
+  params: Type.Object({ id: Type.String({ description: 'ID or full path of the group' }) }),
   policy: groupPolicy,
   visible: 'read_group',
   load: ({ id }, ctx) => {

@@ -9,9 +9,9 @@ export const Invitation = entity({
     id: Type.Integer(),
     invite_email: Type.String(),
     access_level: Type.Integer(),
-    expires_at: nullable(dateOnly('First day without access')),
+    expires_at: nullable(dateOnly('Expiry date; no access from this day on')),
     created_at: timestamp(),
-    created_by_name: nullable(Type.String({ description: 'Who invited' })),
+    created_by_name: nullable(Type.String({ description: 'Name of the inviter' })),
   }),
   present: (row: InvitationRow) => ({
     id: row.id,
@@ -32,10 +32,13 @@ export type InvitationOutcome = {
 export const InvitationResult = entity({
   name: 'InvitationResult',
   schema: Type.Object({
-    status: Type.String({ description: 'success, or error when any address was refused; the others are invited' }),
+    status: Type.String({
+      enum: ['success', 'error'],
+      description: 'error if any address was rejected; all others are invited',
+    }),
     message: Type.Optional(
       Type.Union([Type.String(), Type.Record(Type.String(), Type.String())], {
-        description: 'What was wrong, by address',
+        description: 'Error by email address',
       }),
     ),
   }),

@@ -20,9 +20,9 @@ describe.for(['groups', 'projects'] as const)('an invitation to %s', (base) => {
     expect(more).toEqual([])
     expect(mail!.subject).toContain(place.full_path)
     expect(mail!.body).toContain('Administrator (@root)')
-    expect(mail!.body).toContain(`invites you to a ${of}:`)
+    expect(mail!.body).toContain(`invited you to a ${of}:`)
     expect(mail!.body).toContain(`${world.origin}/${base === 'groups' ? 'groups/' : ''}${place.full_path}\n`)
-    expect(mail!.body).toContain('as Reporter')
+    expect(mail!.body).toContain('role is Reporter')
     expect(mail!.body).toContain('2099-01-31')
     expect(mail!.body).toContain(`confirm ${email}`)
   })
@@ -34,7 +34,7 @@ describe.for(['groups', 'projects'] as const)('an invitation to %s', (base) => {
       email: [email, `${known.username}@example.com`],
       access_level: 20,
     })
-    expect((await mailsTo(world, `${known.username}@example.com`))[0]!.body).toContain('You were made a member')
+    expect((await mailsTo(world, `${known.username}@example.com`))[0]!.body).toContain('You were added to')
     const ann = await world.user({ email })
     await acceptInvitationsLater.run({ userId: ann.id }, await contextFor(world, null))
     const [, accepted, ...more] = await mailsTo(world, email)

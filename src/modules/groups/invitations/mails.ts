@@ -6,7 +6,7 @@ import { offerLine, placeLines } from '../members/mails.ts'
 import type { MemberSource } from '../members/queries.ts'
 import { findPlace } from '../members/recipient-queries.ts'
 
-/** Writes to an address, of which nobody knows yet whose it is, what it is invited to and how to accept. */
+/** Mails an invitation to an email address, with the way to accept it. */
 export async function mailInvitation(
   tx: Tx,
   { site, actor }: Pick<Ctx, 'site' | 'actor'>,
@@ -21,11 +21,11 @@ export async function mailInvitation(
       email,
       undefined,
       `Invitation to ${place.full_path}`,
-      `${signature(actor!)}\ninvites you to a ${place.of}:`,
+      `${signature(actor!)}\ninvited you to a ${place.of}:`,
       placeLines(site, place),
-      offerLine('You would be there', offer),
-      `To accept, confirm ${email} as an address of your account at ${site.url}: the first one of a new account, or a further one of the account you have. You are a member from then on.`,
-      'If you do not want that, you need not do anything.',
+      offerLine('The role is', offer),
+      `To accept, confirm ${email} as an email address of your account at ${site.url}, either of a new account or as a secondary address of an existing one. You then become a member.`,
+      'To decline, ignore this mail.',
     ),
   )
 }

@@ -7,9 +7,11 @@ import { Invitation, InvitationResult } from './entity.ts'
 import { type InvitationRow, invitationsOf } from './queries.ts'
 import { changeInvitation, type Host, invite, withdrawInvitation } from './service.ts'
 
-const level = OneOf([10, 20, 30, 40, 50], { description: '10 to 40, in groups also 50' })
-const expiry = Optional(Nullable(DateOnly({ dateTime: true, description: 'First day without access' })))
-const email = Text({ description: 'The address that was invited' })
+const level = OneOf([10, 20, 30, 40, 50], {
+  description: '10 guest, 20 reporter, 30 developer, 40 maintainer; in groups also 50 owner',
+})
+const expiry = Optional(Nullable(DateOnly({ dateTime: true, description: 'Expiry date; no access from this day on' })))
+const email = Text({ description: 'Invited email address' })
 
 export const invitationRoutes = ofProjectsAndGroups(({ of, base, subject, holderOf, membershipOf }) => {
   const path = `${base}/invitations` as const
@@ -22,10 +24,10 @@ export const invitationRoutes = ofProjectsAndGroups(({ of, base, subject, holder
     endpoint({
       method: 'GET',
       path,
-      summary: `List open invitations to a ${of}`,
+      summary: `List pending ${of} invitations`,
       subject,
       allow: 'admin_member',
-      params: Params({ query: Optional(Text({ description: 'Part of the address' })) }),
+      params: Params({ query: Optional(Text({ description: 'Part of the email address' })) }),
       paged: true,
       returns: Invitation,
       handle: ({ subject: held, params, page, ctx }) =>
@@ -35,11 +37,12 @@ export const invitationRoutes = ofProjectsAndGroups(({ of, base, subject, holder
     endpoint({
       method: 'POST',
       path,
-      summary: `Invite people to a ${of} by e-mail address`,
+      summary: `Invite users to a ${of}`,
+      description: 'Invites by email address.',
       subject,
       allow: 'admin_member',
       params: Params({
-        email: CommaList(Text(), { description: 'Addresses, separated by commas; at most 100' }),
+        email: CommaList(Text(), { description: 'Email addresses, separated by commas; at most 100' }),
         access_level: level,
         expires_at: expiry,
       }),
@@ -54,7 +57,7 @@ export const invitationRoutes = ofProjectsAndGroups(({ of, base, subject, holder
     endpoint({
       method: 'PUT',
       path: `${path}/:email`,
-      summary: `Change an invitation to a ${of}`,
+      summary: `Update a ${of} invitation`,
       subject,
       allow: 'admin_member',
       params: Params(
@@ -72,7 +75,7 @@ export const invitationRoutes = ofProjectsAndGroups(({ of, base, subject, holder
     endpoint({
       method: 'DELETE',
       path: `${path}/:email`,
-      summary: `Take back an invitation to a ${of}`,
+      summary: `Revoke a ${of} invitation`,
       subject,
       allow: 'admin_member',
       params: Params({ email }),

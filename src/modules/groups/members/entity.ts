@@ -9,7 +9,7 @@ export const Member = entity({
   schema: Type.Object({
     ...UserReferenceSchema.properties,
     access_level: Type.Integer({ description: '10 guest, 20 reporter, 30 developer, 40 maintainer, 50 owner' }),
-    expires_at: nullable(dateOnly('First day without access')),
+    expires_at: nullable(dateOnly('Expiry date; no access from this day on')),
   }),
   present: (row: MemberRow, ctx) => ({
     ...userReference(row, ctx),
@@ -24,7 +24,7 @@ export const UserMembership = entity({
   schema: Type.Object({
     source_id: Type.Integer(),
     source_name: Type.String(),
-    source_type: Type.String({ description: 'Namespace (a group) or Project' }),
+    source_type: Type.String({ enum: ['Namespace', 'Project'], description: 'Namespace for a group, else Project' }),
     access_level: Type.Integer(),
   }),
   present: ({ source_id, source_name, source_type, access_level }: MembershipRow) => ({

@@ -5,7 +5,7 @@ import { mailsTo } from '../../instance/mails/testing.ts'
 const bases = ['groups', 'projects'] as const
 const addressOf = (who: Client) => `${who.username}@example.com`
 
-describe.for(bases)('who is made a member of %s', (base) => {
+describe.for(bases)('a new member of %s', (base) => {
   const of = base.slice(0, -1)
   const placeIn = (world: World) => (base === 'groups' ? world.group() : world.project())
   const add = async (world: World, id: number, who: Client) =>
@@ -18,9 +18,9 @@ describe.for(bases)('who is made a member of %s', (base) => {
     const [mail, ...more] = await mailsTo(world, addressOf(ann))
     expect(more).toEqual([])
     expect(mail!.subject).toContain(full_path)
-    expect(mail!.body).toContain(`You were made a member of a ${of}:`)
+    expect(mail!.body).toContain(`You were added to a ${of}:`)
     expect(mail!.body).toContain(`${world.origin}/${base === 'groups' ? 'groups/' : ''}${full_path}\n`)
-    expect(mail!.body).toContain('as Developer')
+    expect(mail!.body).toContain('role is Developer')
     expect(mail!.body).toContain('2099-01-31')
     expect(mail!.body).toContain('Administrator (@root)')
   })

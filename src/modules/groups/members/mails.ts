@@ -12,18 +12,18 @@ import { findPlace, findRecipient, type Place, type Recipient } from './recipien
 
 type Offer = { readonly level: number; readonly expiresAt: DateOnly | null }
 
-/** A place in a mail: its name and its address, on lines of their own. */
+/** A project or group in a mail: its name and its URL, each on its own line. */
 export const placeLines = (site: Site, { of, full_name, full_path }: Place): string =>
   `${oneLine(full_name)}\n${of === 'group' ? namespaceUrl(site, 'group', full_path) : `${site.url}/${full_path}`}`
 
-/** `as Developer, until 2030-01-31.` */
+/** `Your role is Developer until 2030-01-31.` */
 export const offerLine = (prefix: string, { level, expiresAt }: Offer): string =>
-  `${prefix} as ${levelNames[level]}${expiresAt === null ? '' : `, until ${expiresAt}`}.`
+  `${prefix} ${levelNames[level]}${expiresAt === null ? '' : ` until ${expiresAt}`}.`
 
-/** How somebody came to be a member. */
+/** How the recipient became a member. */
 const beginnings = {
-  added: (of: string) => `You were made a member of a ${of}:`,
-  granted: (of: string) => `Your request for access to a ${of} was granted:`,
+  added: (of: string) => `You were added to a ${of}:`,
+  granted: (of: string) => `Your request for access to a ${of} was approved:`,
   accepted: (of: string) => `You accepted an invitation to a ${of}:`,
 } as const
 
@@ -41,11 +41,11 @@ const memberMail = (
     `Access to ${place.full_path}`,
     beginnings[how](place.of),
     placeLines(site, place),
-    offerLine('You are there', offer),
-    ...(by ? [`This was decided by\n${signature(by)}`] : []),
+    offerLine('Your role is', offer),
+    ...(by ? [`This was done by\n${signature(by)}`] : []),
   )
 
-/** Tells somebody that he became a member, unless it was he who did it or he wants no mail about it. */
+/** Mails a new member, unless the user did it themselves or disabled such mails. */
 export async function tellMember(
   tx: Tx,
   { site, actor }: Pick<Ctx, 'site' | 'actor'>,

@@ -9,7 +9,8 @@ export const membershipRoutes = [
   endpoint({
     method: 'GET',
     path: '/users/:id/memberships',
-    summary: 'List the groups and projects that a user is a direct member of',
+    summary: 'List memberships of a user',
+    description: 'Returns the groups and projects of which the user is a direct member.',
     scopes: ['read_user'],
     subject: user,
     allow: 'admin_user',

@@ -14,24 +14,24 @@ import { addMember, editMember, groupMembership, type Membership, projectMembers
 type Holder = ProjectSubject | GroupSubject
 type MemberAbility = 'read_member' | 'admin_member'
 
-const userId = Whole({ maximum: Number.MAX_SAFE_INTEGER, description: 'Id of the user' })
-const expiry = DateOnly({ dateTime: true, description: 'First day without access' })
+const userId = Whole({ maximum: Number.MAX_SAFE_INTEGER, description: 'ID of the user' })
+const expiry = DateOnly({ dateTime: true, description: 'Expiry date; no access from this day on' })
 
 const filters = {
-  query: Optional(Text({ description: 'Part of the name or user name' })),
+  query: Optional(Text({ description: 'Part of the name or username' })),
   user_ids: Optional(List(Whole({ maximum: Number.MAX_SAFE_INTEGER }), { description: 'Only these users' })),
 }
 
-/** The calls on members of a group and of a project are the same; only what is named and how it is found differs. */
+/** The endpoints of members, which groups and projects have alike. */
 const memberRoutes = <T extends Holder, A extends string>(
-  base: '/groups' | '/projects',
+  of: 'group' | 'project',
   subject: Subject<T, A | MemberAbility, TObject>,
   membershipOf: (holder: T, ctx: Ctx) => Promise<Membership>,
 ): readonly Endpoint[] => [
   endpoint({
     method: 'GET',
-    path: `${base}/:id/members`,
-    summary: 'List direct members',
+    path: `/${of}s/:id/members`,
+    summary: `List direct members of a ${of}`,
     subject,
     allow: 'read_member',
     params: Params(filters),
@@ -43,8 +43,9 @@ const memberRoutes = <T extends Holder, A extends string>(
 
   endpoint({
     method: 'GET',
-    path: `${base}/:id/members/all`,
-    summary: 'List members of every origin, each once',
+    path: `/${of}s/:id/members/all`,
+    summary: `List all members of a ${of}`,
+    description: 'Includes inherited and invited members; each user appears once.',
     subject,
     allow: 'read_member',
     params: Params(filters),
@@ -56,8 +57,8 @@ const memberRoutes = <T extends Holder, A extends string>(
 
   endpoint({
     method: 'GET',
-    path: `${base}/:id/members/:user_id`,
-    summary: 'One direct member',
+    path: `/${of}s/:id/members/:user_id`,
+    summary: `Get a direct ${of} member`,
     subject,
     allow: 'read_member',
     params: Params({ user_id: userId }),
@@ -71,8 +72,9 @@ const memberRoutes = <T extends Holder, A extends string>(
 
   endpoint({
     method: 'GET',
-    path: `${base}/:id/members/all/:user_id`,
-    summary: 'One member of any origin',
+    path: `/${of}s/:id/members/all/:user_id`,
+    summary: `Get a ${of} member`,
+    description: 'Finds inherited and invited members as well.',
     subject,
     allow: 'read_member',
     params: Params({ user_id: userId }),
@@ -86,13 +88,15 @@ const memberRoutes = <T extends Holder, A extends string>(
 
   endpoint({
     method: 'POST',
-    path: `${base}/:id/members`,
-    summary: 'Add a member',
+    path: `/${of}s/:id/members`,
+    summary: `Add a ${of} member`,
     subject,
     allow: 'admin_member',
     params: Params({
       user_id: userId,
-      access_level: Whole({ description: '10 to 40, in groups also 50' }),
+      access_level: Whole({
+        description: '10 guest, 20 reporter, 30 developer, 40 maintainer; in groups also 50 owner',
+      }),
       expires_at: Optional(Nullable(expiry)),
     }),
     returns: Member,
@@ -106,13 +110,15 @@ const memberRoutes = <T extends Holder, A extends string>(
 
   endpoint({
     method: 'PUT',
-    path: `${base}/:id/members/:user_id`,
-    summary: 'Change a member',
+    path: `/${of}s/:id/members/:user_id`,
+    summary: `Update a ${of} member`,
     subject,
     allow: 'admin_member',
     params: Params({
       user_id: userId,
-      access_level: Whole({ description: '10 to 40, in groups also 50' }),
+      access_level: Whole({
+        description: '10 guest, 20 reporter, 30 developer, 40 maintainer; in groups also 50 owner',
+      }),
       expires_at: Optional(Nullable(expiry)),
     }),
     returns: Member,
@@ -126,8 +132,9 @@ const memberRoutes = <T extends Holder, A extends string>(
 
   endpoint({
     method: 'DELETE',
-    path: `${base}/:id/members/:user_id`,
-    summary: 'Remove a member, or leave',
+    path: `/${of}s/:id/members/:user_id`,
+    summary: `Remove a ${of} member`,
+    description: 'Members may remove themselves to leave.',
     subject,
     // Whoever reads the members may leave; removing others is decided with the row.
     allow: 'read_member',
@@ -145,7 +152,5 @@ const memberRoutes = <T extends Holder, A extends string>(
   }),
 ]
 
-export const groupMemberRoutes = memberRoutes('/groups', group, async (holder) => groupMembership(holder))
-export const projectMemberRoutes = memberRoutes('/projects', project, (holder, ctx) =>
-  projectMembership(ctx.db, holder),
-)
+export const groupMemberRoutes = memberRoutes('group', group, async (holder) => groupMembership(holder))
+export const projectMemberRoutes = memberRoutes('project', project, (holder, ctx) => projectMembership(ctx.db, holder))

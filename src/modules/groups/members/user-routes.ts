@@ -10,12 +10,13 @@ export const projectUserRoutes = [
   endpoint({
     method: 'GET',
     path: '/projects/:id/users',
-    summary: 'List the members of a project, of every origin, as people',
+    summary: 'List users of a project',
+    description: 'Returns direct, inherited and invited members as user records.',
     subject: project,
     allow: 'read_project',
     params: Params({
-      search: Optional(Text({ description: 'Part of the name or user name' })),
-      skip_users: Optional(List(Whole({ maximum: Number.MAX_SAFE_INTEGER }), { description: 'Not these users' })),
+      search: Optional(Text({ description: 'Part of the name or username' })),
+      skip_users: Optional(List(Whole({ maximum: Number.MAX_SAFE_INTEGER }), { description: 'User IDs to exclude' })),
     }),
     paged: true,
     returns: UserListItem,

@@ -5,11 +5,11 @@ import { eventNames, levelName, type NotificationEvent, notificationEvents } fro
 import type { NotificationSettingRow } from './queries.ts'
 
 const fields = {
-  level: Type.String({ description: 'disabled, participating, watch, global, mention or custom' }),
+  level: Type.String({ enum: ['disabled', 'participating', 'watch', 'global', 'mention', 'custom'] }),
   events: Type.Optional(
     Type.Object(
       Object.fromEntries(eventNames.map((name) => [name, Type.Boolean()])) as Record<NotificationEvent, TBoolean>,
-      { description: 'With the level custom: what is told' },
+      { description: 'Events that notify at level custom' },
     ),
   ),
 }
@@ -25,6 +25,9 @@ export const NotificationSetting = entity({ name: 'NotificationSetting', schema:
 /** What somebody wants to be told in general. */
 export const GlobalNotificationSetting = entity({
   name: 'GlobalNotificationSetting',
-  schema: Type.Object({ ...fields, notification_email: nullable(Type.String({ description: 'Where to' })) }),
+  schema: Type.Object({
+    ...fields,
+    notification_email: nullable(Type.String({ description: 'Email address for notifications' })),
+  }),
   present: (row: NotificationSettingRow) => ({ ...present(row), notification_email: row.notification_email }),
 })

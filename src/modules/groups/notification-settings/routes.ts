@@ -7,7 +7,7 @@ import { GlobalNotificationSetting, NotificationSetting } from './entity.ts'
 import { eventNames, type NotificationEvent, notificationLevels } from './levels.ts'
 import { changeSetting, getGlobalSetting, getSetting } from './service.ts'
 
-const event = () => Optional(Flag({ description: 'Told with the level custom' }))
+const event = () => Optional(Flag({ description: 'Notify about this event at level custom' }))
 const events = Object.fromEntries(eventNames.map((name) => [name, event()])) as Record<
   NotificationEvent,
   ReturnType<typeof event>
@@ -20,7 +20,7 @@ const heldSettingRoutes = ofProjectsAndGroups(({ of, base, subject, holderOf }) 
     endpoint({
       method: 'GET',
       path,
-      summary: `What the caller wants to be told of a ${of}`,
+      summary: `Get ${of} notification settings`,
       subject,
       allow: 'set_notifications',
       returns: NotificationSetting,
@@ -30,11 +30,13 @@ const heldSettingRoutes = ofProjectsAndGroups(({ of, base, subject, holderOf }) 
     endpoint({
       method: 'PUT',
       path,
-      summary: `Set what the caller wants to be told of a ${of}`,
+      summary: `Update ${of} notification settings`,
       subject,
       allow: 'set_notifications',
       params: Params({
-        level: Optional(OneOf(notificationLevels, { description: 'How much; global: as in general' })),
+        level: Optional(
+          OneOf(notificationLevels, { description: 'Notification level; global uses the global setting' }),
+        ),
         ...events,
       }),
       returns: NotificationSetting,
@@ -51,7 +53,7 @@ export const notificationSettingRoutes = [
   endpoint({
     method: 'GET',
     path: '/notification_settings',
-    summary: 'What the caller wants to be told in general',
+    summary: 'Get global notification settings',
     subject: instance,
     allow: 'use',
     returns: GlobalNotificationSetting,
@@ -61,12 +63,14 @@ export const notificationSettingRoutes = [
   endpoint({
     method: 'PUT',
     path: '/notification_settings',
-    summary: 'Set what the caller wants to be told in general',
+    summary: 'Update global notification settings',
     subject: instance,
     allow: 'use',
     params: Params({
-      level: Optional(OneOf(globalLevels, { description: 'How much' })),
-      notification_email: Optional(Text({ description: 'Where to: an address of his own' })),
+      level: Optional(OneOf(globalLevels, { description: 'Notification level' })),
+      notification_email: Optional(
+        Text({ description: 'Email address for notifications; must be an address of the caller' }),
+      ),
       ...events,
     }),
     returns: GlobalNotificationSetting,

@@ -6,7 +6,9 @@ import type { ResourceTokenRow } from './queries.ts'
 
 const fields = {
   ...tokenFields,
-  access_level: nullable(Type.Integer(), { description: 'Role of its bot; null once the membership has ended' }),
+  access_level: nullable(Type.Integer(), {
+    description: 'Access level of the bot user; null after its membership ended',
+  }),
 }
 
 const present = (row: ResourceTokenRow) => ({ ...tokenRecord(row), access_level: row.access_level })

@@ -10,7 +10,7 @@ import { NewResourceAccessToken, ResourceAccessToken } from './entity.ts'
 import { findResourceToken, type ResourceTokenRow, resourceTokensOf } from './queries.ts'
 import { createResourceToken, endResourceToken, getResourceToken, type Place, rotateResourceToken } from './service.ts'
 
-const tokenId = Id({ description: 'Id of the token' })
+const tokenId = Id({ description: 'ID of the token' })
 
 const { guest, reporter, developer, maintainer, owner } = levels
 const projectLevels = [guest, reporter, developer, maintainer]
@@ -30,7 +30,9 @@ export const resourceTokenRoutes = ofProjectsAndGroups(({ of, base, subject, hol
       summary: `List access tokens of a ${of}`,
       subject,
       allow: 'admin_access_token',
-      params: Params({ state: Optional(OneOf(['active', 'inactive'], { description: 'Usable or not' })) }),
+      params: Params({
+        state: Optional(OneOf(['active', 'inactive'], { description: 'Only active tokens or only inactive ones' })),
+      }),
       paged: true,
       returns: ResourceAccessToken,
       handle: async ({ subject: held, params, page, ctx }) =>
@@ -40,12 +42,13 @@ export const resourceTokenRoutes = ofProjectsAndGroups(({ of, base, subject, hol
     endpoint({
       method: 'POST',
       path,
-      summary: `Create an access token of a ${of}, with a bot that is a member of it`,
+      summary: `Create a ${of} access token`,
+      description: `Creates a bot user that is a member of the ${of} and owns the token.`,
       subject,
       allow: 'admin_access_token',
       params: Params({
         ...newTokenParams,
-        access_level: OneOf(accessLevels, { default: maintainer, description: 'Role of its bot' }),
+        access_level: OneOf(accessLevels, { default: maintainer, description: 'Access level of the bot user' }),
       }),
       returns: NewResourceAccessToken,
       handle: async ({ subject: held, params, ctx }) =>
@@ -60,7 +63,8 @@ export const resourceTokenRoutes = ofProjectsAndGroups(({ of, base, subject, hol
     endpoint({
       method: 'POST',
       path: `${path}/self/rotate`,
-      summary: `Put a new token in the place of the one of this request, which is of the ${of}`,
+      summary: `Rotate the current ${of} token`,
+      description: 'Revokes the token that authenticates this request and returns its replacement.',
       subject,
       allow: 'rotate_own_token',
       status: 200,
@@ -79,7 +83,7 @@ export const resourceTokenRoutes = ofProjectsAndGroups(({ of, base, subject, hol
     endpoint({
       method: 'GET',
       path: `${path}/:token_id`,
-      summary: `One access token of a ${of}`,
+      summary: `Get a ${of} access token`,
       subject,
       allow: 'admin_access_token',
       params: Params({ token_id: tokenId }),
@@ -91,7 +95,8 @@ export const resourceTokenRoutes = ofProjectsAndGroups(({ of, base, subject, hol
     endpoint({
       method: 'POST',
       path: `${path}/:token_id/rotate`,
-      summary: `Put a new token in the place of one of a ${of}`,
+      summary: `Rotate a ${of} access token`,
+      description: 'Revokes the token and returns its replacement.',
       subject,
       allow: 'admin_access_token',
       status: 200,
@@ -105,7 +110,8 @@ export const resourceTokenRoutes = ofProjectsAndGroups(({ of, base, subject, hol
     endpoint({
       method: 'DELETE',
       path: `${path}/:token_id`,
-      summary: `Revoke an access token of a ${of}; its bot goes with it`,
+      summary: `Revoke a ${of} access token`,
+      description: 'Deletes the bot user of the token as well.',
       subject,
       allow: 'admin_access_token',
       params: Params({ token_id: tokenId }),

@@ -9,7 +9,7 @@ export const ProjectGroupLink = entity({
     id: Type.Integer(),
     project_id: Type.Integer(),
     group_id: Type.Integer(),
-    group_access: Type.Integer({ description: 'The highest level that members of the group get' }),
+    group_access: Type.Integer({ description: 'Maximum access level for members of the group' }),
     expires_at: nullable(dateOnly()),
   }),
   present: ({ id, project_id, group_id, group_access, expires_at }: ProjectShareRow) => ({

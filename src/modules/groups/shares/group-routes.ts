@@ -11,16 +11,17 @@ export const projectGroupRoutes = [
   endpoint({
     method: 'GET',
     path: '/projects/:id/groups',
-    summary: 'List the groups around a project, and those it is shared with',
+    summary: 'List groups of a project',
+    description: 'Returns the ancestor groups and the groups with which the project is shared.',
     subject: project,
     allow: 'read_project',
     params: Params({
-      search: Optional(Text({ description: 'Words in the name or path' })),
-      skip_groups: Optional(List(Whole({ maximum: Number.MAX_SAFE_INTEGER }), { description: 'Not these groups' })),
-      with_shared: Flag({ default: false, description: 'Groups that the project is shared with, too' }),
-      shared_visible_only: Flag({ default: false, description: 'Of those, only such as the caller sees' }),
+      search: Optional(Text({ description: 'Search terms in the name or path' })),
+      skip_groups: Optional(List(Whole({ maximum: Number.MAX_SAFE_INTEGER }), { description: 'Group IDs to exclude' })),
+      with_shared: Flag({ default: false, description: 'Include groups with which the project is shared' }),
+      shared_visible_only: Flag({ default: false, description: 'Only shared groups that the caller can see' }),
       shared_min_access_level: Optional(
-        OneOf([10, 20, 30, 40, 50], { description: 'Of those, only such as get this level at least' }),
+        OneOf([10, 20, 30, 40, 50], { description: 'Minimum access level of shared groups' }),
       ),
     }),
     paged: true,

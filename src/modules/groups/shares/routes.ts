@@ -8,9 +8,9 @@ import { ProjectGroupLink } from './entity.ts'
 import { groupSharedAt, projectSharedAt } from './queries.ts'
 import { shareGroup, shareProject, unshareGroup, unshareProject } from './service.ts'
 
-const groupId = Id({ description: 'Id of the group' })
-const expiry = Optional(Nullable(DateOnly({ dateTime: true, description: 'First day without access' })))
-const levelDescription = { description: 'The highest level that its members get' }
+const groupId = Id({ description: 'ID of the group' })
+const expiry = Optional(Nullable(DateOnly({ dateTime: true, description: 'Expiry date; no access from this day on' })))
+const levelDescription = { description: 'Maximum access level for members of the group' }
 
 export const shareRoutes = [
   endpoint({
@@ -31,7 +31,7 @@ export const shareRoutes = [
   endpoint({
     method: 'DELETE',
     path: '/projects/:id/share/:group_id',
-    summary: 'End the share of a project with a group',
+    summary: 'Unshare a project from a group',
     subject: project,
     allow: 'share_project',
     params: Params({ group_id: groupId }),
@@ -64,7 +64,7 @@ export const shareRoutes = [
   endpoint({
     method: 'DELETE',
     path: '/groups/:id/share/:group_id',
-    summary: 'End the share of a group with another group',
+    summary: 'Unshare a group from another group',
     subject: group,
     allow: 'admin_group',
     params: Params({ group_id: groupId }),

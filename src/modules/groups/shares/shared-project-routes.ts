@@ -7,7 +7,7 @@ export const sharedProjectRoutes = [
   endpoint({
     method: 'GET',
     path: '/groups/:id/projects/shared',
-    summary: 'List the projects that are shared with a group',
+    summary: 'List projects shared with a group',
     subject: group,
     allow: 'read_group',
     params: Params(projectFilters),

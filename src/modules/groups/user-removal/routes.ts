@@ -7,13 +7,14 @@ export const userRemovalRoutes = [
   endpoint({
     method: 'DELETE',
     path: '/users/:id',
-    summary: 'Remove a user',
+    summary: 'Delete a user',
     subject: user,
     allow: 'admin_user',
     params: Params({
       hard_delete: Flag({
         default: false,
-        description: 'What he made and the groups only he owns go, too, rather than move to the placeholder account',
+        description:
+          "Also delete the user's contributions and solely owned groups; otherwise they move to a placeholder user",
       }),
     }),
     changedAt: ({ updated_at }) => updated_at,

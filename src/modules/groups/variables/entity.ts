@@ -7,13 +7,14 @@ import { openValue } from './sealing.ts'
 
 const fields = {
   variable_type: Type.String({
-    description: 'env_var, or file: then the variable holds the path of a file with the value',
+    enum: ['env_var', 'file'],
+    description: 'file: the variable holds the path of a file with the value',
   }),
   key: Type.String(),
   value: Type.String(),
   protected: Type.Boolean({ description: 'Only for protected branches and tags' }),
-  masked: Type.Boolean({ description: 'Hidden in logs of jobs' }),
-  raw: Type.Boolean({ description: 'Not expanded' }),
+  masked: Type.Boolean({ description: 'Masked in job logs' }),
+  raw: Type.Boolean({ description: 'Do not expand variables' }),
   description: nullable(Type.String()),
 }
 
@@ -31,7 +32,7 @@ export const Variable = entity({
   name: 'Variable',
   schema: Type.Object({
     ...fields,
-    environment_scope: Type.String({ description: 'Environments it is for; `*` for all' }),
+    environment_scope: Type.String({ description: 'Environments; `*` for all' }),
   }),
   present: (row: VariableRow, ctx) => ({ ...present(row, ctx), environment_scope: row.environment_scope }),
 })

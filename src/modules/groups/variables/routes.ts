@@ -13,22 +13,22 @@ import type { VariableRow } from './queries.ts'
 import { createVariable, editVariable, getVariable, removeVariable, variablesOf } from './service.ts'
 
 const key = Text({ description: 'Name of the variable' })
-const value = Text({ description: 'Its value, which is kept encrypted' })
+const value = Text({ description: 'Value; stored encrypted' })
 const attributes = {
-  variable_type: Optional(OneOf(['env_var', 'file'], { description: 'file: the job gets a file with the value' })),
+  variable_type: Optional(OneOf(['env_var', 'file'], { description: 'file: jobs get a file with the value' })),
   protected: Optional(Flag({ description: 'Only for protected branches and tags' })),
-  masked: Optional(Flag({ description: 'Hidden in logs; then one line of at least 8 characters' })),
-  raw: Optional(Flag({ description: 'Not expanded' })),
-  description: Optional(Nullable(Text({ description: 'What it is for' }))),
+  masked: Optional(Flag({ description: 'Mask in job logs; requires one line of at least 8 characters' })),
+  raw: Optional(Flag({ description: 'Do not expand variables' })),
+  description: Optional(Nullable(Text({ description: 'Description' }))),
 }
 const scoped = {
-  environment_scope: Optional(Text({ description: 'Environments it is for, `*` stands for anything' })),
+  environment_scope: Optional(Text({ description: 'Environments; `*` matches any text' })),
 }
 const filter = {
   filter: Optional(
     Params(
-      { environment_scope: Optional(Text({ description: 'The scope, where several have the key' })) },
-      { description: 'Which of several variables of the key' },
+      { environment_scope: Optional(Text({ description: 'Environment scope, if several variables have the key' })) },
+      { description: 'Selects one of several variables with the key' },
     ),
   ),
 }
@@ -53,7 +53,7 @@ const variableRoutesOf = <T extends { readonly facts: Facts }, A extends string>
     endpoint({
       method: 'GET',
       path: base,
-      summary: `List variables of ${what}`,
+      summary: `List ${what} variables`,
       subject,
       allow: 'admin_variable',
       paged: true,
@@ -64,7 +64,7 @@ const variableRoutesOf = <T extends { readonly facts: Facts }, A extends string>
     endpoint({
       method: 'GET',
       path: `${base}/:key`,
-      summary: `One variable of ${what}`,
+      summary: `Get ${what} variable`,
       subject,
       allow: 'admin_variable',
       params: Params({ key, ...which }),
@@ -75,7 +75,7 @@ const variableRoutesOf = <T extends { readonly facts: Facts }, A extends string>
     endpoint({
       method: 'POST',
       path: base,
-      summary: `Create a variable of ${what}`,
+      summary: `Create ${what} variable`,
       subject,
       allow: 'admin_variable',
       params: Params({ key, value, ...attributes, ...scope }),
@@ -87,7 +87,7 @@ const variableRoutesOf = <T extends { readonly facts: Facts }, A extends string>
     endpoint({
       method: 'PUT',
       path: `${base}/:key`,
-      summary: `Change a variable of ${what}`,
+      summary: `Update ${what} variable`,
       subject,
       allow: 'admin_variable',
       params: Params({ key, value: Optional(value), ...attributes, ...scope, ...which }),
@@ -101,7 +101,7 @@ const variableRoutesOf = <T extends { readonly facts: Facts }, A extends string>
     endpoint({
       method: 'DELETE',
       path: `${base}/:key`,
-      summary: `Delete a variable of ${what}`,
+      summary: `Delete ${what} variable`,
       subject,
       allow: 'admin_variable',
       params: Params({ key, ...which }),
@@ -112,7 +112,7 @@ const variableRoutesOf = <T extends { readonly facts: Facts }, A extends string>
 }
 
 export const variableRoutes = [
-  ...variableRoutesOf('/projects/:id/variables', 'a project', project, ({ id }) => ({ of: 'project', id })),
-  ...variableRoutesOf('/groups/:id/variables', 'a group', group, ({ id }) => ({ of: 'group', id })),
-  ...variableRoutesOf('/admin/ci/variables', 'the installation', instance, () => instanceHolder, { hasScopes: false }),
+  ...variableRoutesOf('/projects/:id/variables', 'project', project, ({ id }) => ({ of: 'project', id })),
+  ...variableRoutesOf('/groups/:id/variables', 'group', group, ({ id }) => ({ of: 'group', id })),
+  ...variableRoutesOf('/admin/ci/variables', 'instance', instance, () => instanceHolder, { hasScopes: false }),
 ]

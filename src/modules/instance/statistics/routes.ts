@@ -14,7 +14,7 @@ const Statistics = entity({
   schema: Type.Object({
     forks: count(),
     merge_requests: count(),
-    notes: count('What people said'),
+    notes: count('Number of comments'),
     ssh_keys: count(),
     users: count(),
     active_users: count('People who may act'),
@@ -39,7 +39,7 @@ export const statisticsRoutes = [
   endpoint({
     method: 'GET',
     path: '/application/statistics',
-    summary: 'How much there is in the installation',
+    summary: 'Get instance statistics',
     subject: instance,
     allow: 'administer',
     returns: Statistics,

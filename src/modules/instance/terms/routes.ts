@@ -12,7 +12,7 @@ const Terms = entity({
   schema: Type.Object({
     id: Type.Integer(),
     text: Type.String({ description: 'Markdown' }),
-    accepted_at: nullable(timestamp(), { description: 'When the caller accepted them' }),
+    accepted_at: nullable(timestamp(), { description: 'Time at which the caller accepted the terms' }),
   }),
   present: (row: TermsRow) => ({ id: row.id, text: row.text, accepted_at: row.accepted_at }),
 })
@@ -21,7 +21,7 @@ export const termsRoutes = [
   endpoint({
     method: 'GET',
     path: '/user/terms',
-    summary: 'Terms of service in force',
+    summary: 'Get the current terms of service',
     scopes: ['read_user'],
     subject: instance,
     allow: 'use',
@@ -37,7 +37,7 @@ export const termsRoutes = [
     subject: instance,
     allow: 'use',
     beforeTerms: true,
-    params: Params({ id: Id({ description: 'Of the terms that were read' }) }),
+    params: Params({ id: Id({ description: 'ID of the terms that the user read' }) }),
     returns: Terms,
     handle: ({ params, ctx }) => acceptTerms(ctx, params.id),
   }),

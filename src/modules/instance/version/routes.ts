@@ -16,7 +16,7 @@ const Metadata = entity({
     version: Type.String(),
     revision: Type.String(),
     kas: Type.Object({ enabled: Type.Boolean(), externalUrl: Type.Null(), version: Type.Null() }),
-    enterprise: Type.Boolean({ description: 'Whether features above the free plan are offered' }),
+    enterprise: Type.Boolean({ description: 'True if the plan is above free' }),
   }),
   present: (row: { version: string; revision: string; enterprise: boolean }) => ({
     ...row,
@@ -28,7 +28,7 @@ export const versionRoutes = [
   endpoint({
     method: 'GET',
     path: '/version',
-    summary: 'Version of the interface',
+    summary: 'Get the API version',
     scopes: ['read_user'],
     subject: instance,
     allow: 'read_version',
@@ -39,7 +39,8 @@ export const versionRoutes = [
   endpoint({
     method: 'GET',
     path: '/metadata',
-    summary: 'Version of the interface and what it offers',
+    summary: 'Get instance metadata',
+    description: 'Returns the API version and what the instance offers.',
     scopes: ['read_user'],
     subject: instance,
     allow: 'read_version',

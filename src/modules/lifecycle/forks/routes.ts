@@ -7,19 +7,22 @@ export const forkRoutes = [
   endpoint({
     method: 'POST',
     path: '/projects/:id/fork',
-    summary: 'Fork a project: a copy of it, whose repository follows (import_status)',
+    summary: 'Fork a project',
+    description: 'Returns at once; `import_status` tells when the repository has been copied.',
     subject: project,
     allow: 'fork_project',
     params: Params(
       {
-        namespace: Optional(IdOrName({ description: "Where: id or full path; the caller's own namespace without" })),
-        namespace_id: Optional(Id({ description: 'Where, by id' })),
-        namespace_path: Optional(Filled({ description: 'Where, by full path' })),
-        name: Optional(Filled({ description: "Name; the source's without" })),
-        path: Optional(Filled({ description: "Path; the source's without" })),
-        description: Optional(Nullable(Text({ description: "Description; the source's without" }))),
+        namespace: Optional(
+          IdOrName({ description: 'Namespace ID or full path; default: the personal namespace of the caller' }),
+        ),
+        namespace_id: Optional(Id({ description: 'ID of the namespace' })),
+        namespace_path: Optional(Filled({ description: 'Full path of the namespace' })),
+        name: Optional(Filled({ description: 'Name; default: that of the source' })),
+        path: Optional(Filled({ description: 'Path; default: that of the source' })),
+        description: Optional(Nullable(Text({ description: 'Description; default: that of the source' }))),
         visibility: Optional(
-          OneOf(['private', 'internal', 'public'], { description: 'Who may see it; no more than may see the source' }),
+          OneOf(['private', 'internal', 'public'], { description: 'Visibility, at most that of the source' }),
         ),
       },
       { mutuallyExclusive: [['namespace', 'namespace_id', 'namespace_path']] },
@@ -38,10 +41,11 @@ export const forkRoutes = [
   endpoint({
     method: 'POST',
     path: '/projects/:id/fork/:forked_from_id',
-    summary: 'Say that a project is a fork of another',
+    summary: 'Create a fork relation',
+    description: 'Marks a project as the fork of another.',
     subject: project,
     allow: 'link_fork',
-    params: Params({ forked_from_id: Text({ description: 'Id or full path of the source' }) }),
+    params: Params({ forked_from_id: Text({ description: 'ID or full path of the source project' }) }),
     returns: Project,
     async handle({ subject, params, ctx }) {
       await relateFork(ctx, subject, params.forked_from_id)
@@ -52,11 +56,11 @@ export const forkRoutes = [
   endpoint({
     method: 'DELETE',
     path: '/projects/:id/fork',
-    summary: 'End the relation of a fork to its source',
+    summary: 'Delete a fork relation',
     subject: project,
     allow: 'link_fork',
     params: Params({}),
-    unchanged: 'The project is no fork',
+    unchanged: 'The project is not a fork',
     returns: null,
     async handle({ subject, ctx }) {
       if (!(await endForkRelation(ctx, subject))) return unchanged
@@ -66,7 +70,8 @@ export const forkRoutes = [
   endpoint({
     method: 'GET',
     path: '/projects/:id/forks',
-    summary: 'List the forks of a project that the caller can see',
+    summary: 'List forks of a project',
+    description: 'Returns the forks that the caller can see.',
     subject: project,
     allow: 'read_project',
     params: Params(projectListFilters),

@@ -18,7 +18,7 @@ const ProjectImport = entity({
     path: Type.String(),
     path_with_namespace: Type.String(),
     created_at: timestamp(),
-    import_status: Type.String({ description: 'none, scheduled, started, finished or failed' }),
+    import_status: Type.String({ enum: ['none', 'scheduled', 'started', 'finished', 'failed'] }),
     import_error: Type.Optional(nullable(Type.String({ description: 'For maintainers' }))),
   }),
   present: ({ state, project: { facts } }: { state: ImportStateRow; project: ProjectSubject }, ctx) => {
@@ -31,7 +31,7 @@ export const importRoutes = [
   endpoint({
     method: 'GET',
     path: '/projects/:id/import',
-    summary: 'How far the import of a project is',
+    summary: 'Get the status of an import',
     subject: project,
     allow: 'read_project',
     returns: ProjectImport,

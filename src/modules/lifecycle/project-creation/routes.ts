@@ -7,25 +7,26 @@ import { createProjectWithContent, sources } from './service.ts'
 
 const createParams = {
   ...writeParams,
-  initialize_with_readme: Flag({ default: false, description: 'Begin with a commit that adds README.md' }),
-  default_branch: Optional(Text({ description: 'Branch of that commit, or of the import' })),
-  import_url: Optional(Filled({ description: 'Address of a repository to begin with: http, https or git' })),
+  initialize_with_readme: Flag({ default: false, description: 'Create an initial commit with README.md' }),
+  default_branch: Optional(Text({ description: 'Default branch of the initial commit or the import' })),
+  import_url: Optional(Filled({ description: 'URL of a repository to import: http, https or git' })),
   template_name: Optional(
-    Filled({ description: 'Name of a template to begin with; a custom one with use_custom_template' }),
+    Filled({ description: 'Name of a project template; a custom one with `use_custom_template`' }),
   ),
   template_project_id: Optional(
-    Whole({ ...projectIds, tier: 'premium', description: 'Custom template to begin with; needs use_custom_template' }),
+    Whole({ ...projectIds, tier: 'premium', description: 'ID of the custom template; requires `use_custom_template`' }),
   ),
   use_custom_template: Flag({
     default: false,
     tier: 'premium',
-    description: 'Templates are projects of the group in custom_project_templates_group_id, or of the group named here',
+    description:
+      'Use a custom template: a project of `group_with_project_templates_id` or of the group in the application settings',
   }),
   group_with_project_templates_id: Optional(
     Whole({
       ...projectIds,
       tier: 'premium',
-      description: 'Group whose projects, and those below it, are the custom templates; needs use_custom_template',
+      description: 'Group whose projects and descendants are the custom templates; requires `use_custom_template`',
     }),
   ),
 } as const
@@ -40,7 +41,9 @@ export const projectCreationRoutes = [
     params: Params(
       {
         ...createParams,
-        namespace_id: Optional(Whole({ ...projectIds, description: "Where; the caller's own namespace without" })),
+        namespace_id: Optional(
+          Whole({ ...projectIds, description: 'Namespace ID; default: the personal namespace of the caller' }),
+        ),
       },
       { atLeastOneOf: ['name', 'path'], mutuallyExclusive: [sources] },
     ),
@@ -51,7 +54,8 @@ export const projectCreationRoutes = [
   endpoint({
     method: 'POST',
     path: '/projects/user/:id',
-    summary: "Create a project in a user's own namespace",
+    summary: 'Create a project for a user',
+    description: 'Creates the project in the personal namespace of the user.',
     subject: user,
     allow: 'admin_user',
     params: Params(createParams, { atLeastOneOf: ['name', 'path'], mutuallyExclusive: [sources] }),

@@ -5,13 +5,14 @@ import { GroupReference, type GroupReferenceRow, group } from '../../groups/inde
 import { project } from '../../projects/index.ts'
 import { locationsForGroup, locationsForProject } from './location-queries.ts'
 
-const search = Optional(Text({ description: 'Words in the name or path' }))
+const search = Optional(Text({ description: 'Search terms in the name or path' }))
 
 export const transferLocationRoutes = [
   endpoint({
     method: 'GET',
     path: '/projects/:id/transfer_locations',
-    summary: 'List the groups into which the caller may move a project',
+    summary: 'List transfer targets of a project',
+    description: 'Returns the groups to which the caller may transfer the project.',
     subject: project,
     allow: 'transfer_project',
     params: Params({ search }),
@@ -24,7 +25,8 @@ export const transferLocationRoutes = [
   endpoint({
     method: 'GET',
     path: '/groups/:id/transfer_locations',
-    summary: 'List the groups below which the caller may move a group',
+    summary: 'List transfer targets of a group',
+    description: 'Returns the groups below which the caller may move the group.',
     subject: group,
     allow: 'transfer_group',
     params: Params({ search }),

@@ -11,10 +11,10 @@ export const transferRoutes = [
   endpoint({
     method: 'PUT',
     path: '/projects/:id/transfer',
-    summary: 'Move a project into another namespace',
+    summary: 'Transfer a project',
     subject: project,
     allow: 'transfer_project',
-    params: Params({ namespace: IdOrName({ description: 'Id or full path of the namespace' }) }),
+    params: Params({ namespace: IdOrName({ description: 'ID or full path of the namespace' }) }),
     returns: Project,
     async handle({ subject, params, ctx }) {
       await transferProject(ctx, subject, await readableNamespace(ctx, params.namespace))
@@ -25,10 +25,11 @@ export const transferRoutes = [
   endpoint({
     method: 'POST',
     path: '/groups/:id/projects/:project_id',
-    summary: 'Move a project into a group; administrators',
+    summary: 'Transfer a project to a group',
+    description: 'For administrators.',
     subject: group,
     allow: 'receive_project',
-    params: Params({ project_id: Text({ description: 'Id or full path of the project' }) }),
+    params: Params({ project_id: Text({ description: 'ID or full path of the project' }) }),
     returns: GroupDetail,
     async handle({ subject, params, ctx }) {
       const moved = await loadProject(params.project_id, ctx)
@@ -41,11 +42,12 @@ export const transferRoutes = [
   endpoint({
     method: 'POST',
     path: '/groups/:id/transfer',
-    summary: 'Move a group below another, or to the top',
+    summary: 'Transfer a group',
+    description: 'Moves the group below another group or to the top level.',
     subject: group,
     allow: 'transfer_group',
     params: Params({
-      group_id: Optional(Nullable(Id({ description: 'The new parent; the top without' }))),
+      group_id: Optional(Nullable(Id({ description: 'ID of the new parent group; omit for the top level' }))),
     }),
     returns: GroupDetail,
     async handle({ subject, params, ctx }) {

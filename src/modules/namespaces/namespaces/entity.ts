@@ -27,7 +27,9 @@ export const Namespace = entity({
     parent_id: nullable(Type.Integer()),
     avatar_url: nullable(Type.String()),
     web_url: Type.String(),
-    members_count_with_descendants: Type.Optional(Type.Integer({ description: 'Shown to those who manage the group' })),
+    members_count_with_descendants: Type.Optional(
+      Type.Integer({ description: 'Only for members who manage the group' }),
+    ),
   }),
   present: (row: NamespaceWithLevel, ctx) => ({
     id: row.id,

@@ -9,8 +9,8 @@ import { readableNamespace } from './find.ts'
 const NamespaceExistence = entity({
   name: 'NamespaceExistence',
   schema: Type.Object({
-    exists: Type.Boolean({ description: 'A user, a group or, below a group, a project has the path' }),
-    suggests: Type.Array(Type.String(), { description: 'Like it, and free; empty when it is free itself' }),
+    exists: Type.Boolean({ description: 'True if a user, a group or (below a group) a project has the path' }),
+    suggests: Type.Array(Type.String(), { description: 'Similar free paths; empty if the path is free' }),
   }),
   present: ({ taken, suggested }: TakenPath) => ({ exists: taken, suggests: suggested === null ? [] : [suggested] }),
 })
@@ -20,12 +20,13 @@ export const namespaceExistsRoutes = [
   endpoint({
     method: 'GET',
     path: '/namespaces/:id/exists',
-    summary: 'Whether a path is taken, at the top or below a group, and what is free instead',
+    summary: 'Check whether a namespace path exists',
+    description: 'Suggests free paths when the path is taken.',
     subject: instance,
     allow: 'use',
     params: Params({
-      id: Text({ description: 'The path, without those above it' }),
-      parent_id: Optional(Id({ description: 'Below this group; at the top without' })),
+      id: Text({ description: 'Path segment of the group or project' }),
+      parent_id: Optional(Id({ description: 'Parent group ID; omit for a top-level group' })),
     }),
     returns: NamespaceExistence,
     async handle({ params, ctx }) {

@@ -10,12 +10,13 @@ export const namespaceRoutes = [
   endpoint({
     method: 'GET',
     path: '/namespaces',
-    summary: 'List namespaces of the caller; all for administrators',
+    summary: 'List namespaces',
+    description: 'Returns the namespaces of the caller; administrators see all.',
     subject: instance,
     allow: 'use',
     params: Params({
       search: Optional(Text({ description: 'Part of the name or path' })),
-      owned_only: Flag({ default: false, description: 'Only those the caller owns' }),
+      owned_only: Flag({ default: false, description: 'Only groups that the caller owns' }),
     }),
     paged: true,
     returns: Namespace,
@@ -25,10 +26,10 @@ export const namespaceRoutes = [
   endpoint({
     method: 'GET',
     path: '/namespaces/:id',
-    summary: 'One namespace, by id or full path',
+    summary: 'Get a namespace',
     subject: instance,
     allow: 'use',
-    params: Params({ id: Text({ description: 'Id or full path' }) }),
+    params: Params({ id: Text({ description: 'ID or full path' }) }),
     returns: Namespace,
     handle: ({ params, ctx }) => readableNamespace(ctx, /^\d{1,15}$/.test(params.id) ? Number(params.id) : params.id),
   }),

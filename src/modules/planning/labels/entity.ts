@@ -9,7 +9,7 @@ const reference = {
   name: Type.String(),
   color: Type.String({ description: '#RRGGBB' }),
   description: nullable(Type.String()),
-  text_color: Type.String({ description: 'What can be read upon the colour' }),
+  text_color: Type.String({ description: 'Text color with enough contrast to the label color' }),
 }
 
 export const LabelReferenceSchema = Type.Object(reference)
@@ -25,10 +25,12 @@ export const labelReference = ({ id, name, color, description }: LabelReferenceR
 
 const label = {
   ...reference,
-  subscribed: Type.Boolean({ description: 'The caller wants to hear of what gets it' }),
+  subscribed: Type.Boolean({ description: 'The caller is subscribed' }),
   open_issues_count: Type.Optional(Type.Integer()),
   closed_issues_count: Type.Optional(Type.Integer()),
-  open_merge_requests_count: Type.Optional(Type.Integer({ description: 'Those that the caller may read' })),
+  open_merge_requests_count: Type.Optional(
+    Type.Integer({ description: 'Number of open merge requests that the caller can see' }),
+  ),
 }
 
 const labelOf = (row: LabelRow) => ({
@@ -46,8 +48,8 @@ export const ProjectLabel = entity({
   name: 'ProjectLabel',
   schema: Type.Object({
     ...label,
-    priority: nullable(Type.Integer(), { description: 'The least is the first' }),
-    is_project_label: Type.Boolean({ description: 'It is not one of a group around' }),
+    priority: nullable(Type.Integer(), { description: 'Priority; lowest first' }),
+    is_project_label: Type.Boolean({ description: 'True if it belongs to the project and not to an ancestor group' }),
   }),
   present: (row: LabelRow) => ({
     ...labelOf(row),

@@ -5,16 +5,15 @@ import { GroupLabel } from './entity.ts'
 import { promoteLabel } from './promotion.ts'
 import { namesIn } from './service.ts'
 
-const summary = 'Make a label of a project one of the group around it, in the place of those of its title below'
-
 export const labelPromotionRoutes = [
   endpoint({
     method: 'PUT',
     path: '/projects/:id/labels/:label_id/promote',
-    summary,
+    summary: 'Promote a project label',
+    description: 'The group label replaces all labels of the same title in the projects of the group.',
     subject: project,
     allow: 'admin_label',
-    params: Params({ label_id: Text({ description: 'Number or title of the label' }) }),
+    params: Params({ label_id: Text({ description: 'ID or title of the label' }) }),
     returns: GroupLabel,
     handle: ({ subject, params, ctx }) => promoteLabel(ctx, subject, namesIn(params.label_id)),
   }),
@@ -22,11 +21,12 @@ export const labelPromotionRoutes = [
   endpoint({
     method: 'PUT',
     path: '/projects/:id/labels/promote',
-    summary: `${summary}: older form`,
+    summary: 'Promote a project label by name',
+    description: 'Deprecated form; use `/projects/:id/labels/:label_id/promote`.',
     deprecated: true,
     subject: project,
     allow: 'admin_label',
-    params: Params({ name: Text({ description: 'Title of the label' }) }),
+    params: Params({ name: Text({ description: 'Label title' }) }),
     returns: GroupLabel,
     handle: ({ subject, params, ctx }) => promoteLabel(ctx, subject, [{ title: params.name }]),
   }),

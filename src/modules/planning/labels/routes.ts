@@ -7,16 +7,16 @@ import { GroupLabel, ProjectLabel } from './entity.ts'
 import { type LabelName, type LabelRow, labelsOf } from './queries.ts'
 import { createLabel, editLabel, getLabel, namesIn, removeLabel, setSubscription } from './service.ts'
 
-const label_id = Text({ description: 'Number or title of the label' })
+const label_id = Text({ description: 'ID or title of the label' })
 /** The older way to name a label, apart from the path. */
 const apart = {
-  label_id: Optional(Id({ description: 'Number of the label' })),
-  name: Optional(Text({ description: 'Title of the label' })),
+  label_id: Optional(Id({ description: 'ID of the label' })),
+  name: Optional(Text({ description: 'Label title' })),
 }
-const color = Text({ description: '#RRGGBB, or a name that CSS knows' })
-const description = Optional(Nullable(Text({ description: 'What it is for' })))
-const priority = { priority: Optional(Nullable(Whole({ minimum: 0, description: 'The least is the first' }))) }
-const include_ancestor_groups = Flag({ default: true, description: 'Also those of the groups around' })
+const color = Text({ description: '#RRGGBB or a CSS color name' })
+const description = Optional(Nullable(Text({ description: 'Description' })))
+const priority = { priority: Optional(Nullable(Whole({ minimum: 0, description: 'Priority; lowest first' }))) }
+const include_ancestor_groups = Flag({ default: true, description: 'Include ancestor groups' })
 
 /** Groups rank nothing. Handlers see what is declared and no more: there it is absent. */
 const ranking = (of: Kind['of']) => (of === 'project' ? priority : {}) as typeof priority
@@ -61,11 +61,12 @@ export const labelRoutes = ofProjectsAndGroups((kind) => {
     endpoint({
       method: 'GET',
       path,
-      summary: `List labels of a ${of}, by title`,
+      summary: `List labels of a ${of}`,
+      description: 'Sorted by title.',
       subject,
       allow: 'read_label',
       params: Params({
-        with_counts: Flag({ default: false, description: 'With how much that is open has them' }),
+        with_counts: Flag({ default: false, description: 'Include counts of open merge requests' }),
         include_ancestor_groups,
         search: Optional(Text({ description: 'Part of title or description' })),
       }),
@@ -80,7 +81,7 @@ export const labelRoutes = ofProjectsAndGroups((kind) => {
     endpoint({
       method: 'GET',
       path: `${path}/:label_id`,
-      summary: `One label of a ${of}`,
+      summary: `Get a ${of} label`,
       subject,
       allow: 'read_label',
       params: Params({ label_id, include_ancestor_groups }),
@@ -92,7 +93,7 @@ export const labelRoutes = ofProjectsAndGroups((kind) => {
     endpoint({
       method: 'POST',
       path,
-      summary: `Create a label of a ${of}`,
+      summary: `Create a ${of} label`,
       subject,
       allow: 'admin_label',
       params: Params({ name: Text({ description: 'Title' }), color, description, ...ranking(of) }),
@@ -103,7 +104,7 @@ export const labelRoutes = ofProjectsAndGroups((kind) => {
     endpoint({
       method: 'PUT',
       path: `${path}/:label_id`,
-      summary: `Change a label of a ${of}`,
+      summary: `Update a ${of} label`,
       subject,
       allow: 'admin_label',
       params: Params({ label_id, ...changes }, { atLeastOneOf }),
@@ -115,7 +116,8 @@ export const labelRoutes = ofProjectsAndGroups((kind) => {
     endpoint({
       method: 'PUT',
       path,
-      summary: `Change a label of a ${of}: older form`,
+      summary: `Update a ${of} label by name`,
+      description: 'Deprecated form; send the label in the path.',
       deprecated: true,
       subject,
       allow: 'admin_label',
@@ -130,7 +132,7 @@ export const labelRoutes = ofProjectsAndGroups((kind) => {
     endpoint({
       method: 'DELETE',
       path: `${path}/:label_id`,
-      summary: `Delete a label of a ${of}`,
+      summary: `Delete a ${of} label`,
       subject,
       allow: 'admin_label',
       params: Params({ label_id }),
@@ -142,7 +144,8 @@ export const labelRoutes = ofProjectsAndGroups((kind) => {
     endpoint({
       method: 'DELETE',
       path,
-      summary: `Delete a label of a ${of}: older form`,
+      summary: `Delete a ${of} label by name`,
+      description: 'Deprecated form; send the label in the path.',
       deprecated: true,
       subject,
       allow: 'admin_label',
@@ -152,7 +155,7 @@ export const labelRoutes = ofProjectsAndGroups((kind) => {
       handle: ({ subject: held, params, ctx }) => removeLabel(ctx, holderOf(held), namedApart(params)),
     }),
 
-    subscribing(kind, 'subscribe', 'Hear of what gets a label', 'The caller hears of it already'),
-    subscribing(kind, 'unsubscribe', 'No longer hear of what gets a label', 'The caller does not hear of it'),
+    subscribing(kind, 'subscribe', `Subscribe to a ${of} label`, 'The caller is already subscribed'),
+    subscribing(kind, 'unsubscribe', `Unsubscribe from a ${of} label`, 'The caller is not subscribed'),
   ]
 })

@@ -6,12 +6,12 @@ import type { DatedMilestoneRow, MilestoneRow } from './queries.ts'
 
 const fields = {
   id: Type.Integer(),
-  iid: Type.Integer({ description: 'Its number in the project or group' }),
-  project_id: Type.Optional(Type.Integer({ description: 'Of milestones of a project' })),
-  group_id: Type.Optional(Type.Integer({ description: 'Of milestones of a group' })),
+  iid: Type.Integer({ description: 'Number within the project or group' }),
+  project_id: Type.Optional(Type.Integer({ description: 'Set for project milestones' })),
+  group_id: Type.Optional(Type.Integer({ description: 'Set for group milestones' })),
   title: Type.String(),
   description: nullable(Type.String()),
-  state: Type.String({ description: 'active or closed' }),
+  state: Type.String({ enum: ['active', 'closed'] }),
   created_at: timestamp(),
   updated_at: timestamp(),
   due_date: nullable(dateOnly()),
@@ -38,6 +38,6 @@ export const milestoneRecord = (milestone: MilestoneRow, { site }: Pick<Ctx, 'si
 
 export const Milestone = entity({
   name: 'Milestone',
-  schema: Type.Object({ ...fields, expired: Type.Boolean({ description: 'The day it was due is over' }) }),
+  schema: Type.Object({ ...fields, expired: Type.Boolean({ description: 'The due date has passed' }) }),
   present: (row: DatedMilestoneRow, ctx) => ({ ...milestoneRecord(row, ctx), expired: row.expired }),
 })

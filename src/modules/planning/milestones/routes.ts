@@ -7,17 +7,17 @@ import { Milestone } from './entity.ts'
 import { type DatedMilestoneRow, milestoneStates, milestonesOf } from './queries.ts'
 import { createMilestone, editMilestone, getMilestone, promoteMilestone, removeMilestone } from './service.ts'
 
-const milestone_id = Id({ description: 'Id of the milestone' })
+const milestone_id = Id({ description: 'ID of the milestone' })
 const title = Text({ description: 'Title' })
 const attributes = {
-  description: Optional(Nullable(Text({ description: 'What it is about' }))),
-  start_date: Optional(Nullable(DateOnly({ description: 'The day it begins' }))),
-  due_date: Optional(Nullable(DateOnly({ description: 'The day it is due, not before it begins' }))),
+  description: Optional(Nullable(Text({ description: 'Description' }))),
+  start_date: Optional(Nullable(DateOnly({ description: 'Start date' }))),
+  due_date: Optional(Nullable(DateOnly({ description: 'Due date, not before the start date' }))),
 }
 const changes = {
   title: Optional(title),
   ...attributes,
-  state_event: Optional(OneOf(['close', 'activate'], { description: 'What is done to it' })),
+  state_event: Optional(OneOf(['close', 'activate'], { description: 'Event that changes the state' })),
 }
 
 export const milestoneRoutes = [
@@ -27,15 +27,16 @@ export const milestoneRoutes = [
       endpoint({
         method: 'GET',
         path,
-        summary: `List milestones of a ${of}, the newest first`,
+        summary: `List milestones of a ${of}`,
+        description: 'Newest first.',
         subject,
         allow: 'read_milestone',
         params: Params({
-          iids: Optional(List(Whole(), { description: 'Only those of these numbers' })),
-          state: OneOf([...milestoneStates, 'all'], { default: 'all', description: 'Only those in this state' }),
-          title: Optional(Text({ description: 'Only that of this title' })),
+          iids: Optional(List(Whole(), { description: 'Only with these numbers' })),
+          state: OneOf([...milestoneStates, 'all'], { default: 'all', description: 'Only in this state' }),
+          title: Optional(Text({ description: 'Only the milestone of this title' })),
           search: Optional(Text({ description: 'Part of title or description' })),
-          include_parent_milestones: Flag({ default: false, description: 'Also those of the groups around' }),
+          include_parent_milestones: Flag({ default: false, description: 'Include ancestor groups' }),
         }),
         paged: true,
         returns: Milestone,
@@ -50,7 +51,7 @@ export const milestoneRoutes = [
       endpoint({
         method: 'GET',
         path: `${path}/:milestone_id`,
-        summary: `One milestone of a ${of}`,
+        summary: `Get a ${of} milestone`,
         subject,
         allow: 'read_milestone',
         params: Params({ milestone_id }),
@@ -61,7 +62,7 @@ export const milestoneRoutes = [
       endpoint({
         method: 'POST',
         path,
-        summary: `Create a milestone of a ${of}`,
+        summary: `Create a ${of} milestone`,
         subject,
         allow: 'admin_milestone',
         params: Params({ title, ...attributes }),
@@ -72,7 +73,8 @@ export const milestoneRoutes = [
       endpoint({
         method: 'PUT',
         path: `${path}/:milestone_id`,
-        summary: `Change, close or activate a milestone of a ${of}`,
+        summary: `Update a ${of} milestone`,
+        description: '`state_event` closes or activates the milestone.',
         subject,
         allow: 'admin_milestone',
         params: Params(
@@ -87,7 +89,7 @@ export const milestoneRoutes = [
       endpoint({
         method: 'DELETE',
         path: `${path}/:milestone_id`,
-        summary: `Delete a milestone of a ${of}`,
+        summary: `Delete a ${of} milestone`,
         subject,
         allow: 'admin_milestone',
         params: Params({ milestone_id }),
@@ -100,7 +102,8 @@ export const milestoneRoutes = [
   endpoint({
     method: 'POST',
     path: '/projects/:id/milestones/:milestone_id/promote',
-    summary: 'Make a milestone of a project one of the group around it, in the place of those of its title below',
+    summary: 'Promote a project milestone',
+    description: 'The group milestone replaces all milestones of the same title in the projects of the group.',
     subject: project,
     allow: 'admin_milestone',
     params: Params({ milestone_id }),

@@ -5,11 +5,12 @@ import { getRecord } from '../projects/service.ts'
 import { project } from '../projects/subject.ts'
 import { archive, restoreProject } from './service.ts'
 
-const archiving = (verb: 'archive' | 'unarchive', summary: string, archived: boolean) =>
+const archiving = (verb: 'archive' | 'unarchive', summary: string, description: string, archived: boolean) =>
   endpoint({
     method: 'POST',
     path: `/projects/:id/${verb}`,
     summary,
+    description,
     subject: project,
     allow: 'archive_project',
     params: Params({}),
@@ -21,13 +22,14 @@ const archiving = (verb: 'archive' | 'unarchive', summary: string, archived: boo
   })
 
 export const archivingRoutes = [
-  archiving('archive', 'Make a project read-only', true),
-  archiving('unarchive', 'Let a project be written to again', false),
+  archiving('archive', 'Archive a project', 'An archived project is read-only.', true),
+  archiving('unarchive', 'Unarchive a project', 'The project accepts changes again.', false),
 
   endpoint({
     method: 'POST',
     path: '/projects/:id/restore',
-    summary: 'Take back that a project was marked for deletion',
+    summary: 'Restore a project',
+    description: 'Cancels the scheduled deletion of the project.',
     tier: 'premium',
     subject: project,
     allow: 'restore_project',

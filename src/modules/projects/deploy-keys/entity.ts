@@ -6,7 +6,7 @@ import type { AnyDeployKeyRow, DeployKeyRow } from './queries.ts'
 
 const fields = {
   ...sshKeyFields,
-  fingerprint: Type.String({ description: 'MD5' }),
+  fingerprint: Type.String({ description: 'MD5 fingerprint' }),
   fingerprint_sha256: Type.String(),
 }
 
@@ -19,7 +19,7 @@ const present = (row: Omit<SshKeyRow, 'user_id'>) => ({
 /** As one project has it. */
 export const DeployKey = entity({
   name: 'DeployKey',
-  schema: Type.Object({ ...fields, can_push: Type.Boolean({ description: 'To this project' }) }),
+  schema: Type.Object({ ...fields, can_push: Type.Boolean({ description: 'May push to this project' }) }),
   present: (row: DeployKeyRow) => ({ ...present(row), can_push: row.can_push }),
 })
 

@@ -22,19 +22,19 @@ import {
   updateDeployKey,
 } from './service.ts'
 
-const key_id = Id({ description: 'Id of the key' })
-const title = Text({ description: 'What it is called' })
-const key = Text({ description: 'Type, base64 and comment, as in `id_ed25519.pub`' })
-const expires_at = Optional(Timestamp({ description: 'From when it is refused' }))
+const key_id = Id({ description: 'ID of the key' })
+const title = Text({ description: 'Display title' })
+const key = Text({ description: 'Public key: type, base64 and comment, as in `id_ed25519.pub`' })
+const expires_at = Optional(Timestamp({ description: 'Expiry time; refused from then on' }))
 
 export const deployKeyRoutes = [
   endpoint({
     method: 'GET',
     path: '/deploy_keys',
-    summary: 'List every deploy key',
+    summary: 'List all deploy keys',
     subject: instance,
     allow: 'administer',
-    params: Params({ public: Flag({ default: false, description: 'Only those of the installation' }) }),
+    params: Params({ public: Flag({ default: false, description: 'Only instance deploy keys' }) }),
     paged: true,
     returns: InstanceDeployKey,
     handle: ({ params, page, ctx }) => fetchPage<AnyDeployKeyRow>(ctx.db, allDeployKeys(params.public), page),
@@ -43,7 +43,8 @@ export const deployKeyRoutes = [
   endpoint({
     method: 'POST',
     path: '/deploy_keys',
-    summary: 'Add a deploy key of the installation, which maintainers may enable in their projects',
+    summary: 'Create an instance deploy key',
+    description: 'Maintainers may enable the key in their projects.',
     subject: instance,
     allow: 'administer',
     params: Params({ title, key, expires_at }),
@@ -54,7 +55,8 @@ export const deployKeyRoutes = [
   endpoint({
     method: 'DELETE',
     path: '/deploy_keys/:key_id',
-    summary: 'End a deploy key of the installation, in all projects',
+    summary: 'Delete an instance deploy key',
+    description: 'Removes the key from all projects.',
     subject: instance,
     allow: 'administer',
     params: Params({ key_id }),
@@ -66,7 +68,7 @@ export const deployKeyRoutes = [
   endpoint({
     method: 'GET',
     path: '/projects/:id/deploy_keys',
-    summary: 'List the deploy keys of a project',
+    summary: 'List deploy keys of a project',
     subject: project,
     allow: 'admin_deploy_key',
     paged: true,
@@ -77,7 +79,7 @@ export const deployKeyRoutes = [
   endpoint({
     method: 'GET',
     path: '/projects/:id/deploy_keys/:key_id',
-    summary: 'One deploy key of a project',
+    summary: 'Get a project deploy key',
     subject: project,
     allow: 'admin_deploy_key',
     params: Params({ key_id }),
@@ -88,7 +90,7 @@ export const deployKeyRoutes = [
   endpoint({
     method: 'POST',
     path: '/projects/:id/deploy_keys',
-    summary: 'Add a deploy key to a project',
+    summary: 'Create a project deploy key',
     subject: project,
     allow: 'admin_deploy_key',
     params: Params({
@@ -104,13 +106,14 @@ export const deployKeyRoutes = [
   endpoint({
     method: 'PUT',
     path: '/projects/:id/deploy_keys/:key_id',
-    summary: 'Rename a deploy key, or say whether it may push',
+    summary: 'Update a project deploy key',
+    description: 'Changes the title and whether the key may push.',
     subject: project,
     allow: 'admin_deploy_key',
     params: Params(
       {
         key_id,
-        title: Optional(Text({ description: 'What it is called, in every project that has it' })),
+        title: Optional(Text({ description: 'Display title' })),
         can_push: Optional(Flag({ description: 'May push to this project' })),
       },
       { atLeastOneOf: ['title', 'can_push'] },
@@ -122,7 +125,7 @@ export const deployKeyRoutes = [
   endpoint({
     method: 'DELETE',
     path: '/projects/:id/deploy_keys/:key_id',
-    summary: 'Take a deploy key from a project',
+    summary: 'Delete a project deploy key',
     subject: project,
     allow: 'admin_deploy_key',
     params: Params({ key_id }),
@@ -134,7 +137,8 @@ export const deployKeyRoutes = [
   endpoint({
     method: 'POST',
     path: '/projects/:id/deploy_keys/:key_id/enable',
-    summary: "Enable a deploy key of another of the caller's projects",
+    summary: 'Enable a deploy key',
+    description: 'Enables a key of another project of the caller.',
     subject: project,
     allow: 'admin_deploy_key',
     params: Params({ key_id }),

@@ -9,7 +9,7 @@ import type { Share } from './shares.ts'
 const Languages = entity({
   name: 'Languages',
   // An object, though its names are not known before.
-  schema: Type.Object({}, { patternProperties: { '^.+$': Type.Number({ description: 'Percent' }) } }),
+  schema: Type.Object({}, { patternProperties: { '^.+$': Type.Number({ description: 'Percentage of bytes' }) } }),
   present: (shares: readonly Share[]) => Object.fromEntries(shares.map(({ name, share }) => [name, share])),
 })
 
@@ -17,7 +17,8 @@ export const languageRoutes = [
   endpoint({
     method: 'GET',
     path: '/projects/:id/languages',
-    summary: 'Languages of the default branch with their shares of its bytes, the largest five',
+    summary: 'List languages of a project',
+    description: 'Returns the five largest languages of the default branch, each with its percentage of bytes.',
     subject: project,
     allow: 'read_project',
     params: Params({}),

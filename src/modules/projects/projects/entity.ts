@@ -25,7 +25,7 @@ import { projectFacts } from './subject.ts'
 const basic = {
   id: Type.Integer(),
   description: nullable(Type.String()),
-  default_branch: Type.Optional(nullable(Type.String({ description: 'For those who may read the code' }))),
+  default_branch: Type.Optional(nullable(Type.String({ description: 'Only for users who may read the code' }))),
   ssh_url_to_repo: Type.String(),
   http_url_to_repo: Type.String(),
   web_url: Type.String(),
@@ -78,7 +78,7 @@ const namespace = Type.Object({
   id: Type.Integer(),
   name: Type.String(),
   path: Type.String(),
-  kind: Type.String({ description: 'user or group' }),
+  kind: Type.String({ enum: ['user', 'group'] }),
   full_path: Type.String(),
   parent_id: nullable(Type.Integer()),
   avatar_url: nullable(Type.String()),
@@ -110,7 +110,7 @@ const readsCode = (row: ProjectRecordRow, { actor }: RecordView): boolean =>
   allows(projectPolicy.read_code, actor, projectFacts(row))
 
 const access = nullable(Type.Object({ access_level: Type.Integer(), notification_level: Type.Integer() }))
-const featureLevel = Type.String({ description: 'disabled, private or enabled' })
+const featureLevel = Type.String({ enum: ['disabled', 'private', 'enabled'] })
 const statistics = Type.Object({
   commit_count: Type.Integer(),
   storage_size: Type.Integer(),
@@ -142,7 +142,7 @@ export const Project = cacheableEntity({
     owner: Type.Optional(
       Type.Object(
         { ...UserReferenceSchema.properties, created_at: timestamp() },
-        { description: 'In personal namespaces' },
+        { description: 'Owner; only for projects in personal namespaces' },
       ),
     ),
     _links: Type.Object({
@@ -171,11 +171,11 @@ export const Project = cacheableEntity({
     wiki_access_level: featureLevel,
     snippets_access_level: featureLevel,
     forking_access_level: featureLevel,
-    pages_access_level: Type.String({ description: 'disabled, private, enabled or public' }),
+    pages_access_level: Type.String({ enum: ['disabled', 'private', 'enabled', 'public'] }),
     can_create_merge_request_in: Type.Boolean(),
     resolve_outdated_diff_discussions: nullableFlag,
-    open_issues_count: Type.Optional(Type.Integer({ description: 'With issues' })),
-    import_status: Type.String({ description: 'none, scheduled, started, finished or failed' }),
+    open_issues_count: Type.Optional(Type.Integer({ description: 'Issues are enabled' })),
+    import_status: Type.String({ enum: ['none', 'scheduled', 'started', 'finished', 'failed'] }),
     import_error: Type.Optional(nullable(Type.String({ description: 'For maintainers' }))),
     permissions: Type.Object({ project_access: access, group_access: access }),
     shared_runners_enabled: Type.Boolean(),
@@ -203,34 +203,34 @@ export const Project = cacheableEntity({
     printing_merge_request_link_enabled: Type.Boolean(),
     request_access_enabled: Type.Boolean(),
     autoclose_referenced_issues: nullableFlag,
-    merge_method: Type.String({ description: 'merge, rebase_merge or ff' }),
+    merge_method: Type.String({ enum: ['merge', 'rebase_merge', 'ff'] }),
     suggestion_commit_message: nullableText,
     auto_devops_enabled: nullableFlag,
     auto_devops_deploy_strategy: Type.String(),
     repository_storage: Type.Optional(Type.String({ description: 'For administrators' })),
     approvals_before_merge: Type.Optional(Type.Integer({ tier: 'starter' })),
     mirror: Type.Optional(Type.Boolean({ tier: 'starter' })),
-    mirror_user_id: Type.Optional(nullable(Type.Integer(), { tier: 'starter', description: 'Of mirrors' })),
-    mirror_trigger_builds: Type.Optional(Type.Boolean({ tier: 'starter', description: 'Of mirrors' })),
+    mirror_user_id: Type.Optional(nullable(Type.Integer(), { tier: 'starter', description: 'Only for mirrors' })),
+    mirror_trigger_builds: Type.Optional(Type.Boolean({ tier: 'starter', description: 'Only for mirrors' })),
     only_mirror_protected_branches: Type.Optional(
-      nullable(Type.Boolean(), { tier: 'starter', description: 'Of mirrors' }),
+      nullable(Type.Boolean(), { tier: 'starter', description: 'Only for mirrors' }),
     ),
     mirror_overwrites_diverged_branches: Type.Optional(
-      nullable(Type.Boolean(), { tier: 'starter', description: 'Of mirrors' }),
+      nullable(Type.Boolean(), { tier: 'starter', description: 'Only for mirrors' }),
     ),
     external_authorization_classification_label: Type.Optional(nullable(Type.String(), { tier: 'premium' })),
     compliance_frameworks: Type.Optional(
-      Type.Array(Type.String(), { tier: 'premium', description: 'Nothing here gives a project one' }),
+      Type.Array(Type.String(), { tier: 'premium', description: 'Always empty; not supported' }),
     ),
     packages_enabled: Type.Boolean(),
-    service_desk_enabled: nullable(Type.Boolean(), { description: 'Below premium, null unless it was set' }),
+    service_desk_enabled: nullable(Type.Boolean(), { description: 'Null below the premium plan unless it was set' }),
     service_desk_address: nullableText,
     marked_for_deletion_at: Type.Optional(nullable(dateOnly(), { tier: 'premium' })),
     marked_for_deletion_on: Type.Optional(nullable(dateOnly(), { tier: 'premium' })),
     forked_from_project: Type.Optional(
-      Type.Object({ ...basic }, { description: 'Of forks, when the source may be seen' }),
+      Type.Object({ ...basic }, { description: 'Source of the fork, if the caller can see it' }),
     ),
-    license_url: Type.Optional(nullable(Type.String({ description: 'With license=true' }))),
+    license_url: Type.Optional(nullable(Type.String({ description: 'Present with `license=true`' }))),
     license: Type.Optional(
       nullable(
         Type.Object({
@@ -242,7 +242,7 @@ export const Project = cacheableEntity({
         }),
       ),
     ),
-    statistics: Type.Optional(nullable(statistics, { description: 'With statistics=true, for reporters' })),
+    statistics: Type.Optional(nullable(statistics, { description: 'Present with `statistics=true`, for reporters' })),
     custom_attributes: Type.Optional(Type.Array(Type.Object({ key: Type.String(), value: Type.String() }))),
   }),
   present(row: ProjectRecordRow & { withLicense?: boolean }, view) {

@@ -5,7 +5,7 @@ import type { FieldComplaints } from '../../../kernel/failure.ts'
 const level = (what: string) =>
   Optional(OneOf(['disabled', 'private', 'enabled'], { description: `Who may use ${what}` }))
 const flag = (what: string) =>
-  Optional(Flag({ description: `${what}: older form of the access level`, deprecated: true }))
+  Optional(Flag({ description: `${what}: deprecated form of the access level`, deprecated: true }))
 
 /** Feature switches of a project as parameters: the access level, and the older form that only switches on or off. */
 export const featureParams = {

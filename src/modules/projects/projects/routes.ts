@@ -15,7 +15,8 @@ export const projectRoutes = [
   endpoint({
     method: 'GET',
     path: '/projects',
-    summary: 'List projects the caller can see',
+    summary: 'List projects',
+    description: 'Returns the projects that the caller can see.',
     subject: instance,
     allow: 'browse',
     params: Params(projectListFilters),
@@ -27,7 +28,8 @@ export const projectRoutes = [
   endpoint({
     method: 'GET',
     path: '/users/:user_id/projects',
-    summary: "List projects of a user's own namespace",
+    summary: 'List projects of a user',
+    description: 'Returns the projects in the personal namespace of the user.',
     subject: userByIdOrName,
     allow: 'read_user',
     params: Params(projectListFilters),
@@ -39,13 +41,13 @@ export const projectRoutes = [
   endpoint({
     method: 'GET',
     path: '/projects/:id',
-    summary: 'One project',
+    summary: 'Get a project',
     subject: stampedProject,
     allow: 'read_project',
     params: Params({
-      statistics: Flag({ default: false, description: 'Show statistics' }),
-      license: Flag({ default: false, description: 'Show the licence' }),
-      with_custom_attributes: Flag({ default: false, description: 'Show custom attributes; administrators' }),
+      statistics: Flag({ default: false, description: 'Include statistics' }),
+      license: Flag({ default: false, description: 'Include the license' }),
+      with_custom_attributes: Flag({ default: false, description: 'Include custom attributes; for administrators' }),
     }),
     returns: variants(Project, ProjectPublic),
     async handle({ subject, params, ctx }) {
@@ -62,11 +64,11 @@ export const projectRoutes = [
   endpoint({
     method: 'PUT',
     path: '/projects/:id',
-    summary: 'Edit a project',
+    summary: 'Update a project',
     subject: project,
     allow: 'admin_project',
     params: Params(
-      { ...writeParams, default_branch: Optional(Text({ description: 'Branch that HEAD names' })) },
+      { ...writeParams, default_branch: Optional(Text({ description: 'Default branch' })) },
       { atLeastOneOf: [...(Object.keys(writeParams) as (keyof typeof writeParams)[]), 'default_branch'] },
     ),
     returns: Project,
@@ -76,7 +78,8 @@ export const projectRoutes = [
   endpoint({
     method: 'DELETE',
     path: '/projects/:id',
-    summary: 'Delete a project, or mark it for deletion',
+    summary: 'Delete a project',
+    description: 'Depending on the settings, the project is scheduled for deletion instead.',
     subject: project,
     allow: 'remove_project',
     status: 202,

@@ -12,43 +12,45 @@ const text = (description: string) => Optional(Nullable(Text({ description })))
  */
 export const settingParams = {
   container_registry_enabled: flag('The project has a container registry'),
-  lfs_enabled: flag('Large files may be stored'),
+  lfs_enabled: flag('Git LFS is enabled'),
   packages_enabled: flag('The project has packages'),
-  service_desk_enabled: Optional(Flag({ description: 'Issues may be made by mail' })),
+  service_desk_enabled: Optional(Flag({ description: 'Service desk: create issues by email' })),
   resolve_outdated_diff_discussions: Optional(
-    Nullable(Flag({ description: 'Discussions resolve when their lines change' })),
+    Nullable(Flag({ description: 'Resolve discussions when their lines change' })),
   ),
   shared_runners_enabled: flag('Shared runners serve the project'),
-  public_builds: flag('Whoever reads the project reads its jobs'),
-  request_access_enabled: flag('People may ask for access'),
-  only_allow_merge_if_pipeline_succeeds: flag('Merges need a successful pipeline'),
+  public_builds: flag('Jobs are visible to everyone who can see the project'),
+  request_access_enabled: flag('Users may request access'),
+  only_allow_merge_if_pipeline_succeeds: flag('Require a successful pipeline to merge'),
   only_allow_merge_if_all_discussions_are_resolved: Optional(
-    Nullable(Flag({ description: 'Merges need all discussions resolved' })),
+    Nullable(Flag({ description: 'Require resolved discussions to merge' })),
   ),
   printing_merge_request_link_enabled: flag('Pushes answer with a link to make a merge request'),
-  remove_source_branch_after_merge: Optional(Nullable(Flag({ description: 'Merged branches are removed' }))),
-  merge_method: Optional(OneOf(['merge', 'rebase_merge', 'ff'], { description: 'How merges are made' })),
+  remove_source_branch_after_merge: Optional(
+    Nullable(Flag({ description: 'Delete source branches after merge by default' })),
+  ),
+  merge_method: Optional(OneOf(['merge', 'rebase_merge', 'ff'], { description: 'Merge method' })),
   autoclose_referenced_issues: Optional(
-    Nullable(Flag({ description: 'Issues close when commits on the default branch say so' })),
+    Nullable(Flag({ description: 'Close issues that commits on the default branch reference' })),
   ),
-  suggestion_commit_message: text('Message of commits that apply suggestions'),
-  build_git_strategy: Optional(OneOf(['fetch', 'clone'], { description: 'How jobs get the code' })),
-  build_timeout: Optional(Whole({ minimum: 600, maximum: 2_591_999, description: 'Seconds a job may take' })),
+  suggestion_commit_message: text('Commit message of applied suggestions'),
+  build_git_strategy: Optional(OneOf(['fetch', 'clone'], { description: 'How CI jobs get the code' })),
+  build_timeout: Optional(Whole({ minimum: 600, maximum: 2_591_999, description: 'Timeout of CI jobs in seconds' })),
   auto_cancel_pending_pipelines: Optional(
-    OneOf(['enabled', 'disabled'], { description: 'New pipelines cancel older ones' }),
+    OneOf(['enabled', 'disabled'], { description: 'New pipelines cancel pending ones' }),
   ),
-  build_coverage_regex: text('Finds the coverage in the output of jobs'),
+  build_coverage_regex: text('Regular expression that finds the coverage in job logs'),
   ci_config_path: text('Path of the pipeline configuration'),
   ci_default_git_depth: Optional(
-    Nullable(Whole({ minimum: 0, maximum: 1000, description: 'Depth of clones in jobs' })),
+    Nullable(Whole({ minimum: 0, maximum: 1000, description: 'Depth of clones in CI jobs' })),
   ),
-  auto_devops_enabled: Optional(Nullable(Flag({ description: 'Pipelines without configuration' }))),
+  auto_devops_enabled: Optional(Nullable(Flag({ description: 'Auto DevOps: pipelines without configuration' }))),
   auto_devops_deploy_strategy: Optional(
-    OneOf(['continuous', 'manual', 'timed_incremental'], { description: 'How such pipelines deploy' }),
+    OneOf(['continuous', 'manual', 'timed_incremental'], { description: 'Deployment strategy of such pipelines' }),
   ),
   approvals_before_merge: Optional(Whole({ minimum: 0, tier: 'starter', description: 'Approvals a merge needs' })),
   external_authorization_classification_label: Optional(
-    Nullable(Text({ tier: 'premium', description: 'Label the external authorisation service is asked about' })),
+    Nullable(Text({ tier: 'premium', description: 'Classification label for the external authorization service' })),
   ),
 } as const
 

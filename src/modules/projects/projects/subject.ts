@@ -43,7 +43,7 @@ export function projectName(id: string): number | string | undefined {
   return id.includes('/') ? id : undefined
 }
 
-const params = Type.Object({ id: Type.String({ description: 'Id or full path of the project' }) })
+const params = Type.Object({ id: Type.String({ description: 'ID or full path of the project' }) })
 
 export async function loadProject(id: string, ctx: Ctx): Promise<ProjectSubject | undefined> {
   const name = projectName(id)

@@ -12,7 +12,7 @@ import { deleteStar, insertStar, type StarrerRow, starrersOf } from './queries.t
 
 const { with_programming_language: _, id_after: __, id_before: ___, ...starredFilters } = projectListFilters
 
-/** `change` tells whether it changed anything. */
+/** `change` returns whether it changed anything. */
 const starring = (verb: 'star' | 'unstar', summary: string, already: string, change: typeof insertStar) =>
   endpoint({
     method: 'POST',
@@ -30,16 +30,16 @@ const starring = (verb: 'star' | 'unstar', summary: string, already: string, cha
   })
 
 export const starRoutes = [
-  starring('star', 'Star a project', 'The caller starred it before', insertStar),
-  starring('unstar', 'Take back the star of a project', 'The caller has not starred it', deleteStar),
+  starring('star', 'Star a project', 'The caller has already starred the project', insertStar),
+  starring('unstar', 'Unstar a project', 'The caller has not starred the project', deleteStar),
 
   endpoint({
     method: 'GET',
     path: '/projects/:id/starrers',
-    summary: 'List who starred a project',
+    summary: 'List starrers of a project',
     subject: project,
     allow: 'read_project',
-    params: Params({ search: Optional(Text({ description: 'Part of the name or user name' })) }),
+    params: Params({ search: Optional(Text({ description: 'Part of the name or username' })) }),
     paged: true,
     returns: Starrer,
     async handle({ subject, params, page, ctx }) {
@@ -51,7 +51,8 @@ export const starRoutes = [
   endpoint({
     method: 'GET',
     path: '/users/:user_id/starred_projects',
-    summary: 'List projects that a user starred; none of a private profile, but to himself and administrators',
+    summary: 'List projects starred by a user',
+    description: 'The list of a private profile is empty, except for the user and administrators.',
     subject: userByIdOrName,
     allow: 'read_user',
     params: Params(starredFilters),

@@ -12,7 +12,7 @@ export const Topic = entity({
     title: nullable(Type.String()),
     description: nullable(Type.String()),
     total_projects_count: Type.Integer({
-      description: 'Projects with it that are open to the caller by their visibility; for administrators all',
+      description: 'Number of projects with the topic that the caller can see',
     }),
     avatar_url: nullable(Type.String()),
   }),

@@ -6,19 +6,20 @@ import { Topic } from './entity.ts'
 import { listTopics, type TopicRow } from './queries.ts'
 import { createTopic, editTopic, getTopic, mergeTopics, removeTopic } from './service.ts'
 
-const topicId = Params({ id: Id({ description: 'Id of the topic' }) }).properties
+const topicId = Params({ id: Id({ description: 'ID of the topic' }) }).properties
 const text = (description: string) => Optional(Nullable(Text({ description })))
 
 export const topicRoutes = [
   endpoint({
     method: 'GET',
     path: '/topics',
-    summary: 'List topics of projects, the most used first',
+    summary: 'List topics',
+    description: 'Most used first.',
     subject: instance,
     allow: 'browse',
     params: Params({
       search: Optional(Text({ description: 'Part of the name or title' })),
-      without_projects: Optional(Flag({ description: 'Only those that no project has' })),
+      without_projects: Optional(Flag({ description: 'Only topics without projects' })),
     }),
     paged: true,
     returns: Topic,
@@ -28,7 +29,7 @@ export const topicRoutes = [
   endpoint({
     method: 'GET',
     path: '/topics/:id',
-    summary: 'One topic',
+    summary: 'Get a topic',
     subject: instance,
     allow: 'browse',
     params: Params(topicId),
@@ -43,10 +44,10 @@ export const topicRoutes = [
     subject: instance,
     allow: 'administer',
     params: Params({
-      name: Text({ description: 'As projects have it' }),
+      name: Text({ description: 'Name of the topic on projects' }),
       title: text('Title'),
-      description: text('What it is about'),
-      avatar: Optional(File({ description: 'Picture' })),
+      description: text('Description'),
+      avatar: Optional(File({ description: 'Avatar image' })),
     }),
     returns: Topic,
     handle: ({ params: { name, title = null, description = null, avatar }, ctx }) =>
@@ -56,12 +57,13 @@ export const topicRoutes = [
   endpoint({
     method: 'POST',
     path: '/topics/merge',
-    summary: 'Put one topic in the place of another, in projects, too',
+    summary: 'Merge two topics',
+    description: 'Projects of the source topic move to the target topic; the source topic is deleted.',
     subject: instance,
     allow: 'administer',
     params: Params({
-      source_topic_id: Id({ description: 'Id of the topic that goes' }),
-      target_topic_id: Id({ description: 'Id of the one that stays, as it is' }),
+      source_topic_id: Id({ description: 'ID of the source topic, which is deleted' }),
+      target_topic_id: Id({ description: 'ID of the target topic, which stays unchanged' }),
     }),
     returns: Topic,
     handle: ({ params, ctx }) => mergeTopics(ctx, params.source_topic_id, params.target_topic_id),
@@ -70,15 +72,16 @@ export const topicRoutes = [
   endpoint({
     method: 'PUT',
     path: '/topics/:id',
-    summary: 'Change a topic; a new name is that of the projects, too',
+    summary: 'Update a topic',
+    description: 'A new name applies to all projects with the topic.',
     subject: instance,
     allow: 'administer',
     params: Params({
       ...topicId,
-      name: Optional(Text({ description: 'As projects have it' })),
+      name: Optional(Text({ description: 'Name of the topic on projects' })),
       title: text('Title'),
-      description: text('What it is about'),
-      avatar: Optional(Nullable(File({ description: 'Picture; empty takes it away' }))),
+      description: text('Description'),
+      avatar: Optional(Nullable(File({ description: 'Avatar image; empty removes it' }))),
     }),
     returns: Topic,
     handle: ({ params: { id, name, title, description, avatar }, ctx }) =>
@@ -88,7 +91,8 @@ export const topicRoutes = [
   endpoint({
     method: 'DELETE',
     path: '/topics/:id',
-    summary: 'Delete a topic, in projects, too',
+    summary: 'Delete a topic',
+    description: 'Removes the topic from all projects.',
     subject: instance,
     allow: 'administer',
     params: Params(topicId),

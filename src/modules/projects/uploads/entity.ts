@@ -8,10 +8,10 @@ export type StoredUpload = { readonly secret: string; readonly filename: string;
 export const Upload = entity({
   name: 'Upload',
   schema: Type.Object({
-    alt: Type.String({ description: 'Name of the file; without its extension for pictures and videos' }),
-    url: Type.String({ description: 'Below the address of the project' }),
-    full_path: Type.String({ description: 'Below the address of this service' }),
-    markdown: Type.String({ description: 'A link; shown in place for pictures and videos' }),
+    alt: Type.String({ description: 'File name; without extension for images and videos' }),
+    url: Type.String({ description: 'URL relative to the project' }),
+    full_path: Type.String({ description: 'Path relative to the URL of the instance' }),
+    markdown: Type.String({ description: 'Markdown link; images and videos are embedded' }),
   }),
   present({ secret, filename, project_full_path }: StoredUpload) {
     const isShown = shownMediaType(filename) !== undefined
@@ -24,6 +24,6 @@ export const Upload = entity({
 /** Compat: clients of the time are told of a file that is too large so, and of nothing else. */
 export const NoUpload = entity({
   name: 'NoUpload',
-  schema: Type.Object({}, { description: 'The file is larger than the setting allows: nothing was stored' }),
+  schema: Type.Object({}, { description: 'The file exceeds the limit; nothing is stored' }),
   present: (_row: null) => ({}),
 })

@@ -10,7 +10,8 @@ export const uploadRoutes = [
   endpoint({
     method: 'POST',
     path: '/projects/:id/uploads',
-    summary: 'Upload a file, to link to it from a text of the project',
+    summary: 'Upload a file',
+    description: 'Returns Markdown that links to the file from a text of the project.',
     subject: project,
     allow: 'upload_file',
     params: Params({ file: File({ description: 'The file' }) }),

@@ -16,23 +16,24 @@ const ListedUpload = entity({
     filename: Type.String(),
     created_at: timestamp(),
     uploaded_by: nullable(Type.Object({ id: Type.Integer(), name: Type.String(), username: Type.String() }), {
-      description: 'Null when he is gone',
+      description: 'Null if the user was deleted',
     }),
   }),
   present: ({ uploader, ...upload }: ListedUploadRow) => ({ ...upload, uploaded_by: uploader }),
 })
 
-const byId = Params({ upload_id: Id({ description: 'Id of the upload' }) })
+const byId = Params({ upload_id: Id({ description: 'ID of the upload' }) })
 const byAddress = Params({
-  secret: Text({ description: 'Word of the address' }),
-  filename: Text({ description: 'Name of the file, as the address has it' }),
+  secret: Text({ description: 'Secret part of the URL' }),
+  filename: Text({ description: 'File name as in the URL' }),
 })
 
 export const storedUploadRoutes = [
   endpoint({
     method: 'GET',
     path: '/projects/:id/uploads',
-    summary: 'List what was uploaded to a project, the newest first',
+    summary: 'List uploads of a project',
+    description: 'Newest first.',
     subject: project,
     allow: 'admin_upload',
     paged: true,
@@ -43,7 +44,7 @@ export const storedUploadRoutes = [
   endpoint({
     method: 'GET',
     path: '/projects/:id/uploads/:upload_id',
-    summary: 'One file that was uploaded',
+    summary: 'Download an uploaded file',
     subject: project,
     allow: 'admin_upload',
     params: byId,
@@ -54,7 +55,8 @@ export const storedUploadRoutes = [
   endpoint({
     method: 'GET',
     path: '/projects/:id/uploads/:secret/:filename',
-    summary: 'The same, by its address; for whoever reads the project',
+    summary: 'Download an uploaded file by path',
+    description: 'For every user who may read the project.',
     subject: project,
     allow: 'read_project',
     params: byAddress,
@@ -65,7 +67,7 @@ export const storedUploadRoutes = [
   endpoint({
     method: 'DELETE',
     path: '/projects/:id/uploads/:upload_id',
-    summary: 'Take away what was uploaded',
+    summary: 'Delete an uploaded file',
     subject: project,
     allow: 'remove_upload',
     params: byId,
@@ -76,7 +78,7 @@ export const storedUploadRoutes = [
   endpoint({
     method: 'DELETE',
     path: '/projects/:id/uploads/:secret/:filename',
-    summary: 'The same, by its address',
+    summary: 'Delete an uploaded file by path',
     subject: project,
     allow: 'remove_upload',
     params: byAddress,

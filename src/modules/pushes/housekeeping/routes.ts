@@ -13,7 +13,8 @@ export const housekeepingRoutes = [
   endpoint({
     method: 'POST',
     path: '/projects/:id/housekeeping',
-    summary: 'Pack and clean the repository of a project, later',
+    summary: 'Start housekeeping of a project',
+    description: 'Repacks and cleans the repository in the background.',
     subject: project,
     allow: 'keep_house',
     params: Params({}),

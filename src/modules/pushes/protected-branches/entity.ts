@@ -7,15 +7,15 @@ export const ProtectedBranch = entity({
   name: 'ProtectedBranch',
   schema: Type.Object({
     id: Type.Integer(),
-    name: Type.String({ description: '`*` stands for any text' }),
+    name: Type.String({ description: '`*` matches any text' }),
     push_access_levels: Type.Array(AccessLevel),
     merge_access_levels: Type.Array(AccessLevel),
     unprotect_access_levels: Type.Optional(
-      Type.Array(AccessLevel, { tier: 'starter', description: 'Maintainers, when there are none' }),
+      Type.Array(AccessLevel, { tier: 'starter', description: 'Defaults to maintainers if empty' }),
     ),
-    allow_force_push: Type.Boolean({ description: 'Who may push may also lose commits' }),
+    allow_force_push: Type.Boolean({ description: 'Users who may push may also force-push' }),
     code_owner_approval_required: Type.Optional(
-      Type.Boolean({ tier: 'premium', description: 'Files with owners change by merge requests only' }),
+      Type.Boolean({ tier: 'premium', description: 'Changes of files with code owners require a merge request' }),
     ),
   }),
   present(row: ProtectedRefRow) {

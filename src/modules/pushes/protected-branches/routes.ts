@@ -10,14 +10,17 @@ import { changeProtectedRef, getProtectedRef, protectRef } from '../protected-re
 import { grantChanges } from './changes.ts'
 import { ProtectedBranch } from './entity.ts'
 
-const forcePush = { description: 'Who may push may also lose commits' }
-const codeOwners = { description: 'Files with owners change by merge requests only', tier: 'premium' } as const
+const forcePush = { description: 'Users who may push may also force-push' }
+const codeOwners = {
+  description: 'Changes of files with code owners require a merge request',
+  tier: 'premium',
+} as const
 
 export const protectedBranchRoutes = [
   endpoint({
     method: 'GET',
     path: '/projects/:id/protected_branches',
-    summary: 'List what protects branches',
+    summary: 'List protected branches',
     subject: project,
     allow: 'admin_protected_ref',
     params: Params({ search: Optional(Text({ description: 'Part of the name' })) }),
@@ -32,11 +35,11 @@ export const protectedBranchRoutes = [
   endpoint({
     method: 'POST',
     path: '/projects/:id/protected_branches',
-    summary: 'Protect a branch, or all that a pattern covers',
+    summary: 'Protect a branch or pattern',
     subject: project,
     allow: 'admin_protected_ref',
     params: Params({
-      name: Filled({ description: 'Name; `*` stands for any text' }),
+      name: Filled({ description: 'Name; `*` matches any text' }),
       push_access_level: levelParam('push; maintainers without'),
       merge_access_level: levelParam('merge; maintainers without'),
       unprotect_access_level: levelParam('unprotect; maintainers without'),
@@ -68,7 +71,7 @@ export const protectedBranchRoutes = [
   endpoint({
     method: 'PATCH',
     path: '/projects/:id/protected_branches/:name',
-    summary: 'Change what protects branches of one name or pattern',
+    summary: 'Update a protected branch',
     subject: project,
     allow: 'admin_protected_ref',
     params: Params({

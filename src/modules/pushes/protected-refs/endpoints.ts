@@ -6,7 +6,7 @@ import { findProtectedRef, type ProtectedRefRow, type RefKind } from './queries.
 import { getProtectedRef, noRule, unprotectRef } from './service.ts'
 
 /** A rule as the path names it. */
-export const ruleName = Text({ description: 'Name of the rule, wildcards included, as one segment' })
+export const ruleName = Text({ description: 'Name or pattern of the rule, URL-encoded' })
 
 const plurals: Readonly<Record<RefKind, string>> = { branch: 'branches', tag: 'tags' }
 const pathOf = (kind: RefKind) => `/projects/:id/protected_${plurals[kind]}/:name` as const
@@ -16,7 +16,8 @@ export const oneRule = (kind: RefKind, returns: Entity<ProtectedRefRow>) =>
   endpoint({
     method: 'GET',
     path: pathOf(kind),
-    summary: `What protects ${plurals[kind]} of one name or pattern`,
+    summary: `Get a protected ${kind}`,
+    description: 'Finds the rule by name or pattern.',
     subject: project,
     allow: 'admin_protected_ref',
     params: Params({ name: ruleName }),
@@ -29,7 +30,7 @@ export const unprotecting = (kind: RefKind) =>
   endpoint({
     method: 'DELETE',
     path: pathOf(kind),
-    summary: `Stop protecting a ${kind} or pattern`,
+    summary: `Unprotect a ${kind} or pattern`,
     subject: project,
     allow: 'admin_protected_ref',
     params: Params({ name: ruleName }),

@@ -14,7 +14,7 @@ const descriptions: Readonly<Record<number, string>> = {
 
 /** One entry of `push_access_levels` and its like. */
 export const AccessLevel = Type.Object({
-  id: Type.Integer({ description: 'To change or remove it' }),
+  id: Type.Integer({ description: 'ID to update or remove it' }),
   access_level: nullable(Type.Integer({ description: '0 no one, 30 developers, 40 maintainers, 60 administrators' })),
   access_level_description: Type.String(),
   user_id: nullable(Type.Integer()),

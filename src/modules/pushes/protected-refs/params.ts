@@ -8,8 +8,8 @@ const words = '0 no one, 30 developers and maintainers, 40 maintainers, 60 admin
 export const levelParam = (what: string) => Optional(OneOf(levels, { description: `Who may ${what}: ${words}` }))
 
 const holder = {
-  user_id: Optional(Id({ description: 'A member of the project' })),
-  group_id: Optional(Id({ description: 'A group that the project is shared with or lies in' })),
+  user_id: Optional(Id({ description: 'ID of a project member' })),
+  group_id: Optional(Id({ description: 'ID of an ancestor group or of a group with which the project is shared' })),
   access_level: Optional(OneOf(levels, { description: words })),
 }
 
@@ -19,7 +19,7 @@ export const allowedParam = (what: string) =>
     List(Params(holder, { exactlyOneOf: ['user_id', 'group_id', 'access_level'] }), {
       maxItems: 200,
       tier: 'starter',
-      description: `Who may ${what}, each by level, person or group`,
+      description: `Who may ${what}: one access level, user or group per entry`,
     }),
   )
 
@@ -30,15 +30,15 @@ export const changedParam = (what: string) =>
       Params(
         {
           ...holder,
-          id: Optional(Id({ description: 'Of an entry that is there' })),
-          _destroy: Flag({ default: false, description: 'Takes the entry away' }),
+          id: Optional(Id({ description: 'ID of an existing entry' })),
+          _destroy: Flag({ default: false, description: 'Removes the entry' }),
         },
         { mutuallyExclusive: [['user_id', 'group_id', 'access_level']] },
       ),
       {
         maxItems: 200,
         tier: 'starter',
-        description: `Who may ${what} besides: each by level, person or group; or changes to entries by id`,
+        description: `Who else may ${what}: one access level, user or group per entry; entries with an ID update existing ones`,
       },
     ),
   )

@@ -6,7 +6,7 @@ import type { ProtectedRefRow } from '../protected-refs/queries.ts'
 export const ProtectedTag = entity({
   name: 'ProtectedTag',
   schema: Type.Object({
-    name: Type.String({ description: '`*` stands for any text' }),
+    name: Type.String({ description: '`*` matches any text' }),
     create_access_levels: Type.Array(AccessLevel),
   }),
   present: (row: ProtectedRefRow) => ({

@@ -13,7 +13,7 @@ export const protectedTagRoutes = [
   endpoint({
     method: 'GET',
     path: '/projects/:id/protected_tags',
-    summary: 'List what protects tags',
+    summary: 'List protected tags',
     subject: project,
     allow: 'admin_protected_ref',
     paged: true,
@@ -27,11 +27,11 @@ export const protectedTagRoutes = [
   endpoint({
     method: 'POST',
     path: '/projects/:id/protected_tags',
-    summary: 'Protect a tag, or all that a pattern covers',
+    summary: 'Protect a tag or pattern',
     subject: project,
     allow: 'admin_protected_ref',
     params: Params({
-      name: Filled({ description: 'Name; `*` stands for any text' }),
+      name: Filled({ description: 'Name; `*` matches any text' }),
       create_access_level: levelParam('create it; maintainers without'),
       allowed_to_create: allowedParam('create it'),
     }),

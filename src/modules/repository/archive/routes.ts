@@ -6,8 +6,8 @@ import { suffixes } from './names.ts'
 import { archiveBody } from './service.ts'
 
 const which = {
-  sha: Optional(Text({ description: 'Branch, tag or commit; the default branch without' })),
-  path: Optional(FilePath({ maxLength: maxPathLength, description: 'Only this file or directory' })),
+  sha: Optional(Text({ description: 'Branch, tag or commit; default: the default branch' })),
+  path: Optional(FilePath({ maxLength: maxPathLength, description: 'Only changes of this file or directory' })),
 }
 
 const headers = { 'Content-Disposition': 'Name of the file: project, ref and commit' }
@@ -16,12 +16,13 @@ export const archiveRoutes = [
   endpoint({
     method: 'GET',
     path: '/projects/:id/repository/archive',
-    summary: 'The files of a commit as an archive',
+    summary: 'Download a repository archive',
+    description: 'Returns the files of one commit.',
     subject: project,
     allow: 'read_code',
     params: Params({
       ...which,
-      format: OneOf(suffixes, { default: 'tar.gz', description: 'Kind of archive, also as suffix of the path' }),
+      format: OneOf(suffixes, { default: 'tar.gz', description: 'Archive format; may also be the suffix of the path' }),
     }),
     headers,
     returns: raw('application/octet-stream'),
@@ -32,10 +33,11 @@ export const archiveRoutes = [
   endpoint({
     method: 'GET',
     path: '/projects/:id/repository/archive.:format',
-    summary: 'The files of a commit as an archive of the kind that the suffix names',
+    summary: 'Download an archive by format',
+    description: 'The suffix of the path chooses the format.',
     subject: project,
     allow: 'read_code',
-    params: Params({ ...which, format: OneOf(suffixes, { description: 'Kind of archive' }) }),
+    params: Params({ ...which, format: OneOf(suffixes, { description: 'Archive format' }) }),
     headers,
     returns: raw('application/octet-stream'),
     handle: ({ subject, params, ctx, reply, head }) =>

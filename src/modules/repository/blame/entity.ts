@@ -14,14 +14,14 @@ export const BlameRange = entity({
       id: Type.String({ description: 'Full hash' }),
       parent_ids: Type.Array(Type.String()),
       message: Type.String(),
-      authored_date: timestamp("In the author's zone"),
+      authored_date: timestamp("Author date in the author's time zone"),
       author_name: Type.String(),
       author_email: Type.String(),
-      committed_date: timestamp("In the committer's zone"),
+      committed_date: timestamp("Committer date in the committer's time zone"),
       committer_name: Type.String(),
       committer_email: Type.String(),
     }),
-    lines: Type.Array(Type.String(), { description: 'Without the newline that ends each' }),
+    lines: Type.Array(Type.String(), { description: 'Lines without their newline' }),
   }),
   present: ({ commit, lines }: BlameRow) => ({
     commit: {

@@ -16,12 +16,13 @@ export const blameRoutes = [
   endpoint({
     method: 'GET',
     path: '/projects/:id/repository/files/:file_path/blame',
-    summary: 'Who wrote the lines of a file; HEAD tells what is known of the file',
+    summary: 'Get the blame of a file',
+    description: 'Returns the last commit of each range of lines. HEAD returns the metadata of the file as headers.',
     scopes: ['read_repository'],
     subject: project,
     allow: 'read_code',
     params: Params({
-      file_path: FilePath({ maxLength: maxPathLength, description: 'Full path of the file, as one segment' }),
+      file_path: FilePath({ maxLength: maxPathLength, description: 'Full path of the file, URL-encoded' }),
       ref: Filled({ description: 'Branch, tag or commit' }),
       range: Optional(
         Params(
@@ -29,7 +30,7 @@ export const blameRoutes = [
             start: Whole({ minimum: 1, description: 'First line, from 1' }),
             end: Whole({ minimum: 1, description: 'Last line' }),
           },
-          { description: 'Only these lines' },
+          { description: 'Only this range of lines' },
         ),
       ),
     }),

@@ -28,12 +28,12 @@ export const Branch = cacheableEntity({
   schema: Type.Object({
     name: Type.String(),
     commit: Commit.schema,
-    merged: Type.Boolean({ description: 'The default branch has all of it' }),
+    merged: Type.Boolean({ description: 'Merged into the default branch' }),
     protected: Type.Boolean(),
     default: Type.Boolean(),
-    developers_can_push: Type.Boolean({ description: 'Of protected ones' }),
-    developers_can_merge: Type.Boolean({ description: 'Of protected ones' }),
-    can_push: Type.Boolean({ description: 'The caller may' }),
+    developers_can_push: Type.Boolean({ description: 'Only for protected branches' }),
+    developers_can_merge: Type.Boolean({ description: 'Only for protected branches' }),
+    can_push: Type.Boolean({ description: 'The caller may push' }),
     web_url: Type.String(),
   }),
   present: ({ name, commit, standing, project }: BranchRow, view) => ({

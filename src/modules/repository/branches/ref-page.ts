@@ -4,7 +4,7 @@ import { ParameterError } from '../../../api/params/parameter-error.ts'
 import { Optional, Text } from '../../../api/params/types.ts'
 
 /** Of lists of refs, which have no number to continue after. */
-export const pageTokenParam = Optional(Text({ description: 'With keyset: the last name of the page before' }))
+export const pageTokenParam = Optional(Text({ description: 'Keyset pagination: the last name of the previous page' }))
 
 /**
  * A page of a list of refs. By keyset it begins behind the name that `token` is, and the address of the next page is

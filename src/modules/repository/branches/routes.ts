@@ -17,7 +17,7 @@ import {
   nameOfBranch,
 } from './service.ts'
 
-const branch = Text({ description: 'Name of the branch, as one segment' })
+const branch = Text({ description: 'Branch name, URL-encoded' })
 const orders = { name_asc: 'name', updated_asc: 'updated', updated_desc: '-updated' } as const
 
 export const branchRoutes = [
@@ -28,7 +28,7 @@ export const branchRoutes = [
     subject: project,
     allow: 'read_code',
     params: Params({
-      search: Optional(Text({ description: 'Part of the name; `^x` begins, `x$` ends with it' })),
+      search: Optional(Text({ description: 'Part of the name; `^x` matches the start, `x$` the end' })),
       sort: OneOf(['name_asc', 'updated_asc', 'updated_desc'], { default: 'name_asc', description: 'Order' }),
       page_token: pageTokenParam,
     }),
@@ -49,7 +49,7 @@ export const branchRoutes = [
   endpoint({
     method: 'GET',
     path: '/projects/:id/repository/branches/:branch',
-    summary: 'One branch',
+    summary: 'Get a branch',
     subject: project,
     allow: 'read_code',
     params: Params({ branch }),
@@ -65,7 +65,7 @@ export const branchRoutes = [
     allow: 'push_code',
     params: Params({
       branch: Filled({ description: 'Name of the new branch' }),
-      ref: Filled({ description: 'Branch, tag or commit it begins at' }),
+      ref: Filled({ description: 'Branch, tag or commit on which to create it' }),
     }),
     returns: Branch,
     handle: ({ subject, params, ctx }) => createBranch(ctx, subject, params.branch, params.ref),
@@ -86,7 +86,8 @@ export const branchRoutes = [
   endpoint({
     method: 'DELETE',
     path: '/projects/:id/repository/merged_branches',
-    summary: 'Delete branches that the default branch has all of; protected ones stay',
+    summary: 'Delete merged branches',
+    description: 'Deletes the branches that are merged into the default branch; protected branches stay.',
     subject: project,
     allow: 'push_code',
     status: 202,
@@ -101,14 +102,15 @@ export const branchRoutes = [
   endpoint({
     method: 'PUT',
     path: '/projects/:id/repository/branches/:branch/protect',
-    summary: 'Protect a branch: older form of protected branches',
+    summary: 'Protect a branch (deprecated)',
+    description: 'Deprecated form of the protected branches API.',
     deprecated: true,
     subject: project,
     allow: 'admin_protected_ref',
     params: Params({
       branch,
-      developers_can_push: Optional(Flag({ description: 'Developers push, too' })),
-      developers_can_merge: Optional(Flag({ description: 'Developers merge, too' })),
+      developers_can_push: Optional(Flag({ description: 'Developers may push' })),
+      developers_can_merge: Optional(Flag({ description: 'Developers may merge' })),
     }),
     returns: Branch,
     async handle({ subject, params, ctx }) {
@@ -124,7 +126,8 @@ export const branchRoutes = [
   endpoint({
     method: 'PUT',
     path: '/projects/:id/repository/branches/:branch/unprotect',
-    summary: 'Take the protection from a branch: older form of protected branches',
+    summary: 'Unprotect a branch (deprecated)',
+    description: 'Deprecated form of the protected branches API.',
     deprecated: true,
     subject: project,
     allow: 'admin_protected_ref',

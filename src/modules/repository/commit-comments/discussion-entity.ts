@@ -11,18 +11,21 @@ const line = nullable(Type.Integer())
 const NoteSchema = Type.Object({
   id: Type.Integer(),
   type: nullable(
-    Type.String({ description: 'DiscussionNote, DiffNote, LegacyDiffNote; null for a comment by itself' }),
+    Type.String({
+      enum: ['DiscussionNote', 'DiffNote', 'LegacyDiffNote'],
+      description: 'Type of the note; null for a single comment',
+    }),
   ),
   body: Type.String(),
   author: UserReferenceSchema,
   created_at: timestamp(),
   updated_at: timestamp(),
-  system: Type.Boolean({ description: 'Written by nobody' }),
+  system: Type.Boolean({ description: 'True for a system note' }),
   noteable_type: Type.String(),
-  noteable_id: Type.Null({ description: 'A commit has no number' }),
+  noteable_id: Type.Null({ description: 'Always null; commits have no number' }),
   noteable_iid: Type.Null(),
   commit_id: Type.String(),
-  resolvable: Type.Boolean({ description: 'Discussions of commits are not resolved' }),
+  resolvable: Type.Boolean({ description: 'Always false; discussions of commits cannot be resolved' }),
   position: Type.Optional(
     Type.Object({
       base_sha: sha,
@@ -63,7 +66,7 @@ export const CommitDiscussion = entity({
   name: 'CommitDiscussion',
   schema: Type.Object({
     id: Type.String(),
-    individual_note: Type.Boolean({ description: 'A comment by itself, which is not answered' }),
+    individual_note: Type.Boolean({ description: 'True for a single comment without replies' }),
     notes: Type.Array(NoteSchema),
   }),
   present: ({ discussion_id, notes }: DiscussionRow, ctx) => ({

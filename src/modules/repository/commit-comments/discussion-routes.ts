@@ -10,16 +10,16 @@ import { getCommit } from './service.ts'
 
 const base = '/projects/:id/repository/commits/:sha/discussions'
 
-const sha = Text({ description: 'Hash, full or abbreviated, or name of a branch or tag' })
-const note_id = Id({ description: 'Id of the note' })
+const sha = Text({ description: 'Full or abbreviated commit hash, or branch or tag name' })
+const note_id = Id({ description: 'ID of the note' })
 
 const position = Optional(
   Params(
     {
-      base_sha: Text({ description: 'The first parent of the commit' }),
+      base_sha: Text({ description: 'First parent of the commit' }),
       start_sha: Text({ description: 'The same' }),
       head_sha: Text({ description: 'The commit' }),
-      position_type: OneOf(['text'], { description: 'A line of text' }),
+      position_type: OneOf(['text'], { description: 'Position on a line of text' }),
       ...lineParams,
     },
     { atLeastOneOf: ['old_line', 'new_line'] },
@@ -30,7 +30,8 @@ export const commitDiscussionRoutes = [
   endpoint({
     method: 'GET',
     path: base,
-    summary: 'Discussions of a commit, its comments among them, the oldest first',
+    summary: 'List discussions of a commit',
+    description: 'Includes its comments. Oldest first.',
     subject: project,
     allow: 'read_code',
     params: Params({ sha }),
@@ -45,7 +46,7 @@ export const commitDiscussionRoutes = [
   endpoint({
     method: 'GET',
     path: `${base}/:discussion_id`,
-    summary: 'One discussion of a commit',
+    summary: 'Get a commit discussion',
     subject: project,
     allow: 'read_code',
     params: Params({ sha, discussion_id }),
@@ -58,7 +59,8 @@ export const commitDiscussionRoutes = [
   endpoint({
     method: 'POST',
     path: base,
-    summary: 'Begin a discussion of a commit, or of a line of its diff',
+    summary: 'Create a commit discussion',
+    description: 'A position places the discussion on a line of the diff.',
     subject: project,
     allow: 'comment_commit',
     params: Params({ sha, body, position }),
@@ -70,7 +72,8 @@ export const commitDiscussionRoutes = [
   endpoint({
     method: 'GET',
     path: `${base}/:discussion_id/notes`,
-    summary: 'Notes of a discussion, the oldest first',
+    summary: 'List notes of a commit discussion',
+    description: 'Oldest first.',
     subject: project,
     allow: 'read_code',
     params: Params({ sha, discussion_id }),
@@ -86,7 +89,7 @@ export const commitDiscussionRoutes = [
   endpoint({
     method: 'POST',
     path: `${base}/:discussion_id/notes`,
-    summary: 'Answer in a discussion',
+    summary: 'Reply to a commit discussion',
     subject: project,
     allow: 'comment_commit',
     params: Params({ sha, discussion_id, body }),
@@ -101,7 +104,7 @@ export const commitDiscussionRoutes = [
   endpoint({
     method: 'GET',
     path: `${base}/:discussion_id/notes/:note_id`,
-    summary: 'One note of a discussion',
+    summary: 'Get a commit discussion note',
     subject: project,
     allow: 'read_code',
     params: Params({ sha, discussion_id, note_id }),
@@ -116,7 +119,8 @@ export const commitDiscussionRoutes = [
   endpoint({
     method: 'PUT',
     path: `${base}/:discussion_id/notes/:note_id`,
-    summary: 'Change what one said; maintainers, what others did, too',
+    summary: 'Update a commit discussion note',
+    description: 'Authors edit their own notes; maintainers edit all.',
     subject: project,
     allow: 'comment_commit',
     params: Params({ sha, discussion_id, note_id, body }),
@@ -132,7 +136,8 @@ export const commitDiscussionRoutes = [
   endpoint({
     method: 'DELETE',
     path: `${base}/:discussion_id/notes/:note_id`,
-    summary: 'Take back what one said; maintainers, what others did, too',
+    summary: 'Delete a commit discussion note',
+    description: 'Authors delete their own notes; maintainers delete all.',
     subject: project,
     allow: 'comment_commit',
     params: Params({ sha, discussion_id, note_id }),

@@ -7,9 +7,9 @@ import type { CommitCommentRow } from './queries.ts'
 
 const said = {
   note: Type.String(),
-  path: nullable(Type.String({ description: 'The file it is about' })),
+  path: nullable(Type.String({ description: 'Path of the file' })),
   line: nullable(Type.Integer({ description: 'Position in the new file' })),
-  line_type: nullable(Type.String({ description: 'new or old' })),
+  line_type: nullable(Type.String({ enum: ['new', 'old'] })),
   created_at: timestamp(),
 }
 
@@ -29,8 +29,8 @@ export const CommitComment = entity({
     ...said,
     author: Type.Object({
       ...UserReferenceSchema.properties,
-      email: Type.String({ description: 'The public one; may be empty' }),
-      created_at: Type.Optional(timestamp('Left out for private profiles of others')),
+      email: Type.String({ description: 'Public email address; may be empty' }),
+      created_at: Type.Optional(timestamp('Absent for private profiles of other users')),
     }),
   }),
   present(row: CommitCommentRow, ctx) {

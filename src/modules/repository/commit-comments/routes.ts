@@ -8,13 +8,14 @@ import { CommitComment, CommitCommentCreated } from './entity.ts'
 import { type CommitCommentRow, commentsOf } from './queries.ts'
 import { createComment, getCommit } from './service.ts'
 
-const sha = Text({ description: 'Hash, full or abbreviated, or name of a branch or tag' })
+const sha = Text({ description: 'Full or abbreviated commit hash, or branch or tag name' })
 
 export const commitCommentRoutes = [
   endpoint({
     method: 'GET',
     path: '/projects/:id/repository/commits/:sha/comments',
-    summary: 'What was said about a commit, the oldest first',
+    summary: 'List comments of a commit',
+    description: 'Oldest first.',
     subject: project,
     allow: 'read_code',
     params: Params({ sha }),
@@ -30,15 +31,16 @@ export const commitCommentRoutes = [
   endpoint({
     method: 'POST',
     path: '/projects/:id/repository/commits/:sha/comments',
-    summary: 'Comment on a commit, or on a line that it changed',
+    summary: 'Create a commit comment',
+    description: 'The comment is on the commit or on a line that it changed.',
     subject: project,
     allow: 'comment_commit',
     params: Params({
       sha,
-      note: Text({ description: 'What is said' }),
-      path: Optional(FilePath({ maxLength: maxPathLength, description: 'File, as the commit left it' })),
+      note: Text({ description: 'Text (Markdown)' }),
+      path: Optional(FilePath({ maxLength: maxPathLength, description: 'Path after the commit' })),
       line: Optional(Whole({ description: 'Position in the new file; needed with a path' })),
-      line_type: OneOf(['new', 'old'], { default: 'new', description: 'Whether the line was added or removed' }),
+      line_type: OneOf(['new', 'old'], { default: 'new', description: 'Type of the line' }),
     }),
     returns: CommitCommentCreated,
     async handle({ subject, params, ctx }) {

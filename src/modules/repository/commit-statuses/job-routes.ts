@@ -8,7 +8,7 @@ import { type ProjectSubject, project } from '../../projects/index.ts'
 import { Job, type JobRow } from './job-entity.ts'
 import { findStatus, jobsOfPipeline, jobsOfProject, type StatusRow } from './queries.ts'
 
-const scope = Optional(List(OneOf(statuses), { single: true, description: 'Only those that are so' }))
+const scope = Optional(List(OneOf(statuses), { single: true, description: 'Only jobs with these statuses' }))
 
 async function jobsPage(ctx: Ctx, within: ProjectSubject, list: RowList, page: Page): Promise<Paged<JobRow>> {
   const found = await fetchPage<StatusRow>(ctx.db, list, page)
@@ -19,7 +19,8 @@ export const jobRoutes = [
   endpoint({
     method: 'GET',
     path: '/projects/:id/jobs',
-    summary: 'List what was said of commits of a project as jobs, the newest first',
+    summary: 'List jobs of a project',
+    description: 'Returns the commit statuses of the project as job records. Newest first.',
     subject: project,
     allow: 'read_job',
     params: Params({ scope }),
@@ -31,10 +32,11 @@ export const jobRoutes = [
   endpoint({
     method: 'GET',
     path: '/projects/:id/jobs/:job_id',
-    summary: 'One thing that was said of a commit, as a job',
+    summary: 'Get a job',
+    description: 'Returns a commit status as a job record.',
     subject: project,
     allow: 'read_job',
-    params: Params({ job_id: Id({ description: 'Number of the status' }) }),
+    params: Params({ job_id: Id({ description: 'ID of the job' }) }),
     returns: Job,
     async handle({ subject, params, ctx }) {
       const status = await findStatus(ctx.db, subject.id, params.job_id)
@@ -47,10 +49,11 @@ export const jobRoutes = [
   endpoint({
     method: 'GET',
     path: '/projects/:id/jobs/:job_id/trace',
-    summary: 'What a job wrote: nothing that we know of, for it ran elsewhere',
+    summary: 'Get the log of a job',
+    description: 'Always empty, because jobs run on external CI systems.',
     subject: project,
     allow: 'read_job',
-    params: Params({ job_id: Id({ description: 'Number of the status' }) }),
+    params: Params({ job_id: Id({ description: 'ID of the job' }) }),
     returns: raw('text/plain'),
     async handle({ subject, params, ctx }) {
       if (!(await findStatus(ctx.db, subject.id, params.job_id))) throw rowNotFound()
@@ -61,13 +64,17 @@ export const jobRoutes = [
   endpoint({
     method: 'GET',
     path: '/projects/:id/pipelines/:pipeline_id/jobs',
-    summary: 'The same of one pipeline',
+    summary: 'List jobs of a pipeline',
+    description: 'Returns the commit statuses of the pipeline as job records. Newest first.',
     subject: project,
     allow: 'read_job',
     params: Params({
-      pipeline_id: Id({ description: 'Number of the pipeline' }),
+      pipeline_id: Id({ description: 'ID of the pipeline' }),
       scope,
-      include_retried: Flag({ default: false, description: 'With those that a later one of the same name stands for' }),
+      include_retried: Flag({
+        default: false,
+        description: 'Include statuses replaced by later ones of the same name',
+      }),
     }),
     paged: true,
     returns: Job,
@@ -81,10 +88,11 @@ export const jobRoutes = [
   endpoint({
     method: 'GET',
     path: '/projects/:id/pipelines/:pipeline_id/bridges',
-    summary: 'Jobs of a pipeline that start another one: there are none, for nothing runs here',
+    summary: 'List trigger jobs of a pipeline',
+    description: 'Always empty, because jobs run on external CI systems.',
     subject: project,
     allow: 'read_job',
-    params: Params({ pipeline_id: Id({ description: 'Number of the pipeline' }) }),
+    params: Params({ pipeline_id: Id({ description: 'ID of the pipeline' }) }),
     paged: true,
     returns: Job,
     async handle({ subject, params, ctx }) {

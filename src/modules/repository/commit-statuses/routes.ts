@@ -7,26 +7,27 @@ import { type StatusRow, statusesOf } from './queries.ts'
 import { defaultStatusRef, getCommitId, reportStatus, shortRef } from './service.ts'
 import { states } from './states.ts'
 
-const sha = Text({ description: 'Hash, full or abbreviated, or name of a branch or tag' })
+const sha = Text({ description: 'Full or abbreviated commit hash, or branch or tag name' })
 
 export const commitStatusRoutes = [
   /** Without a ref: at most one process, the first time, to tell whether the default branch has the commit. */
   endpoint({
     method: 'GET',
     path: '/projects/:id/repository/commits/:sha/statuses',
-    summary: 'What was said of a commit, the oldest first',
+    summary: 'List statuses of a commit',
+    description: 'Oldest first.',
     subject: project,
     allow: 'read_commit_status',
     params: Params({
       sha,
       ref: Optional(
         Text({
-          description: 'Branch or tag; without, the default branch, or any when nothing was said of the commit there',
+          description: 'Branch or tag; default: the default branch, or any ref if it has no statuses of the commit',
         }),
       ),
-      stage: Optional(Text({ description: 'Of this stage' })),
-      name: Optional(Text({ description: 'Of this name' })),
-      all: Flag({ default: false, description: 'With those that a later one of the same name stands for' }),
+      stage: Optional(Text({ description: 'Only of this stage' })),
+      name: Optional(Text({ description: 'Only with this name' })),
+      all: Flag({ default: false, description: 'Include statuses replaced by later ones of the same name' }),
     }),
     paged: true,
     returns: CommitStatus,
@@ -47,23 +48,24 @@ export const commitStatusRoutes = [
   endpoint({
     method: 'POST',
     path: '/projects/:id/statuses/:sha',
-    summary: 'Say something of a commit, or how it goes on',
+    summary: 'Set the status of a commit',
+    description: 'Creates a status or updates the one of the same name.',
     subject: project,
     allow: 'create_commit_status',
     params: Params({
       sha,
-      state: OneOf(states, { description: 'What it is now' }),
+      state: OneOf(states, { description: 'State' }),
       ref: Optional(
-        Text({ description: 'Branch or tag; that of its pipeline, or else the first that has it, without' }),
+        Text({
+          description: 'Branch or tag; default: the ref of the pipeline, else the first ref that contains the commit',
+        }),
       ),
-      name: Optional(Text({ description: 'Tells it from others of the commit; `default` without' })),
-      context: Optional(Text({ description: 'The same as name, which wins' })),
-      target_url: Optional(Text({ description: 'Where there is more to see; http or https' })),
-      description: Optional(Text({ description: 'A few words, 255 characters at most' })),
-      coverage: Optional(Decimal({ minimum: 0, maximum: 100, description: 'Code covered by tests, in per cent' })),
-      pipeline_id: Optional(
-        Id({ description: 'Which of several pipelines of the commit; a new one when there is none' }),
-      ),
+      name: Optional(Text({ description: 'Name of the status, unique per commit and ref; default: `default`' })),
+      context: Optional(Text({ description: 'Same as `name`, which takes precedence' })),
+      target_url: Optional(Text({ description: 'URL with details; http or https' })),
+      description: Optional(Text({ description: 'Short description, at most 255 characters' })),
+      coverage: Optional(Decimal({ minimum: 0, maximum: 100, description: 'Code coverage in percent' })),
+      pipeline_id: Optional(Id({ description: 'ID of the pipeline; default: the newest, or a new one' })),
     }),
     returns: CommitStatus,
     async handle({ subject, params, ctx }) {

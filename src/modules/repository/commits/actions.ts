@@ -3,17 +3,20 @@ import { Flag, List, OneOf, Optional, Params, Text } from '../../../api/params/t
 /** Paths are not looked at here: what is wrong with one is said by whoever edits the tree. */
 const action = Params(
   {
-    action: OneOf(['create', 'delete', 'move', 'update', 'chmod'], { description: 'What to do' }),
+    action: OneOf(['create', 'delete', 'move', 'update', 'chmod'], { description: 'Type of the change' }),
     file_path: Text({ description: 'Full path of the file' }),
-    previous_path: Optional(Text({ description: 'Where the file was; for move' })),
+    previous_path: Optional(Text({ description: 'Previous path for move' })),
     content: Optional(
-      Text({ description: 'New content; for create, update and move. A move without keeps what the file has' }),
+      Text({ description: 'New content for create, update and move; a move without content keeps the content' }),
     ),
-    encoding: OneOf(['text', 'base64'], { default: 'text', description: 'Of the content' }),
+    encoding: OneOf(['text', 'base64'], { default: 'text', description: 'Encoding of the content' }),
     last_commit_id: Optional(
-      Text({ description: 'The last commit of the file that the caller knows; for update, move and delete' }),
+      Text({
+        description:
+          'Last known commit of the file for update, move and delete; the call fails if the file changed since',
+      }),
     ),
-    execute_filemode: Optional(Flag({ description: 'Whether the file is executable; for chmod' })),
+    execute_filemode: Optional(Flag({ description: 'Executable or not, for chmod' })),
   },
   {
     needed: [
@@ -26,4 +29,4 @@ const action = Params(
 )
 
 /** Of `POST …/commits`. */
-export const actionsParam = List(action, { description: 'Done one after another, all or none' })
+export const actionsParam = List(action, { description: 'Changes, applied in order, all or none' })

@@ -7,7 +7,7 @@ import { shownPath } from '../../../git/text.ts'
 export const DiffEntry = entity({
   name: 'DiffEntry',
   schema: Type.Object({
-    diff: Type.String({ description: 'Hunks; empty without any, or beyond the limit' }),
+    diff: Type.String({ description: 'Diff hunks; empty if there are none or the limit is exceeded' }),
     old_path: Type.String(),
     new_path: Type.String(),
     a_mode: Type.String({ description: 'Six octal digits; 0 for a new file' }),

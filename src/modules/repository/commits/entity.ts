@@ -23,22 +23,22 @@ export type CommitDetailRow = CommitRow & { readonly project: Pick<ProjectSubjec
 
 const basic = {
   id: Type.String({ description: 'Full hash' }),
-  short_id: Type.String({ description: 'The first eight digits' }),
-  created_at: timestamp('The same as committed_date'),
+  short_id: Type.String({ description: 'First eight digits of the hash' }),
+  created_at: timestamp('Same as `committed_date`'),
   parent_ids: Type.Array(Type.String()),
   title: Type.String({ description: 'First line of the message' }),
   message: Type.String(),
   author_name: Type.String(),
   author_email: Type.String(),
-  authored_date: timestamp("In the author's zone"),
+  authored_date: timestamp("Author date in the author's time zone"),
   committer_name: Type.String(),
   committer_email: Type.String(),
-  committed_date: timestamp("In the committer's zone"),
+  committed_date: timestamp("Committer date in the committer's time zone"),
   web_url: Type.String(),
   stats: Type.Optional(
     Type.Object(
       { additions: Type.Integer(), deletions: Type.Integer(), total: Type.Integer() },
-      { description: 'Lines, against the first parent' },
+      { description: 'Line counts against the first parent' },
     ),
   ),
 }
@@ -76,9 +76,9 @@ export const CommitDetail = entity({
   schema: Type.Object({
     ...basic,
     project_id: Type.Integer(),
-    status: nullable(Type.String({ description: 'Of its newest pipeline' })),
+    status: nullable(Type.String({ description: 'Status of its newest pipeline' })),
     last_pipeline: nullable(PipelineReferenceSchema, {
-      description: 'Null, too, for those who may not read pipelines',
+      description: 'Null without pipelines or without permission to read them',
     }),
   }),
   gather: (rows: readonly CommitDetailRow[], ctx) => lastPipelines(ctx, rows),
@@ -97,11 +97,11 @@ export const CommitDetail = entity({
 export const Contributor = entity({
   name: 'Contributor',
   schema: Type.Object({
-    name: Type.String({ description: 'Of the newest commit' }),
+    name: Type.String({ description: 'Name in the newest commit' }),
     email: Type.String(),
     commits: Type.Integer(),
-    additions: Type.Integer({ description: 'Lines' }),
-    deletions: Type.Integer({ description: 'Lines' }),
+    additions: Type.Integer({ description: 'Number of lines' }),
+    deletions: Type.Integer({ description: 'Number of lines' }),
   }),
   present: (row: ContributorRow) => ({ ...row }),
 })

@@ -8,9 +8,9 @@ import { pickOnto } from './pick-service.ts'
 import { maxMessageLength } from './write-params.ts'
 
 const pickParams = {
-  sha: Text({ description: 'Hash, full or abbreviated, or name of a branch or tag' }),
-  branch: Filled({ description: 'Where the new commit goes' }),
-  dry_run: Flag({ default: false, description: 'Only say whether it could be done' }),
+  sha: Text({ description: 'Full or abbreviated commit hash, or branch or tag name' }),
+  branch: Filled({ description: 'Branch to commit to' }),
+  dry_run: Flag({ default: false, description: 'Check without creating the commit' }),
 } as const
 
 const shared = {
@@ -24,10 +24,13 @@ export const pickRoutes = [
   endpoint({
     ...shared,
     path: '/projects/:id/repository/commits/:sha/cherry_pick',
-    summary: 'Make the change of a commit once more, on a branch',
+    summary: 'Cherry-pick a commit',
+    description: 'Applies the change of the commit to a branch.',
     params: Params({
       ...pickParams,
-      message: Optional(Text({ maxLength: maxMessageLength, description: 'Instead of the message of the commit' })),
+      message: Optional(
+        Text({ maxLength: maxMessageLength, description: 'Commit message; default: the message of the commit' }),
+      ),
     }),
     async handle({ subject, params, ctx }) {
       const commit = await pickOnto(ctx, subject, params, (repo, picked) =>
@@ -40,7 +43,8 @@ export const pickRoutes = [
   endpoint({
     ...shared,
     path: '/projects/:id/repository/commits/:sha/revert',
-    summary: 'Undo the change of a commit, on a branch',
+    summary: 'Revert a commit',
+    description: 'Commits the reverse change to a branch.',
     params: Params(pickParams),
     async handle({ subject, params, ctx }) {
       const commit = await pickOnto(ctx, subject, params, (repo, picked) => revertOf(ctx, repo, picked))

@@ -6,7 +6,7 @@ import type { RefTip } from '../../../git/refs.ts'
 /** A branch or tag from which a commit can be reached. */
 export const CommitReference = entity({
   name: 'CommitReference',
-  schema: Type.Object({ type: Type.String({ description: 'branch or tag' }), name: Type.String() }),
+  schema: Type.Object({ type: Type.String({ enum: ['branch', 'tag'] }), name: Type.String() }),
   present: ({ name }: RefTip) => {
     const branch = branchName(name)
     return branch === undefined ? { type: 'tag', name: tagName(name) ?? name } : { type: 'branch', name: branch }

@@ -21,7 +21,7 @@ import { defaultRef, findCommitId, getCommit } from './revision.ts'
 /** Each is looked up, and all go into one command line. */
 const maxMergeBaseRefs = 100
 
-const sha = Text({ description: 'Hash, full or abbreviated, or name of a branch or tag' })
+const sha = Text({ description: 'Full or abbreviated commit hash, or branch or tag name' })
 
 /** One process of its own for as long as it is in use; each commit's changes are remembered. */
 const withStats = async (repo: Repository, oid: Oid) => {
@@ -37,16 +37,18 @@ export const commitRoutes = [
     subject: project,
     allow: 'read_code',
     params: Params({
-      ref_name: Optional(Text({ description: 'Branch, tag or range (`a..b`); the default branch without' })),
-      since: Optional(Timestamp({ description: 'Committed then or later' })),
-      until: Optional(Timestamp({ description: 'Committed then or earlier' })),
-      path: Optional(FilePath({ maxLength: maxListedPathLength, description: 'That touched this file or directory' })),
-      all: Flag({ default: false, description: 'Of all branches and tags; ref_name does not count' }),
-      with_stats: Flag({ default: false, description: 'With added and removed lines' }),
-      first_parent: Flag({ default: false, description: 'Only the first parent of merges' }),
+      ref_name: Optional(Text({ description: 'Branch, tag or range (`a..b`); default: the default branch' })),
+      since: Optional(Timestamp({ description: 'Committed at or after this time' })),
+      until: Optional(Timestamp({ description: 'Committed at or before this time' })),
+      path: Optional(
+        FilePath({ maxLength: maxListedPathLength, description: 'Only commits that change this file or directory' }),
+      ),
+      all: Flag({ default: false, description: 'Return commits of all branches and tags; ignores `ref_name`' }),
+      with_stats: Flag({ default: false, description: 'Include counts of added and removed lines' }),
+      first_parent: Flag({ default: false, description: 'Follow only the first parent of merge commits' }),
       order: OneOf(['default', 'topo'], {
         default: 'default',
-        description: 'Newest first, or no parent before its children',
+        description: 'Order: newest first, or topological',
       }),
     }),
     paged: true,
@@ -66,10 +68,10 @@ export const commitRoutes = [
   endpoint({
     method: 'GET',
     path: '/projects/:id/repository/commits/:sha',
-    summary: 'One commit',
+    summary: 'Get a commit',
     subject: project,
     allow: 'read_code',
-    params: Params({ sha, stats: Flag({ default: true, description: 'With added and removed lines' }) }),
+    params: Params({ sha, stats: Flag({ default: true, description: 'Include counts of added and removed lines' }) }),
     returns: CommitDetail,
     async handle({ subject, params, ctx }) {
       const repo = openRepository(ctx, subject)
@@ -82,7 +84,8 @@ export const commitRoutes = [
   endpoint({
     method: 'GET',
     path: '/projects/:id/repository/commits/:sha/diff',
-    summary: 'What a commit changed against its first parent',
+    summary: 'Get the diff of a commit',
+    description: 'Compares the commit with its first parent.',
     subject: project,
     allow: 'read_code',
     params: Params({ sha }),
@@ -106,10 +109,11 @@ export const commitRoutes = [
   endpoint({
     method: 'GET',
     path: '/projects/:id/repository/commits/:sha/refs',
-    summary: 'Branches and tags that contain a commit',
+    summary: 'List refs that contain a commit',
+    description: 'Returns branches and tags.',
     subject: project,
     allow: 'read_code',
-    params: Params({ sha, type: OneOf(['branch', 'tag', 'all'], { default: 'all', description: 'Kind of ref' }) }),
+    params: Params({ sha, type: OneOf(['branch', 'tag', 'all'], { default: 'all', description: 'Type of ref' }) }),
     paged: true,
     returns: CommitReference,
     async handle({ subject, params, page, ctx }) {
@@ -127,11 +131,12 @@ export const commitRoutes = [
   endpoint({
     method: 'GET',
     path: '/projects/:id/repository/merge_base',
-    summary: 'The best common ancestor of several refs',
+    summary: 'Get the merge base of refs',
+    description: 'Returns the best common ancestor.',
     subject: project,
     allow: 'read_code',
     params: Params({
-      refs: List(Text(), { maxItems: maxMergeBaseRefs, description: 'Commits, branches or tags; at least two' }),
+      refs: List(Text(), { maxItems: maxMergeBaseRefs, description: 'At least two commits, branches or tags' }),
     }),
     returns: Commit,
     async handle({ subject, params, ctx }) {
@@ -152,7 +157,8 @@ export const commitRoutes = [
   endpoint({
     method: 'GET',
     path: '/projects/:id/repository/contributors',
-    summary: 'Who wrote the newest commits of the default branch',
+    summary: 'List contributors of a repository',
+    description: 'Counts the newest commits of the default branch.',
     subject: project,
     allow: 'read_code',
     params: Params({

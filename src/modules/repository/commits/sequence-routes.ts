@@ -8,7 +8,7 @@ import { getCommit } from './revision.ts'
 
 const CommitSequence = entity({
   name: 'CommitSequence',
-  schema: Type.Object({ count: Type.Integer({ description: 'Commits of its history, itself included' }) }),
+  schema: Type.Object({ count: Type.Integer({ description: 'Number of commits in its history, including itself' }) }),
   present: (count: number) => ({ count }),
 })
 
@@ -17,12 +17,13 @@ export const commitSequenceRoutes = [
   endpoint({
     method: 'GET',
     path: '/projects/:id/repository/commits/:sha/sequence',
-    summary: 'Which number a commit has, counted from the first of its history',
+    summary: 'Get the sequence of a commit',
+    description: 'Returns the number of commits in its history.',
     subject: project,
     allow: 'read_code',
     params: Params({
-      sha: Text({ description: 'Hash, full or abbreviated, or name of a branch or tag' }),
-      first_parent: Flag({ default: false, description: 'Only the first parent of merges' }),
+      sha: Text({ description: 'Full or abbreviated commit hash, or branch or tag name' }),
+      first_parent: Flag({ default: false, description: 'Follow only the first parent of merge commits' }),
     }),
     returns: CommitSequence,
     async handle({ subject, params, ctx }) {

@@ -7,6 +7,6 @@ export const maxContentBytes = 64 * 1024 * 1024
 export const maxMessageLength = 1_000_000
 
 export const authorParams = {
-  author_email: Optional(Text({ maxLength: 255, description: "The caller's own without" })),
-  author_name: Optional(Text({ maxLength: 255, description: "The caller's own without" })),
+  author_email: Optional(Text({ maxLength: 255, description: 'Default: that of the caller' })),
+  author_name: Optional(Text({ maxLength: 255, description: 'Default: that of the caller' })),
 } as const

@@ -21,11 +21,13 @@ export type ComparisonRow = {
 export const Comparison = entity({
   name: 'Comparison',
   schema: Type.Object({
-    commit: nullable(Commit.schema, { description: 'The newest of the commits' }),
-    commits: Type.Array(Commit.schema, { description: 'Of `to` and not of `from`, oldest first' }),
+    commit: nullable(Commit.schema, { description: 'Newest of the commits' }),
+    commits: Type.Array(Commit.schema, { description: 'Commits of `to` that `from` lacks, oldest first' }),
     diffs: Type.Array(DiffEntry.schema),
-    compare_timeout: Type.Boolean({ description: 'There is more, or it took too long' }),
-    compare_same_ref: nullable(Type.Boolean({ description: 'Both refs name one commit; null when one names none' })),
+    compare_timeout: Type.Boolean({ description: 'True if the comparison is truncated or timed out' }),
+    compare_same_ref: nullable(
+      Type.Boolean({ description: 'True if both refs resolve to the same commit; null if one does not exist' }),
+    ),
   }),
   present({ project, commits, files, cut, sameRef }: ComparisonRow, ctx) {
     const records = commits.map((commit) => Commit.present({ commit, project }, ctx))

@@ -11,13 +11,13 @@ export const compareRoutes = [
   endpoint({
     method: 'GET',
     path: '/projects/:id/repository/compare',
-    summary: 'What one branch, tag or commit has that another one lacks',
+    summary: 'Compare branches, tags or commits',
     subject: project,
     allow: 'read_code',
     params: Params({
-      from: Filled({ description: 'Branch, tag or commit to start from' }),
-      to: Filled({ description: 'Branch, tag or commit that is looked at' }),
-      straight: Flag({ default: false, description: 'Compares both ends rather than `to` with their merge base' }),
+      from: Filled({ description: 'Branch, tag or commit to compare from' }),
+      to: Filled({ description: 'Branch, tag or commit to compare' }),
+      straight: Flag({ default: false, description: 'Compare both ends directly instead of `to` with the merge base' }),
     }),
     returns: Comparison,
     async handle({ subject, params, ctx }) {

@@ -6,11 +6,11 @@ const line = (description: string) => Optional(Whole({ minimum: 1, description }
 
 /** A line of a diff. */
 export const lineParams = {
-  old_path: path('File before'),
-  new_path: path('File now'),
-  old_line: line('Line before; without `new_line`, one that was removed'),
-  new_line: line('Line now; without `old_line`, one that was added'),
+  old_path: path('Old path'),
+  new_path: path('New path'),
+  old_line: line('Old line number; alone, it is a removed line'),
+  new_line: line('New line number; alone, it is an added line'),
 }
 
-export const discussionId = Text({ description: 'Id of the discussion' })
-export const noteBody = Text({ description: 'What is said' })
+export const discussionId = Text({ description: 'ID of the discussion' })
+export const noteBody = Text({ description: 'Text (Markdown)' })

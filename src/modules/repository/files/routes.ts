@@ -16,7 +16,7 @@ import { rawBlob } from './raw.ts'
 import { type FoundFile, findFile, lastCommitOf } from './service.ts'
 
 const fileParams = Params({
-  file_path: FilePath({ maxLength: maxPathLength, description: 'Full path of the file, as one segment' }),
+  file_path: FilePath({ maxLength: maxPathLength, description: 'Full path of the file, URL-encoded' }),
   ref: Filled({ description: 'Branch, tag or commit' }),
 })
 
@@ -47,7 +47,8 @@ export const fileRoutes = [
   endpoint({
     method: 'GET',
     path: '/projects/:id/repository/files/:file_path',
-    summary: 'A file with its content in Base64; HEAD tells what is known of it',
+    summary: 'Get a file',
+    description: 'The content is Base64. HEAD returns the metadata as headers.',
     scopes: ['read_repository'],
     subject: project,
     allow: 'read_code',
@@ -76,7 +77,7 @@ export const fileRoutes = [
   endpoint({
     method: 'GET',
     path: '/projects/:id/repository/files/:file_path/raw',
-    summary: 'The bytes of a file',
+    summary: 'Get raw content of a file',
     scopes: ['read_repository'],
     subject: project,
     allow: 'read_code',

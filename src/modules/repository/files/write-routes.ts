@@ -7,20 +7,22 @@ import { writeFile } from './write-service.ts'
 import { WrittenFile } from './written-file.ts'
 
 const common = {
-  file_path: FilePath({ maxLength: maxPathLength, description: 'Full path of the file, as one segment' }),
-  branch: Filled({ description: 'Where the commit goes' }),
-  start_branch: Optional(Text({ description: 'Branch to start a new one from' })),
+  file_path: FilePath({ maxLength: maxPathLength, description: 'Full path of the file, URL-encoded' }),
+  branch: Filled({ description: 'Branch to commit to' }),
+  start_branch: Optional(Text({ description: 'Branch from which to create a new one' })),
   ...authorParams,
   commit_message: Filled({ maxLength: maxMessageLength }),
 } as const
 
 const content = {
   content: Text(),
-  encoding: Optional(OneOf(['base64'], { description: 'Of the content; it is text without' })),
+  encoding: Optional(OneOf(['base64'], { description: 'Encoding of the content; default: text' })),
 } as const
 
 const lastCommit = {
-  last_commit_id: Optional(Text({ description: 'The last commit of the file that the caller knows' })),
+  last_commit_id: Optional(
+    Text({ description: 'Last known commit of the file; the call fails if the file changed since' }),
+  ),
 } as const
 
 const shared = {
@@ -43,7 +45,7 @@ export const fileWriteRoutes = [
   endpoint({
     ...shared,
     method: 'PUT',
-    summary: 'Change the content of a file',
+    summary: 'Update a file',
     bodyLimit: maxContentBytes,
     params: Params({ ...common, ...content, ...lastCommit }),
     returns: WrittenFile,

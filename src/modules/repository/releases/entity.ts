@@ -21,12 +21,12 @@ const formats = ['zip', 'tar.gz', 'tar.bz2', 'tar'] as const
 export const Release = entity({
   name: 'Release',
   schema: Type.Object({
-    name: Type.String({ description: 'That of the tag, unless it was given one' }),
+    name: Type.String({ description: 'Name; default: the name of the tag' }),
     description: Type.String(),
     created_at: timestamp(),
     released_at: timestamp(),
-    upcoming_release: Type.Boolean({ description: 'Its time is still to come' }),
-    author: nullable(UserReferenceSchema, { description: 'Null when he is gone' }),
+    upcoming_release: Type.Boolean({ description: 'The release date is in the future' }),
+    author: nullable(UserReferenceSchema, { description: 'Null if the user was deleted' }),
     assets: Type.Object({
       count: Type.Integer(),
       sources: Type.Optional(Type.Array(Type.Object({ format: Type.String(), url: Type.String() }))),
@@ -34,9 +34,9 @@ export const Release = entity({
     }),
     // Only those who read the code are told that there is such a tag, and what it has.
     tag_name: Type.Optional(Type.String()),
-    commit: Type.Optional(nullable(Commit.schema, { description: 'Where the tag is; null when it is gone' })),
-    commit_path: Type.Optional(nullable(Type.String({ description: 'Below our address' }))),
-    tag_path: Type.Optional(Type.String({ description: 'Below our address' })),
+    commit: Type.Optional(nullable(Commit.schema, { description: 'Commit of the tag; null if the tag was deleted' })),
+    commit_path: Type.Optional(nullable(Type.String({ description: 'Path relative to the URL of the instance' }))),
+    tag_path: Type.Optional(Type.String({ description: 'Path relative to the URL of the instance' })),
     _links: Type.Optional(Type.Object({ self: Type.String() })),
   }),
   async gather(rows: readonly Row[], ctx) {

@@ -8,9 +8,9 @@ export const LinkSchema = Type.Object({
   id: Type.Integer(),
   name: Type.String(),
   url: Type.String(),
-  direct_asset_url: Type.String({ description: 'The same as `url`' }),
-  external: Type.Boolean({ description: 'It leads out of the project' }),
-  link_type: Type.String({ description: 'other, runbook, image or package' }),
+  direct_asset_url: Type.String({ description: 'Same as `url`' }),
+  external: Type.Boolean({ description: 'True for a link outside the project' }),
+  link_type: Type.String({ enum: ['other', 'runbook', 'image', 'package'] }),
 })
 
 export const linkRecord = (

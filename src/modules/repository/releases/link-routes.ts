@@ -8,11 +8,11 @@ import { findLink, type LinkRow, linksOf, linkTypes } from './link-queries.ts'
 import { createLink, editLink, removeLink } from './link-service.ts'
 import { getRelease } from './service.ts'
 
-const tag_name = Text({ description: 'Name of the tag, as one segment' })
-const link_id = Id({ description: 'Number of the link' })
-const name = Text({ description: 'What it leads to' })
-const url = Text({ description: 'Address: http, https or ftp' })
-const type = { description: 'Kind of what it leads to' }
+const tag_name = Text({ description: 'Tag name, URL-encoded' })
+const link_id = Id({ description: 'ID of the link' })
+const name = Text({ description: 'Name of the link' })
+const url = Text({ description: 'URL: http, https or ftp' })
+const type = { description: 'Type of the link' }
 
 /** A new link. */
 export const linkParams = { name, url, link_type: OneOf(linkTypes, { ...type, default: 'other' }) }
@@ -23,7 +23,8 @@ export const releaseLinkRoutes = [
   endpoint({
     method: 'GET',
     path,
-    summary: 'List the links of a release, the newest first',
+    summary: 'List links of a release',
+    description: 'Newest first.',
     subject: project,
     allow: 'read_code',
     params: Params({ tag_name }),
@@ -39,7 +40,7 @@ export const releaseLinkRoutes = [
   endpoint({
     method: 'GET',
     path: `${path}/:link_id`,
-    summary: 'One link of a release',
+    summary: 'Get a release link',
     subject: project,
     allow: 'read_code',
     params: Params({ tag_name, link_id }),
@@ -55,7 +56,7 @@ export const releaseLinkRoutes = [
   endpoint({
     method: 'POST',
     path,
-    summary: 'Add a link to a release',
+    summary: 'Create a release link',
     subject: project,
     allow: 'admin_tag',
     params: Params({ tag_name, ...linkParams }),
@@ -69,7 +70,7 @@ export const releaseLinkRoutes = [
   endpoint({
     method: 'PUT',
     path: `${path}/:link_id`,
-    summary: 'Change a link of a release',
+    summary: 'Update a release link',
     subject: project,
     allow: 'admin_tag',
     params: Params({
@@ -89,7 +90,7 @@ export const releaseLinkRoutes = [
   endpoint({
     method: 'DELETE',
     path: `${path}/:link_id`,
-    summary: 'Take a link from a release',
+    summary: 'Delete a release link',
     subject: project,
     allow: 'admin_tag',
     params: Params({ tag_name, link_id }),

@@ -7,16 +7,17 @@ import { linkParams } from './link-routes.ts'
 import { type ReleaseRow, releaseOrders, releasesOf } from './queries.ts'
 import { createRelease, editRelease, getLatestRelease, getRelease, removeRelease } from './service.ts'
 
-const tag_name = Text({ description: 'Name of the tag, as one segment' })
+const tag_name = Text({ description: 'Tag name, URL-encoded' })
 const maxNotes = 1024 * 1024
 const description = Text({ maxLength: maxNotes, description: 'Release notes' })
-const released_at = Optional(Timestamp({ description: 'When it is or was released; now, if absent' }))
+const released_at = Optional(Timestamp({ description: 'Release time; default: now' }))
 
 export const releaseRoutes = [
   endpoint({
     method: 'GET',
     path: '/projects/:id/releases',
-    summary: 'List releases, the last first',
+    summary: 'List releases',
+    description: 'Latest first.',
     subject: project,
     allow: 'read_release',
     params: Params({
@@ -36,7 +37,7 @@ export const releaseRoutes = [
   endpoint({
     method: 'GET',
     path: '/projects/:id/releases/permalink/latest',
-    summary: 'The last release that is out',
+    summary: 'Get the latest release',
     subject: project,
     allow: 'read_code',
     returns: Release,
@@ -46,7 +47,7 @@ export const releaseRoutes = [
   endpoint({
     method: 'GET',
     path: '/projects/:id/releases/:tag_name',
-    summary: 'One release',
+    summary: 'Get a release',
     subject: project,
     allow: 'read_code',
     params: Params({ tag_name }),
@@ -60,19 +61,22 @@ export const releaseRoutes = [
   endpoint({
     method: 'POST',
     path: '/projects/:id/releases',
-    summary: 'Release a tag, which is made where there is none',
+    summary: 'Create a release',
+    description: 'Creates the tag if it is missing.',
     subject: project,
     allow: 'admin_tag',
     params: Params({
       tag_name: Filled({ description: 'Name of the tag' }),
-      tag_message: Optional(Text({ maxLength: maxNotes, description: 'Makes a new tag an annotated one' })),
-      ref: Optional(Text({ description: 'Branch, tag or commit at which a new tag is' })),
-      name: Optional(Text({ description: 'That of the tag, if absent' })),
+      tag_message: Optional(
+        Text({ maxLength: maxNotes, description: 'Message of an annotated tag, if the tag is created' }),
+      ),
+      ref: Optional(Text({ description: 'Branch, tag or commit on which to create the tag' })),
+      name: Optional(Text({ description: 'Name; default: the name of the tag' })),
       description: Optional(description),
       released_at,
       assets: Optional(
         Params({
-          links: Optional(List(Params(linkParams), { maxItems: 100, description: 'To what was built of it' })),
+          links: Optional(List(Params(linkParams), { maxItems: 100, description: 'Links to what was built from it' })),
         }),
       ),
     }),
@@ -86,12 +90,12 @@ export const releaseRoutes = [
   endpoint({
     method: 'PUT',
     path: '/projects/:id/releases/:tag_name',
-    summary: 'Change what is told of a release',
+    summary: 'Update a release',
     subject: project,
     allow: 'admin_tag',
     params: Params({
       tag_name,
-      name: Optional(Nullable(Text({ description: 'Empty for that of the tag' }))),
+      name: Optional(Nullable(Text({ description: 'Name; default: the name of the tag' }))),
       description: Optional(Nullable(description)),
       released_at,
     }),
@@ -105,7 +109,8 @@ export const releaseRoutes = [
   endpoint({
     method: 'DELETE',
     path: '/projects/:id/releases/:tag_name',
-    summary: 'Take a release away; the tag stays',
+    summary: 'Delete a release',
+    description: 'The tag stays.',
     subject: project,
     allow: 'admin_tag',
     params: Params({ tag_name }),

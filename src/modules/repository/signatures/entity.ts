@@ -28,11 +28,13 @@ export const PGPSignature = entity({
   name: 'PGPSignature',
   schema: Type.Object({
     ...shared('PGP'),
-    gpg_key_id: nullable(Type.Integer(), { description: 'The key, while it is there' }),
-    gpg_key_primary_keyid: nullable(Type.String(), { description: 'Of an unknown key, what the signature says' }),
+    gpg_key_id: nullable(Type.Integer(), { description: 'The key; null if it was deleted' }),
+    gpg_key_primary_keyid: nullable(Type.String(), {
+      description: 'Key ID; for unknown keys as stated in the signature',
+    }),
     gpg_key_user_name: nullable(Type.String()),
     gpg_key_user_email: nullable(Type.String()),
-    gpg_key_subkey_id: nullable(Type.Integer(), { description: 'The subkey that signed, if one did' }),
+    gpg_key_subkey_id: nullable(Type.Integer(), { description: 'ID of the signing subkey, if any' }),
   }),
   present: (row: SignatureRecord) => ({
     signature_type: 'PGP' as const,
@@ -50,7 +52,7 @@ export const SSHSignature = entity({
   name: 'SSHSignature',
   schema: Type.Object({
     ...shared('SSH'),
-    key: nullable(Type.Object(sshKeyFields), { description: 'The key, while it is there' }),
+    key: nullable(Type.Object(sshKeyFields), { description: 'The key; null if it was deleted' }),
   }),
   present: (row: SignatureRecord) => ({
     signature_type: 'SSH' as const,

@@ -10,10 +10,11 @@ export const signatureRoutes = [
   endpoint({
     method: 'GET',
     path: '/projects/:id/repository/commits/:sha/signature',
-    summary: 'How a commit is signed, and whether by whoever committed it',
+    summary: 'Get the signature of a commit',
+    description: 'Tells the kind of the signature and whether it verifies the committer.',
     subject: project,
     allow: 'read_code',
-    params: Params({ sha: Text({ description: 'Hash, full or abbreviated, or name of a branch or tag' }) }),
+    params: Params({ sha: Text({ description: 'Full or abbreviated commit hash, or branch or tag name' }) }),
     returns: variants(...Object.values(records)),
     async handle({ subject, params, ctx }) {
       const signature = await getSignature(ctx, subject, params.sha)

@@ -11,17 +11,20 @@ export const submoduleRoutes = [
   endpoint({
     method: 'PUT',
     path: '/projects/:id/repository/submodules/:submodule',
-    summary: 'Make a commit in which a submodule is at another commit of its own repository',
+    summary: 'Update a submodule',
+    description: 'Commits a new target commit of the submodule.',
     subject: project,
     allow: 'push_code',
     params: Params({
-      submodule: FilePath({ maxLength: maxPathLength, description: 'Full path of the submodule, as one segment' }),
-      branch: Filled({ description: 'Where the commit goes' }),
+      submodule: FilePath({ maxLength: maxPathLength, description: 'Full path of the submodule, URL-encoded' }),
+      branch: Filled({ description: 'Branch to commit to' }),
       commit_sha: Text({
         pattern: '^(?!0{40})[0-9a-f]{40}$',
-        description: 'Where the submodule is to be; nobody looks there',
+        description: 'New commit of the submodule; not verified',
       }),
-      commit_message: Optional(Text({ maxLength: maxMessageLength, description: 'Says what was done, if absent' })),
+      commit_message: Optional(
+        Text({ maxLength: maxMessageLength, description: 'Commit message; default: describes the change' }),
+      ),
     }),
     returns: CommitDetail,
     async handle({ subject, params: { submodule, branch, commit_sha, commit_message }, ctx }) {

@@ -26,9 +26,9 @@ export const Tag = entity({
   name: 'Tag',
   schema: Type.Object({
     name: Type.String(),
-    message: nullable(Type.String(), { description: 'Of an annotated tag' }),
-    target: Type.String({ description: 'Id of the tag object of an annotated tag, else of the commit' }),
-    commit: nullable(Commit.schema, { description: 'Absent for tags of files and folders' }),
+    message: nullable(Type.String(), { description: 'Message of an annotated tag' }),
+    target: Type.String({ description: 'Hash of the tag object for annotated tags, else of the commit' }),
+    commit: nullable(Commit.schema, { description: 'Absent for tags of files and directories' }),
     release: nullable(Type.Object(release), { description: 'Release notes' }),
     protected: Type.Boolean(),
   }),

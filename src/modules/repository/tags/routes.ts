@@ -15,7 +15,7 @@ import {
   tagRows,
 } from './service.ts'
 
-const tagName = Text({ description: 'Name of the tag, as one segment' })
+const tagName = Text({ description: 'Tag name, URL-encoded' })
 const maxNotes = 1024 * 1024
 const description = Text({ maxLength: maxNotes, description: 'Release notes' })
 
@@ -30,7 +30,7 @@ export const tagRoutes = [
     params: Params({
       order_by: OneOf(['name', 'updated', 'version'], { default: 'updated', description: 'Order' }),
       sort: OneOf(['asc', 'desc'], { default: 'desc', description: 'Direction' }),
-      search: Optional(Text({ description: 'Part of the name; `^x` begins, `x$` ends with it' })),
+      search: Optional(Text({ description: 'Part of the name; `^x` matches the start, `x$` the end' })),
       page_token: pageTokenParam,
     }),
     paged: true,
@@ -51,7 +51,7 @@ export const tagRoutes = [
   endpoint({
     method: 'GET',
     path: '/projects/:id/repository/tags/:tag_name',
-    summary: 'One tag',
+    summary: 'Get a tag',
     subject: project,
     allow: 'read_code',
     params: Params({ tag_name: tagName }),
@@ -67,8 +67,8 @@ export const tagRoutes = [
     allow: 'admin_tag',
     params: Params({
       tag_name: Filled({ description: 'Name of the new tag' }),
-      ref: Filled({ description: 'Branch, tag or commit it is at' }),
-      message: Optional(Text({ maxLength: maxNotes, description: 'Makes it an annotated tag' })),
+      ref: Filled({ description: 'Branch, tag or commit on which to create it' }),
+      message: Optional(Text({ maxLength: maxNotes, description: 'Message; creates an annotated tag' })),
       release_description: Optional(Text({ maxLength: maxNotes, description: 'Release notes' })),
     }),
     returns: Tag,
@@ -78,7 +78,8 @@ export const tagRoutes = [
   endpoint({
     method: 'DELETE',
     path: '/projects/:id/repository/tags/:tag_name',
-    summary: 'Delete a tag with its release notes',
+    summary: 'Delete a tag',
+    description: 'Deletes its release notes as well.',
     subject: project,
     allow: 'admin_tag',
     params: Params({ tag_name: tagName }),
@@ -90,7 +91,8 @@ export const tagRoutes = [
   endpoint({
     method: 'POST',
     path: '/projects/:id/repository/tags/:tag_name/release',
-    summary: 'Write release notes for a tag: older form of releases',
+    summary: 'Create release notes (deprecated)',
+    description: 'Deprecated form of the releases API.',
     deprecated: true,
     subject: project,
     allow: 'admin_tag',
@@ -102,7 +104,8 @@ export const tagRoutes = [
   endpoint({
     method: 'PUT',
     path: '/projects/:id/repository/tags/:tag_name/release',
-    summary: 'Change the release notes of a tag: older form of releases',
+    summary: 'Update release notes (deprecated)',
+    description: 'Deprecated form of the releases API.',
     deprecated: true,
     subject: project,
     allow: 'admin_tag',

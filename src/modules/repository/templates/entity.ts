@@ -6,7 +6,7 @@ import { factsOf, filledIn, type Licensee } from './licenses.ts'
 
 export const TemplateName = entity({
   name: 'TemplateName',
-  schema: Type.Object({ key: Type.String({ description: 'To ask for it' }), name: Type.String() }),
+  schema: Type.Object({ key: Type.String({ description: 'Key to look it up' }), name: Type.String() }),
   present: ({ key }: Template) => ({ key, name: key }),
 })
 
@@ -28,10 +28,10 @@ export const LicenseTemplate = entity({
     key: Type.String(),
     name: Type.String(),
     nickname: nullable(Type.String()),
-    popular: Type.Boolean({ description: 'One of those that most choose' }),
-    html_url: nullable(Type.String({ description: 'About it' })),
-    source_url: nullable(Type.String({ description: 'Where it is from' })),
-    content: Type.String({ description: 'With year, name and project filled in where it has places for them' }),
+    popular: Type.Boolean({ description: 'True for popular licenses' }),
+    html_url: nullable(Type.String({ description: 'URL of a page about it' })),
+    source_url: nullable(Type.String({ description: 'URL of its source' })),
+    content: Type.String({ description: 'Content with year, name and project filled in' }),
   }),
   async gather(rows: readonly LicenseRow[]) {
     const texts = await Promise.all(rows.map(({ template }) => template.read()))

@@ -11,10 +11,10 @@ import { listTemplates, requireTemplate, templatesOf } from './service.ts'
 
 const key = Text({ description: 'Key of the template' })
 const licensee = {
-  project: Optional(Text({ description: 'Name to put into a licence' })),
-  fullname: Optional(Text({ description: "Whose licence it is; the caller's name without" })),
+  project: Optional(Text({ description: 'Project name to fill into a license' })),
+  fullname: Optional(Text({ description: 'Name of the license holder; default: the name of the caller' })),
 }
-const type = OneOf([...kindNames, ...(Object.keys(ownKinds) as OwnKind[])], { description: 'Kind of template' })
+const type = OneOf([...kindNames, ...(Object.keys(ownKinds) as OwnKind[])], { description: 'Type of template' })
 
 const licenseeOf = (ctx: Ctx, { project: name, fullname }: Licensee): Licensee => ({
   project: name,
@@ -28,7 +28,7 @@ const ofFiles = (kind: Exclude<Kind, 'licenses'>, what: string) => [
   endpoint({
     method: 'GET',
     path: `/templates/${kind}`,
-    summary: `List templates of ${what}`,
+    summary: `List ${what} templates`,
     subject: instance,
     allow: 'browse',
     paged: true,
@@ -39,7 +39,7 @@ const ofFiles = (kind: Exclude<Kind, 'licenses'>, what: string) => [
   endpoint({
     method: 'GET',
     path: `/templates/${kind}/:key`,
-    summary: `One of the templates of ${what}`,
+    summary: `Get a ${what} template`,
     subject: instance,
     allow: 'browse',
     params: Params({ key }),
@@ -49,17 +49,17 @@ const ofFiles = (kind: Exclude<Kind, 'licenses'>, what: string) => [
 ]
 
 export const templateRoutes = [
-  ...ofFiles('gitignores', 'files that git ignores'),
-  ...ofFiles('dockerfiles', 'Dockerfiles'),
-  ...ofFiles('gitlab_ci_ymls', 'pipelines'),
+  ...ofFiles('gitignores', '.gitignore'),
+  ...ofFiles('dockerfiles', 'Dockerfile'),
+  ...ofFiles('gitlab_ci_ymls', 'pipeline'),
 
   endpoint({
     method: 'GET',
     path: '/templates/licenses',
-    summary: 'List licences',
+    summary: 'List license templates',
     subject: instance,
     allow: 'browse',
-    params: Params({ popular: Flag({ default: false, description: 'Only those that most choose' }) }),
+    params: Params({ popular: Flag({ default: false, description: 'Only popular licenses' }) }),
     paged: true,
     returns: LicenseTemplate,
     async handle({ params, page, ctx }) {
@@ -72,7 +72,8 @@ export const templateRoutes = [
   endpoint({
     method: 'GET',
     path: '/templates/licenses/:key',
-    summary: 'One licence, with names filled in',
+    summary: 'Get a license template',
+    description: 'Fills in the placeholders of the license.',
     subject: instance,
     allow: 'browse',
     params: Params({ key, ...licensee }),
@@ -86,7 +87,8 @@ export const templateRoutes = [
   endpoint({
     method: 'GET',
     path: '/projects/:id/templates/:type',
-    summary: 'List templates for a project; of issues and merge requests, those that it has itself',
+    summary: 'List templates of a project',
+    description: 'Templates of issues and merge requests are those of the project itself.',
     subject: project,
     allow: 'read_project',
     params: Params({ type }),
@@ -98,7 +100,7 @@ export const templateRoutes = [
   endpoint({
     method: 'GET',
     path: '/projects/:id/templates/:type/:key',
-    summary: 'One of the templates for a project',
+    summary: 'Get a template of a project',
     subject: project,
     allow: 'read_project',
     params: Params({ type, key, ...licensee }),

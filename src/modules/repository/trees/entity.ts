@@ -9,8 +9,8 @@ export const TreeEntry = entity({
   schema: Type.Object({
     id: Type.String(),
     name: Type.String(),
-    type: Type.String({ description: 'tree, blob, or commit for a submodule' }),
-    path: Type.String({ description: 'From the root of the repository' }),
+    type: Type.String({ enum: ['tree', 'blob', 'commit'], description: 'commit for a submodule' }),
+    path: Type.String({ description: 'Path from the repository root' }),
     mode: Type.String({ description: 'Six octal digits' }),
   }),
   present: (entry: PathEntry) => ({

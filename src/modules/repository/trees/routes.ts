@@ -14,7 +14,7 @@ import { rawBlob } from '../files/raw.ts'
 import { Blob, TreeEntry } from './entity.ts'
 import { keysetPage } from './keyset.ts'
 
-const blobParams = Params({ sha: Text({ description: 'Id of the blob' }) })
+const blobParams = Params({ sha: Text({ description: 'Hash of the blob' }) })
 const nothing = Buffer.alloc(0)
 
 /** Fails unless `sha` is the full id of a blob. One round trip. */
@@ -37,12 +37,10 @@ export const treeRoutes = [
     subject: project,
     allow: 'read_code',
     params: Params({
-      path: FilePath({ default: '', maxLength: maxListedPathLength, description: 'Directory; the root without' }),
-      ref: Optional(Text({ description: 'Branch, tag or commit; the default branch without' })),
-      recursive: Flag({ default: false, description: 'With all that lies below' }),
-      page_token: Optional(
-        Text({ description: 'With keyset: continues after this, from the link of the page before' }),
-      ),
+      path: FilePath({ default: '', maxLength: maxListedPathLength, description: 'Directory; default: the root' }),
+      ref: Optional(Text({ description: 'Branch, tag or commit; default: the default branch' })),
+      recursive: Flag({ default: false, description: 'Include subdirectories' }),
+      page_token: Optional(Text({ description: 'Keyset pagination: value from the link of the previous page' })),
     }),
     paged: true,
     returns: TreeEntry,
@@ -65,7 +63,8 @@ export const treeRoutes = [
   endpoint({
     method: 'GET',
     path: '/projects/:id/repository/blobs/:sha',
-    summary: 'A blob with its content in Base64',
+    summary: 'Get a blob',
+    description: 'The content is Base64.',
     subject: project,
     allow: 'read_code',
     params: blobParams,
@@ -82,7 +81,7 @@ export const treeRoutes = [
   endpoint({
     method: 'GET',
     path: '/projects/:id/repository/blobs/:sha/raw',
-    summary: 'The bytes of a blob',
+    summary: 'Get raw content of a blob',
     subject: project,
     allow: 'read_code',
     params: blobParams,

@@ -21,14 +21,14 @@ export const Approvals = entity({
     created_at: timestamp(),
     updated_at: timestamp(),
     merge_status: Type.String(),
-    approved: Type.Boolean({ description: 'By as many as it needs' }),
+    approved: Type.Boolean({ description: 'True if it has enough approvals' }),
     approvals_required: Type.Integer(),
     approvals_left: Type.Integer(),
     approved_by: Type.Array(person),
-    approvers: Type.Array(person, { description: 'Who is asked to' }),
-    suggested_approvers: Type.Array(UserReferenceSchema, { description: 'Who of these did not' }),
+    approvers: Type.Array(person, { description: 'Users asked to approve' }),
+    suggested_approvers: Type.Array(UserReferenceSchema, { description: 'Designated approvers who have not approved' }),
     user_has_approved: Type.Boolean(),
-    user_can_approve: Type.Boolean({ description: 'The caller might, and did not' }),
+    user_can_approve: Type.Boolean({ description: 'The caller may approve and has not done so' }),
   }),
   present({ approvals, facts }: { readonly approvals: ApprovalsRow; readonly facts: Facts }, ctx) {
     const { required, approved_by, approvers, ...mergeRequest } = approvals

@@ -17,7 +17,8 @@ export const approvalRoutes = [
   endpoint({
     method: 'GET',
     path: `${path}/approvals`,
-    summary: 'Who approved a merge request, and how many still must',
+    summary: 'Get approvals of a merge request',
+    description: 'Tells who approved and how many approvals are missing.',
     tier: 'starter',
     subject: approvable,
     allow: 'read_merge_request',
@@ -28,12 +29,15 @@ export const approvalRoutes = [
   endpoint({
     method: 'POST',
     path: `${path}/approvals`,
-    summary: 'Say how many must approve a merge request',
+    summary: 'Set required approvals',
     tier: 'starter',
     subject: approvable,
     allow: 'update_merge_request',
     params: Params({
-      approvals_required: Whole({ minimum: 0, description: 'Not fewer than the target project asks of each' }),
+      approvals_required: Whole({
+        minimum: 0,
+        description: 'Required approvals; at least the number that the target project requires',
+      }),
     }),
     returns: Approvals,
     async handle({ subject, params, ctx }) {
@@ -45,12 +49,15 @@ export const approvalRoutes = [
   endpoint({
     method: 'PUT',
     path: `${path}/approvers`,
-    summary: 'Ask people to approve a merge request',
+    summary: 'Set approvers of a merge request',
     tier: 'starter',
     subject: approvable,
     allow: 'update_merge_request',
     params: Params({
-      approver_ids: List(Id(), { maxItems: 100, description: 'All who are asked; who may not read it is left out' }),
+      approver_ids: List(Id(), {
+        maxItems: 100,
+        description: 'User IDs of the approvers; replaces the list, ignoring users who may not read the merge request',
+      }),
     }),
     returns: Approvals,
     async handle({ subject, params, ctx }) {
@@ -66,8 +73,10 @@ export const approvalRoutes = [
     tier: 'starter',
     subject: approvable,
     allow: 'approve',
-    params: Params({ sha: Optional(Text({ description: 'Only while this is the head of its source branch' })) }),
-    unchanged: 'The caller approved it already',
+    params: Params({
+      sha: Optional(Text({ description: 'Head of the source branch; the call fails with 409 if it differs' })),
+    }),
+    unchanged: 'The caller has already approved',
     returns: Approvals,
     handle: async ({ subject, params, ctx }) =>
       (await approve(ctx, subject, params.sha)) ? shown(ctx, subject) : unchanged,
@@ -76,7 +85,7 @@ export const approvalRoutes = [
   endpoint({
     method: 'POST',
     path: `${path}/unapprove`,
-    summary: 'Take back that one approved a merge request',
+    summary: 'Revoke approval of a merge request',
     tier: 'starter',
     subject: approvable,
     allow: 'unapprove',

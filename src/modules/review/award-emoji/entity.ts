@@ -8,12 +8,12 @@ export const AwardEmoji = entity({
   name: 'AwardEmoji',
   schema: Type.Object({
     id: Type.Integer(),
-    name: Type.String({ description: 'Its short name, without colons' }),
+    name: Type.String({ description: 'Short name without colons' }),
     user: UserReferenceSchema,
     created_at: timestamp(),
     updated_at: timestamp(),
     awardable_id: Type.Integer(),
-    awardable_type: Type.String({ description: 'MergeRequest or Note' }),
+    awardable_type: Type.String({ enum: ['MergeRequest', 'Note'] }),
   }),
   present: (award: AwardRow, ctx) => ({
     id: award.id,

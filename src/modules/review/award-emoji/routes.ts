@@ -10,7 +10,7 @@ import { AwardEmoji } from './entity.ts'
 import { type AwardRow, awardsOf } from './queries.ts'
 import { type Awarded, getAward, giveAward, withdrawAward } from './service.ts'
 
-const award_id = Id({ description: 'Number of the award' })
+const award_id = Id({ description: 'ID of the award' })
 
 /** The same for everything that can be awarded. */
 const awards = <T extends { readonly facts: Facts }, P extends TObject>(
@@ -22,7 +22,8 @@ const awards = <T extends { readonly facts: Facts }, P extends TObject>(
   endpoint({
     method: 'GET',
     path: `${path}/award_emoji`,
-    summary: `List the emojis that ${what} was given, the oldest first`,
+    summary: `List ${what} award emoji`,
+    description: 'Oldest first.',
     subject,
     allow: 'read_merge_request',
     paged: true,
@@ -33,7 +34,7 @@ const awards = <T extends { readonly facts: Facts }, P extends TObject>(
   endpoint({
     method: 'GET',
     path: `${path}/award_emoji/:award_id`,
-    summary: `One emoji that ${what} was given`,
+    summary: `Get ${what} award emoji`,
     subject,
     allow: 'read_merge_request',
     params: Params({ award_id }),
@@ -44,7 +45,7 @@ const awards = <T extends { readonly facts: Facts }, P extends TObject>(
   endpoint({
     method: 'POST',
     path: `${path}/award_emoji`,
-    summary: `Give ${what} an emoji`,
+    summary: `Add ${what} award emoji`,
     subject,
     allow: 'award',
     params: Params({ name: Text({ description: 'Short name of an emoji, without colons' }) }),
@@ -55,7 +56,8 @@ const awards = <T extends { readonly facts: Facts }, P extends TObject>(
   endpoint({
     method: 'DELETE',
     path: `${path}/award_emoji/:award_id`,
-    summary: `Take back an emoji that one gave ${what}; administrators, what others did, too`,
+    summary: `Delete ${what} award emoji`,
+    description: 'Users delete their own awards; administrators delete all.',
     subject,
     allow: 'award',
     params: Params({ award_id }),
@@ -68,13 +70,13 @@ const awards = <T extends { readonly facts: Facts }, P extends TObject>(
 const base = '/projects/:id/merge_requests/:merge_request_iid'
 
 export const awardEmojiRoutes = [
-  ...awards(mergeRequest, base, 'a merge request', ({ id, iid, project_id }) => ({
+  ...awards(mergeRequest, base, 'merge request', ({ id, iid, project_id }) => ({
     projectId: project_id,
     mergeRequestId: id,
     merge_request_iid: iid,
     noteId: null,
   })),
-  ...awards(note, `${base}/notes/:note_id`, 'a note', ({ note, mergeRequest: { id, iid, project_id } }) => ({
+  ...awards(note, `${base}/notes/:note_id`, 'note', ({ note, mergeRequest: { id, iid, project_id } }) => ({
     projectId: project_id,
     mergeRequestId: id,
     merge_request_iid: iid,

@@ -12,7 +12,8 @@ export const labelEventRoutes = [
   endpoint({
     method: 'GET',
     path,
-    summary: 'List when labels were put on a merge request and taken off, the oldest first',
+    summary: 'List merge request label events',
+    description: 'Tells when labels were added and removed. Oldest first.',
     subject: mergeRequest,
     allow: 'read_merge_request',
     paged: true,
@@ -23,10 +24,10 @@ export const labelEventRoutes = [
   endpoint({
     method: 'GET',
     path: `${path}/:resource_label_event_id`,
-    summary: 'When one label was put on a merge request or taken off',
+    summary: 'Get a merge request label event',
     subject: mergeRequest,
     allow: 'read_merge_request',
-    params: Params({ resource_label_event_id: Id({ description: 'Id of the event' }) }),
+    params: Params({ resource_label_event_id: Id({ description: 'ID of the event' }) }),
     returns: ResourceLabelEvent,
     async handle({ subject, params, ctx }) {
       const event = await findLabelEvent(ctx.db, subject, params.resource_label_event_id)

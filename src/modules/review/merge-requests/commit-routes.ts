@@ -13,10 +13,11 @@ export const commitMergeRequestRoutes = [
   endpoint({
     method: 'GET',
     path: '/projects/:id/repository/commits/:sha/merge_requests',
-    summary: 'List merge requests into the project that have a commit, or became it',
+    summary: 'List merge requests of a commit',
+    description: 'Returns merge requests of the project that contain the commit or were merged as it.',
     subject: project,
     allow: 'read_code',
-    params: Params({ sha: Text({ description: 'Hash, full or abbreviated, or name of a branch or tag' }) }),
+    params: Params({ sha: Text({ description: 'Full or abbreviated commit hash, or branch or tag name' }) }),
     paged: true,
     returns: MergeRequest,
     async handle({ subject, params, page, ctx }) {

@@ -19,10 +19,10 @@ export type MergeRequestDetailRow = MergeRequestShown & {
 
 export const detailFields = {
   ...basicFields,
-  merge_error: nullable(Type.String({ description: 'Why the last merge did not come to be' })),
+  merge_error: nullable(Type.String({ description: 'Error of the last merge' })),
   user: Type.Object({ can_merge: Type.Boolean() }),
-  head_pipeline: nullable(PipelineDetail.schema, { description: 'The newest of its head, whole' }),
-  rebase_in_progress: Type.Optional(Type.Boolean({ description: 'When asked for' })),
+  head_pipeline: nullable(PipelineDetail.schema, { description: 'Newest pipeline of the head with details' }),
+  rebase_in_progress: Type.Optional(Type.Boolean({ description: 'Present on request' })),
 }
 
 /** The values of `detailFields`. */

@@ -26,39 +26,51 @@ const scopes = ['created_by_me', 'assigned_to_me', 'all', 'created-by-me', 'assi
 
 /** Parameters of every list of merge requests, with the scope that it has when none is asked for. */
 export const listParams = (scope: 'created_by_me' | 'all') => ({
-  state: OneOf([...mergeRequestStates, 'all'], { default: 'all', description: 'Which of them' }),
-  scope: OneOf(scopes, { default: scope, description: 'Whose' }),
+  state: OneOf([...mergeRequestStates, 'all'], { default: 'all', description: 'State of the merge requests' }),
+  scope: OneOf(scopes, {
+    default: scope,
+    description: 'Whose merge requests: created by or assigned to the caller, or all',
+  }),
   order_by: OneOf(mergeRequestOrders, { default: 'created_at', description: 'Order' }),
   sort: OneOf(['asc', 'desc'], { default: 'desc', description: 'Direction' }),
-  view: Optional(OneOf(['simple'], { description: 'With few fields' })),
-  milestone: Optional(Text({ description: 'Its title, or None, Any, #upcoming, #started' })),
-  labels: Optional(CommaList(Text(), { maxItems: maxNamed, description: 'Titles, of which it has all; or None, Any' })),
-  with_labels_details: Flag({ default: false, description: 'Labels as records' }),
-  include_diverged_commits_count: Flag({ default: false, description: 'With diverged_commits_count' }),
-  created_after: when('Made then or later'),
-  created_before: when('Made then or earlier'),
-  updated_after: when('Changed then or later'),
-  updated_before: when('Changed then or earlier'),
-  author_id: Optional(WholeOr(['None'], { description: 'Who made it' })),
-  author_username: Optional(Text({ description: 'Who made it' })),
-  assignee_id: Optional(WholeOr(presences, { description: 'Who is assigned' })),
+  view: Optional(OneOf(['simple'], { description: 'Return simple records' })),
+  milestone: Optional(Text({ description: 'Milestone title, or None, Any, #upcoming, #started' })),
+  labels: Optional(
+    CommaList(Text(), { maxItems: maxNamed, description: 'Label titles, all of which must match; or None, Any' }),
+  ),
+  with_labels_details: Flag({ default: false, description: 'Return labels as records' }),
+  include_diverged_commits_count: Flag({ default: false, description: 'Include `diverged_commits_count`' }),
+  created_after: when('Created at or after this time'),
+  created_before: when('Created at or before this time'),
+  updated_after: when('Updated at or after this time'),
+  updated_before: when('Updated at or before this time'),
+  author_id: Optional(WholeOr(['None'], { description: 'Author' })),
+  author_username: Optional(Text({ description: 'Author' })),
+  assignee_id: Optional(WholeOr(presences, { description: 'Assignee user ID, or None, Any' })),
   assignee_username: Optional(
     List(Text(), {
       single: true,
       maxItems: maxNamed,
-      description: 'Who are assigned; one alone below the plan starter',
+      description: 'Usernames of assignees; only one below the starter plan',
     }),
   ),
-  approver_ids: Optional(ListOr(Id(), presences, { tier: 'starter', description: 'Who are asked to approve it' })),
-  approved_by_ids: Optional(ListOr(Id(), presences, { tier: 'starter', description: 'Who approved it; at most 5' })),
-  my_reaction_emoji: Optional(Text({ description: 'What the caller awarded it, or None, Any' })),
+  approver_ids: Optional(
+    ListOr(Id(), presences, {
+      tier: 'starter',
+      description: 'User IDs of designated approvers, at most 5; or None, Any',
+    }),
+  ),
+  approved_by_ids: Optional(
+    ListOr(Id(), presences, { tier: 'starter', description: 'User IDs of approvers, at most 5; or None, Any' }),
+  ),
+  my_reaction_emoji: Optional(Text({ description: 'Emoji that the caller awarded, or None, Any' })),
   source_branch: Optional(Text({ description: 'Name' })),
   target_branch: Optional(Text({ description: 'Name' })),
-  source_project_id: Optional(Id({ description: 'Where its source branch is' })),
-  search: Optional(Text({ description: 'Words of its title or description' })),
+  source_project_id: Optional(Id({ description: 'ID of the project of the source branch' })),
+  search: Optional(Text({ description: 'Search terms in the title or description' })),
 })
 
-const wip = Optional(OneOf(['yes', 'no'], { description: 'Only work in progress, or none of it' }))
+const wip = Optional(OneOf(['yes', 'no'], { description: 'Only works in progress (yes) or none (no)' }))
 
 /** Names that exclude one another, in every list. */
 const rules = {
@@ -71,7 +83,7 @@ const rules = {
 export const allParams = Params(
   {
     ...listParams('created_by_me'),
-    in: Optional(CommaList(Text(), { description: 'Where search looks: title, description' })),
+    in: Optional(CommaList(Text(), { description: 'Fields to search: title, description' })),
     wip,
   },
   rules,
@@ -80,7 +92,7 @@ export const allParams = Params(
 export const projectParams = Params(
   {
     ...listParams('all'),
-    iids: Optional(List(Id(), { description: 'Numbers in the project' })),
+    iids: Optional(List(Id(), { description: 'Numbers within the project' })),
     wip,
   },
   rules,
@@ -89,7 +101,7 @@ export const projectParams = Params(
 export const groupParams = Params(
   {
     ...listParams('all'),
-    non_archived: Flag({ default: true, description: 'Without those of archived projects' }),
+    non_archived: Flag({ default: true, description: 'Exclude merge requests of archived projects' }),
   },
   rules,
 )

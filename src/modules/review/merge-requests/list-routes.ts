@@ -12,7 +12,8 @@ export const mergeRequestListRoutes = [
   endpoint({
     method: 'GET',
     path: '/merge_requests',
-    summary: 'List merge requests; those of the caller, unless scope says otherwise',
+    summary: 'List merge requests',
+    description: 'Returns those the caller created, unless `scope` is given.',
     subject: instance,
     allow: 'use',
     params: allParams,
@@ -24,7 +25,8 @@ export const mergeRequestListRoutes = [
   endpoint({
     method: 'GET',
     path: '/projects/:id/merge_requests',
-    summary: 'List merge requests into a project',
+    summary: 'List merge requests of a project',
+    description: 'Returns merge requests whose target is the project.',
     subject: project,
     allow: 'read_merge_request',
     params: projectParams,
@@ -37,7 +39,8 @@ export const mergeRequestListRoutes = [
   endpoint({
     method: 'GET',
     path: '/groups/:id/merge_requests',
-    summary: 'List merge requests into projects of a group and of all below it',
+    summary: 'List merge requests of a group',
+    description: 'Includes the projects of all subgroups.',
     subject: group,
     allow: 'list_merge_requests',
     params: groupParams,

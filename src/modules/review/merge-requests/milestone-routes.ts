@@ -6,14 +6,15 @@ import { project } from '../../projects/index.ts'
 import { MergeRequest } from './entity.ts'
 import { findMergeRequests } from './list.ts'
 
-const params = Params({ milestone_id: Id({ description: 'Id of the milestone' }) })
+const params = Params({ milestone_id: Id({ description: 'ID of the milestone' }) })
 const order = { by: 'created_at', sort: 'desc' } as const
 
 export const milestoneMergeRequestRoutes = [
   endpoint({
     method: 'GET',
     path: '/projects/:id/milestones/:milestone_id/merge_requests',
-    summary: 'List merge requests that have a milestone of a project, the newest first',
+    summary: 'List project milestone merge requests',
+    description: 'Newest first.',
     subject: project,
     allow: 'read_merge_request',
     params,
@@ -29,7 +30,8 @@ export const milestoneMergeRequestRoutes = [
   endpoint({
     method: 'GET',
     path: '/groups/:id/milestones/:milestone_id/merge_requests',
-    summary: 'List merge requests of projects below a group that have a milestone of it, the newest first',
+    summary: 'List group milestone merge requests',
+    description: 'Newest first.',
     subject: group,
     allow: 'list_merge_requests',
     params,

@@ -2,23 +2,23 @@ import { CommaList, Flag, Id, List, Optional, Text, Whole } from '../../../api/p
 
 const maxAssignees = 100
 
-export const description = Text({ description: 'More of what it is about' })
-export const assignee_id = Id({ description: 'Who is to see to it; 0 for nobody', deprecated: true })
+export const description = Text({ description: 'Description (Markdown)' })
+export const assignee_id = Id({ description: 'Assignee user ID; 0 unassigns', deprecated: true })
 
 /** What a merge request is given when it is made, and later. */
 export const attributeParams = {
-  assignee_ids: Optional(List(Id(), { maxItems: maxAssignees, description: 'Who is to see to it' })),
-  labels: Optional(CommaList(Text(), { description: 'Titles; unknown ones are made' })),
-  remove_source_branch: Optional(Flag({ description: 'Once it is merged' })),
+  assignee_ids: Optional(List(Id(), { maxItems: maxAssignees, description: 'Assignee user IDs' })),
+  labels: Optional(CommaList(Text(), { description: 'Label titles; missing labels are created' })),
+  remove_source_branch: Optional(Flag({ description: 'Delete the source branch after the merge' })),
   allow_collaboration: Optional(
-    Flag({ description: 'Those who may merge it push to the source branch, which is of another project' }),
+    Flag({ description: 'Members who can merge may push to the source branch of the fork' }),
   ),
   allow_maintainer_to_push: Optional(Flag({ description: 'The same', deprecated: true })),
-  squash: Optional(Flag({ description: 'To be merged as one commit' })),
+  squash: Optional(Flag({ description: 'Squash the commits on merge' })),
 }
 
 export const approvals_before_merge = Optional(
-  Whole({ minimum: 0, tier: 'starter', description: 'How many must approve it' }),
+  Whole({ minimum: 0, tier: 'starter', description: 'Required number of approvals' }),
 )
 
 type Attributes = {

@@ -9,7 +9,9 @@ import { mergeRequest } from './subject.ts'
 
 const UserCounts = entity({
   name: 'UserCounts',
-  schema: Type.Object({ merge_requests: Type.Integer({ description: 'Open ones assigned to the caller' }) }),
+  schema: Type.Object({
+    merge_requests: Type.Integer({ description: 'Number of open merge requests assigned to the caller' }),
+  }),
   present: (row: { merge_requests: number }) => row,
 })
 
@@ -17,7 +19,8 @@ export const mergeRequestPeopleRoutes = [
   endpoint({
     method: 'GET',
     path: '/projects/:id/merge_requests/:merge_request_iid/participants',
-    summary: 'List who made a merge request, is assigned to it, said something about it or was mentioned',
+    summary: 'List merge request participants',
+    description: 'Returns the author, assignees, commenters and mentioned users.',
     subject: mergeRequest,
     allow: 'read_merge_request',
     paged: true,
@@ -28,7 +31,7 @@ export const mergeRequestPeopleRoutes = [
   endpoint({
     method: 'GET',
     path: '/user_counts',
-    summary: 'How much waits for the caller',
+    summary: 'Get work counts of the caller',
     scopes: ['read_user'],
     subject: instance,
     allow: 'use',

@@ -15,15 +15,17 @@ export const mergeRequestRoutes = [
   endpoint({
     method: 'POST',
     path: '/projects/:id/merge_requests',
-    summary: 'Ask that a branch of the project be merged',
+    summary: 'Create a merge request',
     subject: project,
     allow: 'create_merge_request_from',
     params: Params({
-      source_branch: Text({ description: 'Branch of this project' }),
-      target_branch: Text({ description: 'Branch into which it is to be merged' }),
-      target_project_id: Optional(Id({ description: 'Its project, of the same fork network; this one without' })),
-      title: Text({ description: 'What it is about' }),
-      milestone_id: Optional(Id({ description: 'Milestone of the target or of a group around it' })),
+      source_branch: Text({ description: 'Source branch' }),
+      target_branch: Text({ description: 'Target branch' }),
+      target_project_id: Optional(
+        Id({ description: 'ID of the target project in the same fork network; default: this project' }),
+      ),
+      title: Text({ description: 'Description' }),
+      milestone_id: Optional(Id({ description: 'ID of a milestone of the target project or of its ancestor groups' })),
       description: Optional(description),
       assignee_id: Optional(assignee_id),
       approvals_before_merge,
@@ -41,12 +43,12 @@ export const mergeRequestRoutes = [
   endpoint({
     method: 'GET',
     path: '/projects/:id/merge_requests/:merge_request_iid',
-    summary: 'One merge request',
+    summary: 'Get a merge request',
     subject: mergeRequest,
     allow: 'read_merge_request',
     params: Params({
-      include_diverged_commits_count: Flag({ default: false, description: 'With diverged_commits_count' }),
-      include_rebase_in_progress: Flag({ default: false, description: 'With rebase_in_progress' }),
+      include_diverged_commits_count: Flag({ default: false, description: 'Include `diverged_commits_count`' }),
+      include_rebase_in_progress: Flag({ default: false, description: 'Include `rebase_in_progress`' }),
     }),
     returns: MergeRequestDetail,
     async handle({ subject, params, ctx }) {
@@ -62,21 +64,22 @@ export const mergeRequestRoutes = [
   endpoint({
     method: 'PUT',
     path: '/projects/:id/merge_requests/:merge_request_iid',
-    summary: 'Change a merge request; close it, or open it again',
+    summary: 'Update a merge request',
+    description: '`state_event` closes or reopens it.',
     subject: mergeRequest,
     allow: 'update_merge_request',
     params: Params(
       {
         ...attributeParams,
-        title: Optional(Filled({ description: 'What it is about' })),
+        title: Optional(Filled({ description: 'Description' })),
         description: Optional(Nullable(description)),
-        target_branch: Optional(Filled({ description: 'Branch into which it is to be merged' })),
-        state_event: Optional(OneOf(['close', 'reopen'], { description: 'What is to become of it' })),
+        target_branch: Optional(Filled({ description: 'Target branch' })),
+        state_event: Optional(OneOf(['close', 'reopen'], { description: 'Event that changes the state' })),
         assignee_id: Optional(Nullable(assignee_id)),
-        add_labels: Optional(CommaList(Text(), { description: 'Titles of labels to put on' })),
-        remove_labels: Optional(CommaList(Text(), { description: 'Titles of labels to take off' })),
-        milestone_id: Optional(Nullable(Id({ description: '0 for none' }))),
-        discussion_locked: Optional(Flag({ description: 'Only members go on talking' })),
+        add_labels: Optional(CommaList(Text(), { description: 'Titles of labels to add' })),
+        remove_labels: Optional(CommaList(Text(), { description: 'Titles of labels to remove' })),
+        milestone_id: Optional(Nullable(Id({ description: '0 removes it' }))),
+        discussion_locked: Optional(Flag({ description: 'Only members may comment' })),
       },
       {
         atLeastOneOf: [
@@ -108,7 +111,8 @@ export const mergeRequestRoutes = [
   endpoint({
     method: 'DELETE',
     path: '/projects/:id/merge_requests/:merge_request_iid',
-    summary: 'Take a merge request away; branches stay',
+    summary: 'Delete a merge request',
+    description: 'Its branches stay.',
     subject: mergeRequest,
     allow: 'remove_merge_request',
     changedAt: ({ updated_at }) => updated_at,

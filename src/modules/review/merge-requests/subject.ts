@@ -45,8 +45,8 @@ export async function loadMergeRequest(
 export const mergeRequest = subject({
   what: 'Project',
   params: Params({
-    id: Text({ description: 'Id or full path of the project' }),
-    merge_request_iid: Id({ description: 'Number of the merge request in its project' }),
+    id: Text({ description: 'ID or full path of the project' }),
+    merge_request_iid: Id({ description: 'Number of the merge request within the project' }),
   }),
   policy: mergeRequestPolicy,
   visible: 'read_project',

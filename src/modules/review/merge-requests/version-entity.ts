@@ -9,13 +9,16 @@ import type { VersionRow } from './version-queries.ts'
 
 const version = {
   id: Type.Integer(),
-  head_commit_sha: nullable(Type.String(), { description: 'Null while the branch is missing' }),
-  base_commit_sha: nullable(Type.String(), { description: 'Null, too, without common history' }),
-  start_commit_sha: nullable(Type.String(), { description: 'Head of the target branch then' }),
+  head_commit_sha: nullable(Type.String(), { description: 'Null if the branch is missing' }),
+  base_commit_sha: nullable(Type.String(), { description: 'Null without a common ancestor' }),
+  start_commit_sha: nullable(Type.String(), { description: 'Head of the target branch at that time' }),
   created_at: timestamp(),
   merge_request_id: Type.Integer(),
-  state: Type.String({ description: 'collected, overflow (there are more files than are told) or empty' }),
-  real_size: Type.String({ description: 'Files, with `+` where there are more' }),
+  state: Type.String({
+    enum: ['collected', 'overflow', 'empty'],
+    description: 'overflow if the diff has more files than listed',
+  }),
+  real_size: Type.String({ description: 'Number of files; `+` if there are more' }),
 }
 
 const versionOf = (row: VersionRow) => ({
@@ -71,7 +74,7 @@ export const MergeRequestChanges = entity({
   schema: Type.Object({
     ...detailFields,
     changes: Type.Array(DiffEntry.schema),
-    overflow: Type.Boolean({ description: 'There are more than are shown' }),
+    overflow: Type.Boolean({ description: 'True if the list is truncated' }),
   }),
   present: (row: MergeRequestChangesRow, ctx) => ({
     ...detailOf(row, ctx),

@@ -18,7 +18,8 @@ export const mergeRequestVersionRoutes = [
   endpoint({
     method: 'GET',
     path: `${at}/commits`,
-    summary: 'List the commits of a merge request, the newest first',
+    summary: 'List commits of a merge request',
+    description: 'Newest first.',
     subject: mergeRequest,
     allow: 'read_merge_request',
     paged: true,
@@ -33,7 +34,8 @@ export const mergeRequestVersionRoutes = [
   endpoint({
     method: 'GET',
     path: `${at}/changes`,
-    summary: 'A merge request with what it changes',
+    summary: 'Get changes of a merge request',
+    description: 'Returns the merge request with its diffs.',
     subject: mergeRequest,
     allow: 'read_merge_request',
     returns: MergeRequestChanges,
@@ -50,7 +52,8 @@ export const mergeRequestVersionRoutes = [
   endpoint({
     method: 'GET',
     path: `${at}/versions`,
-    summary: 'List what a merge request was about over time, the newest first',
+    summary: 'List diff versions',
+    description: 'Returns one version for each push to the source branch. Newest first.',
     subject: mergeRequest,
     allow: 'read_merge_request',
     paged: true,
@@ -62,10 +65,11 @@ export const mergeRequestVersionRoutes = [
   endpoint({
     method: 'GET',
     path: `${at}/versions/:version_id`,
-    summary: 'What a merge request was about at a time, with commits and differences',
+    summary: 'Get a diff version',
+    description: 'Returns the version with its commits and diffs.',
     subject: mergeRequest,
     allow: 'read_merge_request',
-    params: Params({ version_id: Id({ description: 'Id of the version' }) }),
+    params: Params({ version_id: Id({ description: 'ID of the version' }) }),
     returns: MergeRequestVersionDetail,
     async handle({ subject: { id, project }, params, ctx }) {
       const version = await findVersionRow(ctx.db, id, params.version_id)

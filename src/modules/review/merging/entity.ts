@@ -6,7 +6,9 @@ import type { Oid } from '../../../git/oid.ts'
 export const RebaseProgress = entity({
   name: 'RebaseProgress',
   schema: Type.Object({
-    rebase_in_progress: Type.Boolean({ description: 'Ask for the merge request with include_rebase_in_progress' }),
+    rebase_in_progress: Type.Boolean({
+      description: 'Request the merge request with `include_rebase_in_progress` to follow the rebase',
+    }),
   }),
   present: ({ rebasing }: { readonly rebasing: boolean }) => ({ rebase_in_progress: rebasing }),
 })
@@ -14,6 +16,6 @@ export const RebaseProgress = entity({
 /** What a merge would give. */
 export const MergeRef = entity({
   name: 'MergeRef',
-  schema: Type.Object({ commit_id: Type.String({ description: 'Fetched as refs/merge-requests/:iid/merge' }) }),
+  schema: Type.Object({ commit_id: Type.String({ description: 'Commit of refs/merge-requests/:iid/merge' }) }),
   present: ({ oid }: { readonly oid: Oid }) => ({ commit_id: oid as string }),
 })

@@ -26,16 +26,16 @@ export const mergingRoutes = [
     allow: 'merge',
     params: Params({
       merge_commit_message: Optional(Text({ description: 'Message of the merge commit' })),
-      squash_commit_message: Optional(Text({ description: 'Message of the one commit that stands for all' })),
-      squash: Optional(Flag({ description: 'As one commit; as the merge request says without' })),
-      should_remove_source_branch: Optional(Flag({ description: 'Then remove the source branch' })),
+      squash_commit_message: Optional(Text({ description: 'Message of the squash commit' })),
+      squash: Optional(Flag({ description: 'Squash the commits; default: the setting of the merge request' })),
+      should_remove_source_branch: Optional(Flag({ description: 'Delete the source branch after the merge' })),
       merge_when_pipeline_succeeds: Flag({
         default: false,
-        description: 'Once the pipeline of its head has succeeded',
+        description: 'Merge when the pipeline succeeds',
       }),
-      sha: Optional(Text({ description: 'Only if this is the head of the source branch' })),
+      sha: Optional(Text({ description: 'Head of the source branch; the call fails with 409 if it differs' })),
     }),
-    notAcceptable: 'The branches have a conflict, or the project wants the source branch rebased first',
+    notAcceptable: 'The branches conflict, or the project requires a rebase first',
     returns: MergeRequestDetail,
     async handle({ subject, params, ctx }) {
       await merge(ctx, subject, params)
@@ -46,10 +46,11 @@ export const mergingRoutes = [
   endpoint({
     method: 'POST',
     path: `${at}/cancel_merge_when_pipeline_succeeds`,
-    summary: 'Do not merge a merge request when its pipeline succeeds',
+    summary: 'Cancel automatic merge',
+    description: 'The merge request is no longer merged when its pipeline succeeds.',
     subject: mergeRequest,
     allow: 'merge',
-    notAcceptable: 'It was not to be merged then',
+    notAcceptable: 'Automatic merge is not set',
     returns: MergeRequestDetail,
     async handle({ subject, ctx }) {
       await cancelAutoMerge(ctx, subject)
@@ -60,7 +61,8 @@ export const mergingRoutes = [
   endpoint({
     method: 'PUT',
     path: `${at}/rebase`,
-    summary: 'Rebase the source branch of a merge request onto its target',
+    summary: 'Rebase a merge request',
+    description: 'Rebases the source branch onto the target branch in the background.',
     subject: mergeRequest,
     allow: 'rebase',
     status: 202,
@@ -75,7 +77,8 @@ export const mergingRoutes = [
   endpoint({
     method: 'GET',
     path: `${at}/merge_ref`,
-    summary: 'What a merge of the branches as they are now would give',
+    summary: 'Get the merge ref',
+    description: 'Creates the merge commit that merging now would give and returns its hash.',
     subject: mergeRequest,
     allow: 'read_merge_request',
     returns: MergeRef,
@@ -85,7 +88,8 @@ export const mergingRoutes = [
   endpoint({
     method: 'GET',
     path: `${at}/pipelines`,
-    summary: 'List the pipelines of a merge request, the newest first',
+    summary: 'List merge request pipelines',
+    description: 'Newest first.',
     subject: mergeRequest,
     allow: 'read_merge_request',
     paged: true,

@@ -11,19 +11,19 @@ import { noteOfDiscussion } from './subject.ts'
 
 const base = '/projects/:id/merge_requests/:merge_request_iid/discussions'
 
-const created_at = Optional(Timestamp({ description: 'When it was said; of owners only' }))
-const resolved = Flag({ description: 'Settles it; `false` opens it again' })
+const created_at = Optional(Timestamp({ description: 'Creation time; only for owners' }))
+const resolved = Flag({ description: 'Resolves it; `false` reopens it' })
 const sizeOrPlace = (description: string) => Optional(Whole({ minimum: 0, description }))
 
 const position = Optional(
   Params({
-    base_sha: Text({ description: 'The merge base, as a version tells it' }),
+    base_sha: Text({ description: 'Merge base of a diff version' }),
     start_sha: Text({ description: 'The head of the target branch' }),
     head_sha: Text({ description: 'The head of the source branch' }),
-    position_type: OneOf(['text', 'image'], { description: 'A line of text, or a point of a picture' }),
+    position_type: OneOf(['text', 'image'], { description: 'text for a line, image for a point of an image' }),
     ...lineParams,
-    width: sizeOrPlace('Of the picture'),
-    height: sizeOrPlace('Of the picture'),
+    width: sizeOrPlace('Size of the image in pixels'),
+    height: sizeOrPlace('Size of the image in pixels'),
     x: sizeOrPlace('From the left'),
     y: sizeOrPlace('From above'),
   }),
@@ -33,7 +33,8 @@ export const discussionRoutes = [
   endpoint({
     method: 'GET',
     path: base,
-    summary: 'Discussions of a merge request, single notes among them, the oldest first',
+    summary: 'List merge request discussions',
+    description: 'Includes single notes. Oldest first.',
     subject: mergeRequest,
     allow: 'read_merge_request',
     paged: true,
@@ -44,7 +45,7 @@ export const discussionRoutes = [
   endpoint({
     method: 'GET',
     path: `${base}/:discussion_id`,
-    summary: 'One discussion of a merge request',
+    summary: 'Get a merge request discussion',
     subject: mergeRequest,
     allow: 'read_merge_request',
     params: Params({ discussion_id }),
@@ -56,7 +57,8 @@ export const discussionRoutes = [
   endpoint({
     method: 'POST',
     path: base,
-    summary: 'Begin a discussion of a merge request, or of a place in its diff',
+    summary: 'Create a merge request discussion',
+    description: 'A position places the discussion on the diff.',
     subject: mergeRequest,
     allow: 'comment',
     params: Params({ body, position, created_at }),
@@ -68,7 +70,8 @@ export const discussionRoutes = [
   endpoint({
     method: 'PUT',
     path: `${base}/:discussion_id`,
-    summary: 'Settle a discussion, or open it again',
+    summary: 'Resolve a merge request discussion',
+    description: '`resolved=false` reopens it.',
     subject: mergeRequest,
     allow: 'resolve_discussion',
     params: Params({ discussion_id, resolved }),
@@ -79,7 +82,8 @@ export const discussionRoutes = [
   endpoint({
     method: 'GET',
     path: `${base}/:discussion_id/notes`,
-    summary: 'Notes of a discussion, the oldest first',
+    summary: 'List merge request discussion notes',
+    description: 'Oldest first.',
     subject: mergeRequest,
     allow: 'read_merge_request',
     params: Params({ discussion_id }),
@@ -94,7 +98,7 @@ export const discussionRoutes = [
   endpoint({
     method: 'POST',
     path: `${base}/:discussion_id/notes`,
-    summary: 'Answer in a discussion',
+    summary: 'Reply to a merge request discussion',
     subject: mergeRequest,
     allow: 'comment',
     params: Params({ discussion_id, body, created_at }),
@@ -110,7 +114,7 @@ export const discussionRoutes = [
   endpoint({
     method: 'GET',
     path: `${base}/:discussion_id/notes/:note_id`,
-    summary: 'One note of a discussion',
+    summary: 'Get a merge request discussion note',
     subject: noteOfDiscussion,
     allow: 'read_merge_request',
     returns: Note,
@@ -121,7 +125,8 @@ export const discussionRoutes = [
   endpoint({
     method: 'PUT',
     path: `${base}/:discussion_id/notes/:note_id`,
-    summary: 'Change what one said, or settle it',
+    summary: 'Update a merge request discussion note',
+    description: 'Edits the text or resolves the note.',
     subject: noteOfDiscussion,
     allow: 'read_merge_request',
     params: Params({ body: Optional(body), resolved: Optional(resolved) }, { exactlyOneOf: ['body', 'resolved'] }),
@@ -132,7 +137,8 @@ export const discussionRoutes = [
   endpoint({
     method: 'DELETE',
     path: `${base}/:discussion_id/notes/:note_id`,
-    summary: 'Take back what one said; maintainers, what others did, too',
+    summary: 'Delete a merge request discussion note',
+    description: 'Authors delete their own notes; maintainers delete all.',
     subject: noteOfDiscussion,
     allow: 'admin_note',
     changedAt: (subject) => subject.note.updated_at,

@@ -16,7 +16,7 @@ const PositionSchema = Type.Object(
     head_sha: sha,
     old_path: Type.String(),
     new_path: Type.String(),
-    position_type: Type.String({ description: 'text, with two lines, or image, with a point' }),
+    position_type: Type.String({ enum: ['text', 'image'], description: 'text with lines, or image with a point' }),
     old_line: line,
     new_line: line,
     width: number,
@@ -24,24 +24,28 @@ const PositionSchema = Type.Object(
     x: number,
     y: number,
   },
-  { description: 'Where in the diff; left out for what is said of no place there' },
+  { description: 'Position in the diff; absent for general notes' },
 )
 
 const NoteSchema = Type.Object({
   id: Type.Integer(),
-  type: nullable(Type.String({ description: 'DiscussionNote, DiffNote; null for a note by itself' })),
+  type: nullable(
+    Type.String({ enum: ['DiscussionNote', 'DiffNote'], description: 'Type of the note; null for a single note' }),
+  ),
   body: Type.String(),
-  attachment: Type.Null({ description: 'Files are linked to in the text' }),
+  attachment: Type.Null({ description: 'Always empty; files are linked in the text' }),
   author: UserReferenceSchema,
   created_at: timestamp(),
   updated_at: timestamp(),
-  system: Type.Boolean({ description: 'Tells what the author did' }),
-  noteable_id: Type.Integer({ description: 'Id of the merge request' }),
+  system: Type.Boolean({ description: 'True for a system note' }),
+  noteable_id: Type.Integer({ description: 'ID of the merge request' }),
   noteable_type: Type.String(),
   noteable_iid: Type.Integer(),
   position: Type.Optional(PositionSchema),
   resolvable: Type.Boolean(),
-  resolved: Type.Optional(Type.Boolean({ description: 'Left out for what is not resolvable, as is who resolved it' })),
+  resolved: Type.Optional(
+    Type.Boolean({ description: 'Absent for notes that cannot be resolved, as is `resolved_by`' }),
+  ),
   resolved_by: Type.Optional(nullable(UserReferenceSchema)),
 })
 
@@ -75,7 +79,9 @@ export const Discussion = entity({
   name: 'Discussion',
   schema: Type.Object({
     id: Type.String(),
-    individual_note: Type.Boolean({ description: 'A note by itself; answered, it becomes a discussion' }),
+    individual_note: Type.Boolean({
+      description: 'True for a single note without replies; the first reply makes it a discussion',
+    }),
     notes: Type.Array(NoteSchema),
   }),
   present: ({ discussion_id, notes }: DiscussionRow, ctx) => ({

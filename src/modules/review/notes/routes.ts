@@ -14,12 +14,13 @@ export const noteRoutes = [
   endpoint({
     method: 'GET',
     path: base,
-    summary: 'What was said about a merge request, and what was done with it',
+    summary: 'List merge request notes',
+    description: 'Returns comments and system notes.',
     subject: mergeRequest,
     allow: 'read_merge_request',
     params: Params({
-      order_by: OneOf(['created_at', 'updated_at'], { default: 'created_at', description: 'By which time' }),
-      sort: OneOf(['asc', 'desc'], { default: 'desc', description: 'The newest first without' }),
+      order_by: OneOf(['created_at', 'updated_at'], { default: 'created_at', description: 'Time to order by' }),
+      sort: OneOf(['asc', 'desc'], { default: 'desc', description: 'Default: newest first' }),
     }),
     paged: true,
     returns: Note,
@@ -29,7 +30,7 @@ export const noteRoutes = [
   endpoint({
     method: 'GET',
     path: `${base}/:note_id`,
-    summary: 'One note of a merge request',
+    summary: 'Get a merge request note',
     subject: note,
     allow: 'read_merge_request',
     returns: Note,
@@ -39,10 +40,10 @@ export const noteRoutes = [
   endpoint({
     method: 'POST',
     path: base,
-    summary: 'Say something about a merge request',
+    summary: 'Create a merge request note',
     subject: mergeRequest,
     allow: 'comment',
-    params: Params({ body, created_at: Optional(Timestamp({ description: 'When it was said; of owners only' })) }),
+    params: Params({ body, created_at: Optional(Timestamp({ description: 'Creation time; only for owners' })) }),
     returns: Note,
     handle: ({ subject, params, ctx }) => createNote(ctx, subject, { body: params.body, createdAt: params.created_at }),
   }),
@@ -50,7 +51,8 @@ export const noteRoutes = [
   endpoint({
     method: 'PUT',
     path: `${base}/:note_id`,
-    summary: 'Change what one said; maintainers, what others did, too',
+    summary: 'Update a merge request note',
+    description: 'Authors edit their own notes; maintainers edit all.',
     subject: note,
     allow: 'admin_note',
     params: Params({ body }),
@@ -61,7 +63,9 @@ export const noteRoutes = [
   endpoint({
     method: 'DELETE',
     path: `${base}/:note_id`,
-    summary: 'Take back what one said; maintainers, what others did, too',
+    summary: 'Delete a merge request note',
+    description:
+      'Authors delete their own notes; maintainers delete all. Deleting the last note deletes the discussion.',
     subject: note,
     allow: 'admin_note',
     changedAt: (subject) => subject.note.updated_at,

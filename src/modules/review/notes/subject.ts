@@ -22,7 +22,7 @@ async function loadNote(
   return { note, mergeRequest: about, facts: { ...about.facts, flags } }
 }
 
-const params = { ...mergeRequest.params.properties, note_id: Id({ description: 'Number of the note' }) }
+const params = { ...mergeRequest.params.properties, note_id: Id({ description: 'ID of the note' }) }
 
 /** A note of a merge request. Three statements, of which that for the project is likely kept. */
 export const note = subject({
@@ -36,7 +36,7 @@ export const note = subject({
 /** The same as one of a discussion. */
 export const noteOfDiscussion = subject({
   what: mergeRequest.what,
-  params: Params({ ...params, discussion_id: Text({ description: 'Id of the discussion' }) }),
+  params: Params({ ...params, discussion_id: Text({ description: 'ID of the discussion' }) }),
   policy: mergeRequestPolicy,
   visible: 'read_project',
   load: loadNote,

@@ -45,7 +45,7 @@ describe('what is said about a merge request', () => {
       subject: `Merge topic, ${project.full_path}!1 (127.0.0.1)`,
       body: `Hello Name of ${author!.username},
 
-Name of ${talker!.username} (@${talker!.username}) said about a merge request:
+Name of ${talker!.username} (@${talker!.username}) commented on a merge request:
 
 > Look, @${named!.username}:
 > Hello Ann,

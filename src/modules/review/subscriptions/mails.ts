@@ -5,10 +5,10 @@ import type { Recipient } from '../../groups/index.ts'
 import { letter, signature } from '../../instance/index.ts'
 import type { MailedMergeRequest, MailedNote, MailedTodo } from './recipient-queries.ts'
 
-/** Characters of a note; whoever wants more follows the link. */
+/** Maximum quoted characters of a note; the link leads to the whole text. */
 const longestQuote = 10_000
 
-/** What somebody said, so that no line of it is taken for one of ours. */
+/** Quotes a comment, so that none of its lines can pass for a line of the mail itself. */
 const quoted = (text: string): string =>
   text
     .slice(0, longestQuote)
@@ -27,12 +27,12 @@ export const noteMail = (site: Site, to: Recipient, { id, body, author, merge_re
     to.address,
     to.name,
     subjectOf(merge_request),
-    `${signature(author)} said about a merge request:`,
+    `${signature(author)} commented on a merge request:`,
     quoted(body),
     linesOf(site, merge_request, `#note_${id}`),
   )
 
-/** Why somebody is told of a merge request, as far as he is told by mail. */
+/** Reasons of todos that are mailed, as sentences. */
 const reasons: Readonly<Record<string, string>> = {
   assigned: 'assigned a merge request to you:',
   mentioned: 'mentioned you in a merge request:',

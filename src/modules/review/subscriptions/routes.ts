@@ -23,6 +23,6 @@ const subscribing = (verb: 'subscribe' | 'unsubscribe', summary: string, already
   })
 
 export const subscriptionRoutes = [
-  subscribing('subscribe', 'Be told of what happens to a merge request', 'The caller is told already', true),
-  subscribing('unsubscribe', 'Be told no longer of a merge request', 'The caller is not told', false),
+  subscribing('subscribe', 'Subscribe to a merge request', 'The caller is already subscribed', true),
+  subscribing('unsubscribe', 'Unsubscribe from a merge request', 'The caller is not subscribed', false),
 ]

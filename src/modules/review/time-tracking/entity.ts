@@ -8,7 +8,7 @@ import type { TimeRow } from './queries.ts'
 export const TimeStatsSchema = Type.Object({
   time_estimate: Type.Integer({ description: 'Seconds' }),
   total_time_spent: Type.Integer({ description: 'Seconds' }),
-  human_time_estimate: nullable(Type.String({ description: 'Like `1w 2d`; null without an estimate' })),
+  human_time_estimate: nullable(Type.String({ description: 'Duration such as `1w 2d`; null without an estimate' })),
   human_total_time_spent: nullable(Type.String()),
 })
 

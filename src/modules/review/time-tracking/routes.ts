@@ -8,7 +8,9 @@ import { addSpent, getTimes, resetEstimate, resetSpent, setEstimate } from './se
 
 const base = '/projects/:id/merge_requests/:merge_request_iid'
 
-const params = Params({ duration: Text({ description: 'Like `1mo 2w 3d 4h 5m`; a number alone is hours' }) })
+const params = Params({
+  duration: Text({ description: 'Duration such as `1mo 2w 3d 4h 5m`; a plain number is hours' }),
+})
 
 const reset = (
   path: string,
@@ -30,7 +32,7 @@ export const timeTrackingRoutes = [
   endpoint({
     method: 'GET',
     path: `${base}/time_stats`,
-    summary: 'How long a merge request is to take, and took',
+    summary: 'Get merge request time statistics',
     subject: mergeRequest,
     allow: 'read_merge_request',
     returns: TimeStats,
@@ -40,7 +42,7 @@ export const timeTrackingRoutes = [
   endpoint({
     method: 'POST',
     path: `${base}/time_estimate`,
-    summary: 'Say how long a merge request is to take',
+    summary: 'Set merge request time estimate',
     subject: mergeRequest,
     allow: 'update_merge_request',
     params,
@@ -49,12 +51,13 @@ export const timeTrackingRoutes = [
     handle: ({ subject, params, ctx }) => setEstimate(ctx, subject, params.duration),
   }),
 
-  reset('reset_time_estimate', 'Take back how long a merge request is to take', resetEstimate),
+  reset('reset_time_estimate', 'Reset merge request time estimate', resetEstimate),
 
   endpoint({
     method: 'POST',
     path: `${base}/add_spent_time`,
-    summary: 'Add time that was spent on a merge request; with a minus, take it back',
+    summary: 'Add merge request time spent',
+    description: 'A negative duration subtracts.',
     subject: mergeRequest,
     allow: 'update_merge_request',
     params,
@@ -62,5 +65,5 @@ export const timeTrackingRoutes = [
     handle: ({ subject, params, ctx }) => addSpent(ctx, subject, params.duration),
   }),
 
-  reset('reset_spent_time', 'Take back all time that was spent on a merge request', resetSpent),
+  reset('reset_spent_time', 'Reset merge request time spent', resetSpent),
 ]

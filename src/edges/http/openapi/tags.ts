@@ -1,0 +1,92 @@
+/** A section of the document as readers see it. */
+export type Tag = { readonly name: string; readonly description: string }
+
+const tag = (name: string, description: string): Tag => ({ name, description })
+
+const accessTokens = tag('Access tokens', 'Personal, impersonation, project and group access tokens')
+const commits = tag('Commits', 'Commits, their diffs, signatures, refs and statistics; cherry-picks and reverts')
+const repositories = tag('Repositories', 'Trees, blobs, archives, comparisons, submodules and housekeeping')
+const files = tag('Files', 'Files of a repository: content, blame, create, update and delete')
+const projects = tag('Projects', 'Create, list, update, archive, delete and restore projects')
+const mergeRequests = tag('Merge requests', 'Create, review, rebase and merge merge requests')
+const users = tag('Users', 'Users, their email addresses, states and statuses, and who follows whom')
+const instance = tag('Instance', 'Version, appearance, statistics and terms of the instance')
+
+/** The tag of each folder of endpoints. Folders that readers see as one subject share a tag. */
+const tags: Readonly<Record<string, Tag>> = {
+  'access-requests': tag('Access requests', 'Requests of users for access to a project or group'),
+  appearance: instance,
+  'application-settings': tag('Application settings', 'Settings of the instance, for administrators'),
+  approvals: tag('Approvals', 'Approvals of merge requests and the users asked to approve'),
+  archive: repositories,
+  archiving: projects,
+  audit: tag('Audit events', 'Security-relevant actions in the instance, groups and projects'),
+  'award-emoji': tag('Award emoji', 'Emoji reactions to merge requests and notes'),
+  badges: tag('Badges', 'Badges of projects and groups'),
+  blame: files,
+  branches: tag('Branches', 'Branches of a repository'),
+  'broadcast-messages': tag('Broadcast messages', 'Messages that all users see, for administrators'),
+  'commit-comments': tag('Commit comments', 'Comments and discussions on commits'),
+  'commit-statuses': tag('Commit statuses', 'Results that external CI systems report for commits, also as jobs'),
+  commits,
+  compare: repositories,
+  'custom-attributes': tag('Custom attributes', 'Key-value pairs of users, groups and projects, for administrators'),
+  'deploy-keys': tag('Deploy keys', 'SSH keys that give access to the repositories of projects'),
+  'deploy-tokens': tag('Deploy tokens', 'Tokens for deployments from projects and groups'),
+  'event-feed': tag('Events', 'Activity of users and projects'),
+  features: tag('Feature flags', 'Feature flags of the instance, for administrators'),
+  files,
+  follows: users,
+  forks: tag('Forks', 'Forks of projects and their relations'),
+  'gpg-keys': tag('GPG keys', 'GPG keys of users, which verify signatures'),
+  groups: tag('Groups', 'Create, list, update, delete and restore groups'),
+  housekeeping: repositories,
+  imports: tag('Imports', 'Status of project imports'),
+  invitations: tag('Invitations', 'Invitations to projects and groups by email'),
+  'label-events': tag('Label events', 'When labels were added to and removed from merge requests'),
+  labels: tag('Labels', 'Labels of projects and groups'),
+  languages: projects,
+  members: tag('Members', 'Members of projects and groups and their access levels'),
+  'merge-requests': mergeRequests,
+  merging: mergeRequests,
+  milestones: tag('Milestones', 'Milestones of projects and groups'),
+  namespaces: tag('Namespaces', 'Namespaces of users and groups'),
+  notes: tag('Notes and discussions', 'Comments and discussions on merge requests'),
+  'notification-settings': tag('Notification settings', 'What the caller is notified about'),
+  pictures: tag('Avatars', 'Avatars of users, groups and projects'),
+  pipelines: tag('Pipelines', 'Pipelines that commit statuses form'),
+  'project-creation': projects,
+  projects,
+  'protected-branches': tag('Protected branches', 'Who may push to and merge into branches'),
+  'protected-tags': tag('Protected tags', 'Who may create tags'),
+  releases: tag('Releases', 'Releases of a project and their links'),
+  'resource-tokens': accessTokens,
+  search: tag('Search', 'Search in the instance, a group or a project'),
+  shares: tag('Shares', 'Projects and groups shared with groups'),
+  signatures: commits,
+  'ssh-keys': tag('SSH keys', 'SSH keys of users'),
+  stars: tag('Stars', 'Projects that users starred'),
+  statistics: instance,
+  submodules: repositories,
+  subscriptions: mergeRequests,
+  tags: tag('Tags', 'Tags of a repository'),
+  templates: tag('Templates', 'Templates of licenses, .gitignore files, Dockerfiles, pipelines and descriptions'),
+  terms: instance,
+  'time-tracking': tag('Time tracking', 'Estimated and spent time of merge requests'),
+  todos: tag('Todos', 'Todo list of the caller'),
+  tokens: accessTokens,
+  topics: tag('Topics', 'Topics of projects'),
+  transfers: tag('Transfers', 'Moves of projects and groups to other namespaces'),
+  trees: repositories,
+  'two-factor': tag('Two-factor authentication', 'Second factor of the caller and of users'),
+  uploads: tag('Uploads', 'Files uploaded for the texts of a project'),
+  'user-removal': users,
+  'user-statuses': users,
+  users,
+  variables: tag('Variables', 'CI/CD variables of projects, groups and the instance'),
+  version: instance,
+}
+
+/** The tag of a folder of endpoints. A folder without one is named after itself, and the test of the document fails. */
+export const tagOf = (area: string): Tag =>
+  tags[area] ?? tag(`${area[0]!.toUpperCase()}${area.slice(1).replaceAll('-', ' ')}`, '')
