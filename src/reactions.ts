@@ -4,7 +4,12 @@ import { acceptInvitationsLater } from './modules/groups/index.ts'
 import { refreshLanguages } from './modules/projects/index.ts'
 import { refreshRepository } from './modules/pushes/index.ts'
 import { judgeSignatures } from './modules/repository/index.ts'
-import { closeUnlinked, mergeWhenPipelineSucceeds, updateMergeRequestsAfterPush } from './modules/review/index.ts'
+import {
+  closeUnlinked,
+  forgetNameAfterDeletion,
+  mergeWhenPipelineSucceeds,
+  updateMergeRequestsAfterPush,
+} from './modules/review/index.ts'
 
 type OfUser = { readonly payload: { readonly user_id: number } }
 
@@ -52,6 +57,7 @@ export const reactions: Reactions = {
     queues(refreshLanguages, (event) => projectWhen(event.payload.default_branch_moved, event), languagesAfterMs),
   ],
   ssh_key_added: [queues(judgeSignatures, userOf)],
+  user_deleted: [forgetNameAfterDeletion],
   user_created: [queues(acceptInvitationsLater, (event) => userWhen(event.payload.confirmed, event))],
   user_email_confirmed: [queues(acceptInvitationsLater, userOf)],
   user_password_changed: [queues(acceptInvitationsLater, (event) => userWhen(event.payload.email_confirmed, event))],

@@ -51,7 +51,6 @@ export type EventDeclaration = {
   readonly facts: TProperties
   readonly audit?: Audited
   readonly feed?: FeedLine | 'lines'
-  readonly keepDays?: number
 }
 
 type More<P extends TProperties, F extends TProperties> = {
@@ -63,8 +62,6 @@ type More<P extends TProperties, F extends TProperties> = {
   readonly audit?: Audited<keyof (P & F) & string, Naming<P & F, number | undefined>, Naming<P & F, string | undefined>>
   /** Its line in activity lists. `lines`: the code that emits the event passes them. */
   readonly feed?: FeedLine<Naming<P, number>> | 'lines'
-  /** Days for which the log has it, if fewer than the setting `event_retention_days`. */
-  readonly keepDays?: number
 }
 
 /** Declares an event. One in the scope `user` has a `user_id` in its payload. */

@@ -7,9 +7,6 @@ const protection = { payload: { ref_kind: text, name: text } }
 const oid = Type.Unsafe<Oid>(Type.String())
 const previous = Type.Unsafe<string | null>(Type.Union([Type.String(), Type.Null()]))
 
-/** Builds and reports are many and soon of no interest. */
-const keepDays = 7
-
 /** Events of repositories: pushes, protection, large files, pipelines, releases. */
 export const codeEvents = {
   pushed: event('Refs of a repository have moved, by whatever transport', ['project'], {
@@ -34,11 +31,9 @@ export const codeEvents = {
 
   pipeline_changed: event('The status of a pipeline changes', ['project'], {
     payload: { pipeline_id: id, sha: oid, status: text, previous_status: text },
-    keepDays,
   }),
   commit_status_changed: event('A commit gets a status, or it changes', ['project'], {
     payload: { status_id: id, pipeline_id: id, sha: oid, status: text, previous_status: previous },
-    keepDays,
   }),
   release_created: event('A release is created', ['project'], { payload: { tag: text } }),
   release_updated: event('A release changes', ['project'], { payload: { tag: text } }),

@@ -96,6 +96,20 @@ export const deleteStarsOf = (tx: Tx, userId: number): Promise<number> =>
     with gone as (delete from stars where user_id = ${userId} returning project_id)
     update projects set star_count = star_count - 1 where id in (select project_id from gone)`)
 
+/**
+ * Deletes what names the user's e-mail addresses and has no reference to the account: invitations of them, and mails to them that are
+ * not sent yet. Addresses that the user did not confirm count, too.
+ */
+export async function deleteByAddress(tx: Tx, userId: number): Promise<void> {
+  const rows = await tx.rows<{ address: string }>(sql`
+    select lower(a.address) as address from users u, unnest(array[u.email, u.unconfirmed_email]) as a (address)
+    where u.id = ${userId} and a.address is not null
+    union select lower(email) from emails where user_id = ${userId}`)
+  const addresses = rows.map(({ address }) => address)
+  await tx.run(sql`delete from invitations where lower(email) = any(${addresses}::text[])`)
+  await tx.run(sql`delete from mails where lower(recipient) = any(${addresses}::text[])`)
+}
+
 export const deleteAccount = (tx: Tx, id: number): Promise<number> => tx.run(sql`delete from users where id = ${id}`)
 
 /** The placeholder, if there is one. One transaction at a time looks for it. */

@@ -27,9 +27,6 @@ import {
  * consequences, and nothing has them twice.
  */
 
-/** Events name at most so many refs; the journal has them all. */
-const namedRefs = 100
-
 /** Writes down what is about to move. Returns the id to settle. One statement. */
 export const intend = (ctx: Ctx, push: NewPush): Promise<number> => insertPush(ctx.db, push)
 
