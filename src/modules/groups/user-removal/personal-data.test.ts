@@ -102,6 +102,28 @@ async function busyUser(world: World, other: Client): Promise<Person> {
   await done(client.post(`/projects/${project.id}/invitations`, { email: 'third@mail.example', access_level: 30 }))
   await done(other.post(`/projects/${project.id}/invitations`, { email: further, access_level: 20 }))
   await done(client.post(`/projects/${project.id}/fork`, { path: 'forked' }))
+  const commit = {
+    branch: 'mine',
+    start_branch: 'main',
+    commit_message: 'Mine',
+    author_name: name,
+    author_email: email,
+  }
+  const actions = [{ action: 'create', file_path: 'mine.txt', content: 'mine' }]
+  await done(client.post(`/projects/${project.id}/repository/commits`, { ...commit, actions }))
+  const mine = { source_branch: 'mine', target_branch: 'main', title: 'Mine', assignee_id: other.id }
+  const { iid } = await done(client.post(`/projects/${project.id}/merge_requests`, mine))
+  const mineAt = `/projects/${project.id}/merge_requests/${iid}`
+  await done(other.post(`${mineAt}/approve`))
+  await done(other.put(`${mineAt}/merge`, { squash: true }))
+  await done(
+    client.post('/groups', { name: 'Ours', path: unique('ours') }).then(async (made) => {
+      await root.post(`/groups/${made.json.id}/members`, { user_id: other.id, access_level: 50 })
+      return made
+    }),
+  )
+  const right = { ...login, password: 'correct horse battery' }
+  await done(world.anonymous.send('POST', '//oauth/token', { json: right }))
   // Mails that nothing has sent yet, to the user and to others about the user.
   await world.anonymous.send('POST', '//users/password', { body: `user[email]=${email}` })
   await done(root.put(`/users/${id}`, { email: `new-${email}` }))
