@@ -1,16 +1,65 @@
 import type { Reactions } from './events/reaction.ts'
+import { queues } from './jobs/reaction.ts'
+import { acceptInvitationsLater } from './modules/groups/index.ts'
+import { refreshLanguages } from './modules/projects/index.ts'
+import { refreshRepository } from './modules/pushes/index.ts'
+import { judgeSignatures } from './modules/repository/index.ts'
 import {
-  closeUnlinkedMergeRequests,
+  closeUnlinked,
+  forgetNameAfterDeletion,
   mergeWhenPipelineSucceeds,
   updateMergeRequestsAfterPush,
 } from './modules/review/index.ts'
 
+type OfUser = { readonly payload: { readonly user_id: number } }
+
+const userOf = ({ payload }: OfUser) => ({ userId: payload.user_id })
+
+/** For events that may have confirmed an e-mail address, and say so in their payload. */
+const userWhen = (confirmed: boolean, event: OfUser) => (confirmed ? userOf(event) : undefined)
+
+type OfProject = { readonly projectId: number }
+
+const projectOf = ({ projectId }: OfProject) => ({ projectId })
+
+const projectWhen = (affected: boolean, event: OfProject) => (affected ? projectOf(event) : undefined)
+
+/** Pushes in quick succession share one refresh, and do not wait for it. */
+const refreshAfterMs = 1000
+/** The languages take longer, since they read a whole tree, and are less urgent. */
+const languagesAfterMs = 3000
+
 /**
- * What follows from each event, in its transaction. The only file that knows both sides: whoever emits an event does not know
- * what follows from it.
+ * What follows from each event, in its transaction or as a job that is queued in it. The only file that knows both sides: the module
+ * that emits an event does not know what follows from it.
  */
 export const reactions: Reactions = {
-  fork_unlinked: [closeUnlinkedMergeRequests],
+  fork_unlinked: [
+    queues(closeUnlinked, ({ projectId, actorId }) => (actorId === null ? undefined : { projectId, actorId })),
+  ],
+  gpg_key_added: [queues(judgeSignatures, userOf)],
   pipeline_changed: [mergeWhenPipelineSucceeds],
-  pushed: [updateMergeRequestsAfterPush],
+  project_updated: [
+    queues(
+      refreshRepository,
+      (event) => projectWhen(event.payload.changed.includes('default_branch'), event),
+      refreshAfterMs,
+    ),
+    queues(
+      refreshLanguages,
+      (event) => projectWhen(event.payload.changed.includes('default_branch'), event),
+      languagesAfterMs,
+    ),
+  ],
+  pushed: [
+    updateMergeRequestsAfterPush,
+    queues(refreshRepository, projectOf, refreshAfterMs),
+    queues(refreshLanguages, (event) => projectWhen(event.payload.default_branch_moved, event), languagesAfterMs),
+  ],
+  ssh_key_added: [queues(judgeSignatures, userOf)],
+  user_deleted: [forgetNameAfterDeletion],
+  user_created: [queues(acceptInvitationsLater, (event) => userWhen(event.payload.confirmed, event))],
+  user_email_confirmed: [queues(acceptInvitationsLater, userOf)],
+  user_password_changed: [queues(acceptInvitationsLater, (event) => userWhen(event.payload.email_confirmed, event))],
+  user_updated: [queues(acceptInvitationsLater, (event) => userWhen(event.payload.email_confirmed, event))],
 }

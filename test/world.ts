@@ -17,9 +17,7 @@ import { openDatabase } from '../src/db/database.ts'
 import type { Database } from '../src/db/db.ts'
 import { columnTypes } from '../src/db/types.ts'
 import { emit } from '../src/events/log.ts'
-import { enqueue } from '../src/jobs/job.ts'
 import { createToken } from '../src/modules/accounts/tokens/service.ts'
-import { addressConfirmed } from '../src/modules/accounts/users/address-confirmed.ts'
 import { plainUser } from '../src/modules/accounts/users/new-user.ts'
 import { digestPassword } from '../src/modules/accounts/users/password.ts'
 import { addUser } from '../src/modules/accounts/users/service.ts'
@@ -203,14 +201,19 @@ export class World {
     const passwordDigest = await usualDigest
     const { username, name, email } = account
     const actorId = this.root.id
-    return this.db.transaction(async (tx) => {
+    const ctx = await this.app.open(null)
+    return ctx.transaction(async (tx) => {
       const user_id = await addUser(tx, { ...plainUser, ...account, passwordDigest })
-      await emit(tx, { kind: 'user_created', actorId, payload: { user_id, username, name, email } })
-      await enqueue(tx, addressConfirmed, { userId: user_id })
+      const facts = { username, name, email }
+      await emit(tx, { kind: 'user_created', actorId, payload: { user_id, confirmed: true }, facts })
       const scopes: readonly Scope[] = ['api']
       const made = await createToken(tx, { kind: 'personal', userId: user_id, name: 'test', scopes, expiresAt: null })
-      const payload = { token_id: made.id, token_kind: made.kind, name: made.name, user_id, scopes, expires_at: null }
-      await emit(tx, { kind: 'access_token_created', actorId, payload })
+      await emit(tx, {
+        kind: 'access_token_created',
+        actorId,
+        payload: { user_id, token_id: made.id },
+        facts: { token_kind: made.kind, name: made.name, scopes, expires_at: null },
+      })
       return new Client(this.origin, { id: user_id, username, token: made.token })
     })
   }

@@ -16,6 +16,7 @@ const steps: readonly { name: string; command: readonly string[] }[] = [
   { name: 'english', command: ['tools/english.ts'] },
   { name: 'generated files', command: ['tools/openapi.ts', '--check'] },
   { name: 'generated pages', command: ['tools/settings.ts', '--check'] },
+  { name: 'list of events', command: ['tools/events.ts', '--check'] },
 ]
 
 type Outcome = { ok: boolean; output: string; seconds: number }

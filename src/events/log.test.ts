@@ -3,14 +3,15 @@ import { test, unique } from '../../test/world.ts'
 import type { Tx } from '../db/db.ts'
 import { emit, type Position, readEvents, start } from './log.ts'
 
-const tell = (tx: Tx, word: string) => emit(tx, { kind: 'test', actorId: null, payload: { word } })
+const tell = (tx: Tx, word: string) =>
+  emit(tx, { kind: 'custom_attribute_set', actorId: null, payload: { user_id: 1, key: word } })
 
 /** Words of the test's own events after a position; tests of other files write to the same log. */
 async function wordsAfter(world: { db: Parameters<typeof readEvents>[0] }, position: Position, own: readonly string[]) {
   const words: { word: unknown; at: Position }[] = []
   for (let events = await readEvents(world.db, position, 10_000); events.length > 0; ) {
     for (const { kind, payload, position: at } of events)
-      if (kind === 'test' && own.includes(payload['word'] as string)) words.push({ word: payload['word'], at })
+      if (kind === 'custom_attribute_set' && own.includes(payload.key)) words.push({ word: payload.key, at })
     events = await readEvents(world.db, events.at(-1)!.position, 10_000)
   }
   return words
@@ -36,16 +37,17 @@ describe('the log of events', () => {
     const [nine, ten] = [unique('nine'), unique('ten')]
     // Numbers below all that a database gives.
     await world.rows(
-      `insert into events (txid, kind, actor_id, payload) values ('10', 'test', null, jsonb_build_object('word', $2::text)),
-        ('9', 'test', null, jsonb_build_object('word', $1::text))`,
+      `insert into events (txid, kind, actor_id, payload) values
+        ('10', 'custom_attribute_set', null, jsonb_build_object('key', $2::text)),
+        ('9', 'custom_attribute_set', null, jsonb_build_object('key', $1::text))`,
       [nine, ten],
     )
     const [first] = await readEvents(world.db, { txid: '8', id: 0 }, 1)
     const [second] = await readEvents(world.db, first!.position, 1)
-    expect([first, second].map((event) => event!.payload['word'])).toEqual([nine, ten])
+    expect([first, second].map((event) => event!.payload)).toEqual([{ key: nine }, { key: ten }])
   })
 
-  test('shows a reader who remembers his position every event, though a later transaction commits first', async ({
+  test('gives a reader that continues at its position every event, though a later transaction commits first', async ({
     world,
   }) => {
     const mine = [unique('slow'), unique('fast')] as const

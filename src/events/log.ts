@@ -2,77 +2,52 @@ import type { Db, Tx } from '../db/db.ts'
 import { empty, literal, type Sql, sql } from '../db/sql.ts'
 import type { Timestamp } from '../db/types.ts'
 import { writeAudit } from './audit.ts'
-import type { Happening } from './happening.ts'
-
-export type NewEvent = Happening & {
-  /** What people are shown of it in lists of activity: only of what happens in a project. */
-  feed?: readonly FeedEntry[]
-}
-
-export type FeedAction =
-  | 'created'
-  | 'updated'
-  | 'closed'
-  | 'reopened'
-  | 'pushed'
-  | 'commented'
-  | 'merged'
-  | 'joined'
-  | 'left'
-  | 'destroyed'
-  | 'expired'
-
-/** One line of activity (modules/activity/event-feed shows them). */
-export type FeedEntry = {
-  action: FeedAction
-  /** Whose line it is. Default: the event's actor; without one, nobody is shown anything. */
-  authorId?: number
-  /** The project itself or a membership without. `title` is as it was. */
-  target?: { type: string; id: number; iid?: number; title?: string }
-  /** For those only who may read the code of the project. */
-  code?: boolean
-  /** What was pushed. */
-  push?: PushedRefs
-}
-
-/** What a push did to a ref, or to so many refs alike: then it names none. As the wire spells it. */
-export type PushedRefs = {
-  /** New commits, counted to a bound of the emitter's; 0 for tags and for what goes. */
-  commit_count: number
-  action: 'created' | 'pushed' | 'removed'
-  ref_type: 'branch' | 'tag'
-  commit_from: string | null
-  commit_to: string | null
-  ref: string | null
-  commit_title: string | null
-  ref_count: number | null
-}
+import {
+  type AnyEvent,
+  declarationOf,
+  type EventName,
+  type FeedEntry,
+  type NewEvent,
+  type Payload,
+} from './catalogue.ts'
 
 /** A place in the log: everything at or before it has been read. */
 export type Position = { readonly txid: string; readonly id: number }
 
 export const start: Position = { txid: '0', id: 0 }
 
-export type Event = {
+type Logged<K extends EventName> = {
   readonly position: Position
-  readonly kind: string
+  readonly kind: K
   readonly projectId: number | null
   readonly groupId: number | null
   readonly actorId: number | null
-  readonly payload: Readonly<Record<string, unknown>>
+  readonly payload: Payload<K>
   readonly createdAt: Timestamp
 }
+
+/** An event as the log has it: `kind` tells the type of its payload. */
+export type Event = { [K in EventName]: Logged<K> }[EventName]
 
 /**
  * Writes an event, its lines of activity and its audit row, and does what follows from it (src/reactions.ts), all in the
  * transaction of the change: if that rolls back, the event never existed.
  */
-export async function emit(tx: Tx, event: NewEvent): Promise<void> {
-  const lines = (event.feed ?? []).flatMap((entry) => lineOf(event, entry) ?? [])
+export async function emit<const K extends EventName>(tx: Tx, event: NewEvent<K>): Promise<void> {
+  const any: AnyEvent = event
+  const lines = entriesOf(any).flatMap((entry) => lineOf(any, entry) ?? [])
   const written = tx.run(sql`${lines.length > 0 ? sql`with shown as (${linesOf(lines)})` : empty}
     insert into events (kind, project_id, group_id, actor_id, payload)
-    values (${event.kind}, ${event.projectId ?? null}, ${event.groupId ?? null}, ${event.actorId}, ${JSON.stringify(event.payload)}::jsonb)`)
-  await Promise.all([written, writeAudit(tx, event), tx.react?.(tx, event)])
+    values (${any.kind}, ${any.projectId ?? null}, ${any.groupId ?? null}, ${any.actorId}, ${JSON.stringify(any.payload)}::jsonb)`)
+  await Promise.all([written, writeAudit(tx, any), tx.react?.(tx, any)])
+}
+
+/** The lines that the catalogue declares, or those that come with the event. */
+function entriesOf({ kind, payload, shown, lines = [] }: AnyEvent): readonly FeedEntry[] {
+  const { feed } = declarationOf(kind)
+  if (feed === undefined || feed === 'lines') return lines
+  const { action, author } = feed
+  return [{ action, ...(author && { authorId: (payload as Record<string, number>)[author]! }), ...shown }]
 }
 
 const linesOf = (lines: readonly object[]): Sql => sql`
@@ -80,8 +55,8 @@ const linesOf = (lines: readonly object[]): Sql => sql`
   select f.* from jsonb_to_recordset(${JSON.stringify(lines)}::jsonb) as f (project_id bigint, author_id bigint, action text,
     target_type text, target_id bigint, target_iid integer, target_title text, code boolean, push jsonb)`
 
-/** As the table of the feed has it; nothing when there is nobody to name. */
-function lineOf({ projectId, actorId }: NewEvent, { action, authorId, target, code, push }: FeedEntry) {
+/** As the table of the feed has it; nothing outside of projects and without an author. */
+function lineOf({ projectId, actorId }: AnyEvent, { action, authorId, target, code, push }: FeedEntry) {
   const author = authorId ?? actorId
   if (projectId === undefined || author === null) return undefined
   return {
@@ -100,11 +75,11 @@ function lineOf({ projectId, actorId }: NewEvent, { action, authorId, target, co
 type Row = {
   txid: string
   id: number
-  kind: string
+  kind: EventName
   project_id: number | null
   group_id: number | null
   actor_id: number | null
-  payload: Record<string, unknown>
+  payload: Event['payload']
   created_at: Timestamp
 }
 
@@ -117,7 +92,7 @@ export async function readEvents(db: Db, after: Position, limit: number): Promis
     select e.txid::text, e.id, e.kind, e.project_id, e.group_id, e.actor_id, e.payload, e.created_at from events e
     where (e.txid, e.id) > (${after.txid}::xid8, ${after.id}) and e.txid < pg_snapshot_xmin(pg_current_snapshot())
     order by e.txid, e.id limit ${literal(limit)}`)
-  return rows.map((row) => ({
+  const events = rows.map((row) => ({
     position: { txid: row.txid, id: row.id },
     kind: row.kind,
     projectId: row.project_id,
@@ -125,5 +100,6 @@ export async function readEvents(db: Db, after: Position, limit: number): Promis
     actorId: row.actor_id,
     payload: row.payload,
     createdAt: row.created_at,
-  }))
+  })) // A row has the payload of its kind: `emit` wrote it.
+  return events as Event[]
 }

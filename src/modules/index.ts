@@ -22,6 +22,7 @@ import { applicationSettingRoutes } from './administration/application-settings/
 import { auditRoutes } from './administration/audit/routes.ts'
 import { collectUnusedBlobs } from './administration/blob-collection/jobs.ts'
 import { broadcastMessageRoutes } from './administration/broadcast-messages/routes.ts'
+import { endOldEvents } from './administration/event-retention/jobs.ts'
 import { featureRoutes } from './administration/features/routes.ts'
 import { pictureRoutes } from './administration/pictures/routes.ts'
 import { pipelineRoutes } from './ci/pipelines/routes.ts'
@@ -124,6 +125,7 @@ import { settleCutOffMerges } from './review/merging/settle.ts'
 import { closeUnlinked } from './review/merging/unlinked.ts'
 import { updateMergeRequests } from './review/merging/update-job.ts'
 import { discussionRoutes } from './review/notes/discussion-routes.ts'
+import { forgetNameInNotes } from './review/notes/name-job.ts'
 import { noteRoutes } from './review/notes/routes.ts'
 import { tellOfNote, tellOfTodos } from './review/subscriptions/jobs.ts'
 import { subscriptionRoutes } from './review/subscriptions/routes.ts'
@@ -216,6 +218,7 @@ export const endpoints: readonly Endpoint[] = Object.values(areas).flat()
 /** Everything that happens later. */
 export const jobs: readonly Job<any>[] = [
   acceptInvitationsLater,
+  endOldEvents,
   collectUnusedBlobs,
   copySource,
   copyTemplate,
@@ -230,6 +233,7 @@ export const jobs: readonly Job<any>[] = [
   judgeSignatures,
   checkMergeability,
   closeUnlinked,
+  forgetNameInNotes,
   mergeAwaited,
   rebaseSource,
   removeMergedBranch,

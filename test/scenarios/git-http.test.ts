@@ -164,9 +164,7 @@ describe('git over HTTP', () => {
     const events = await world.rows(`select payload from events where project_id = $1 and kind = 'pushed'`, [
       project.id,
     ])
-    expect(events).toMatchObject([
-      { payload: { ref_count: 2, refs: [{ name: 'refs/heads/main', from: null }, { name: 'refs/tags/v1' }] } },
-    ])
+    expect(events).toMatchObject([{ payload: { ref_count: 2 } }])
   })
 
   test('a push that was cut off between the refs and the database is settled once', async ({ world }) => {

@@ -26,7 +26,7 @@ const layers: readonly (readonly [folder: string, mayImport: string])[] = [
   ['db', 'kernel'],
   ['access', 'kernel'],
   ['settings', 'kernel|db|access'],
-  ['events', 'kernel|db'],
+  ['events', 'kernel|git|db'],
   ['mail', 'kernel'],
   ['api', 'kernel|git|blobs|mail|db|access|settings'],
   ['jobs', 'kernel|git|blobs|mail|db|access|settings|events|api'],

@@ -19,7 +19,6 @@ export {
   visibleProjects,
 } from './projects/queries.ts'
 export type { ProjectRecordRow, ProjectStatistics } from './projects/record-queries.ts'
-export { countLanguagesLater, refreshLater, repositoryRefreshDue } from './projects/refresh-due.ts'
 export { noRootFiles, type RootFiles, rootFilesAt } from './projects/root-files.ts'
 export {
   createProject,

@@ -14,3 +14,4 @@ export {
   type WantedPoint,
 } from './discussions/position.ts'
 export { refuseNote, requireText } from './discussions/text.ts'
+export { judgeSignatures } from './signatures/jobs.ts'

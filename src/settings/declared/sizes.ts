@@ -18,6 +18,8 @@ export const sizes = {
     without: 'snippets',
     guards: 'missing',
   }),
+  event_retention_days: count(30, 'Days after which events of the log are deleted', { minimum: 1, maximum: 3650 }),
+  audit_event_retention_days: count(0, 'Days after which audit events are deleted; 0 for never', { maximum: 36_500 }),
   push_event_activities_limit: count(
     3,
     'Maximum number of changed branches or tags in a push that are listed as single events',

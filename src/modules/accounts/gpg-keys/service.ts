@@ -4,7 +4,6 @@ import { emit } from '../../../events/log.ts'
 import { enqueue } from '../../../jobs/job.ts'
 import { blank, taken, tooLong } from '../../../kernel/complaints.ts'
 import { invalidFields, notFound } from '../../../kernel/failure.ts'
-import { signaturesDue } from '../users/signatures-due.ts'
 import { blockBegin, blockEnd, isKeyBlock, maximumKeyLength, parseGpgKey } from './public-key.ts'
 import {
   deleteGpgKeyOf,
@@ -32,7 +31,6 @@ export async function addGpgKeyOf(ctx: Ctx, userId: number, text: string): Promi
     const added = await insertGpgKey(tx, userId, block, parsed)
     if (!added) throw invalidFields({ key: [taken], fingerprint: [taken], primary_keyid: [taken] })
     await record(ctx, tx, 'gpg_key_added', added)
-    await enqueue(tx, signaturesDue, { userId })
     return added
   })
 }
@@ -64,5 +62,9 @@ export async function revokeGpgKeyOf(ctx: Ctx, userId: number, id: number): Prom
   })
 }
 
-const record = (ctx: Ctx, tx: Tx, kind: string, { id, user_id, fingerprint }: GpgKeyRow) =>
-  emit(tx, { kind, actorId: ctx.actor!.id, payload: { user_id, gpg_key_id: id, fingerprint } })
+const record = (
+  ctx: Ctx,
+  tx: Tx,
+  kind: 'gpg_key_added' | 'gpg_key_removed' | 'gpg_key_revoked',
+  { id, user_id, fingerprint }: GpgKeyRow,
+) => emit(tx, { kind, actorId: ctx.actor!.id, payload: { user_id, gpg_key_id: id }, facts: { fingerprint } })

@@ -74,7 +74,12 @@ export async function grantByPassword(
   const scopes = scopesOf(wish.scope || 'api', (scope) => scope !== 'sudo' || actor.admin)
   if (!scopes) return { error: 'invalid_scope' }
   return ctx.transaction(async (tx) => {
-    await emit(tx, { kind: 'oauth_token_created', actorId: actor.id, payload: { user_id: actor.id, scopes } })
+    await emit(tx, {
+      kind: 'oauth_token_created',
+      actorId: actor.id,
+      payload: { user_id: actor.id },
+      facts: { scopes },
+    })
     return issue(tx, actor.id, scopes, null)
   })
 }

@@ -10,9 +10,7 @@ export const tellFailedSignIn = (ctx: Ctx, login: string, userId: number | undef
     emit(tx, {
       kind: 'sign_in_failed',
       actorId: null,
-      payload: {
-        login: login.replaceAll('\0', '').slice(0, longestLogin),
-        ...(userId !== undefined && { user_id: userId }),
-      },
+      payload: { ...(userId !== undefined && { user_id: userId }) },
+      facts: { login: login.replaceAll('\0', '').slice(0, longestLogin) },
     }),
   )

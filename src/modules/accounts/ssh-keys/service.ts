@@ -6,7 +6,6 @@ import { blank, complaintsOf, taken, tooLong } from '../../../kernel/complaints.
 import { type FieldComplaints, invalid, invalidFields, notFound } from '../../../kernel/failure.ts'
 import type { Settings } from '../../../settings/settings.ts'
 import { findUser, type UserRow } from '../users/queries.ts'
-import { signaturesDue } from '../users/signatures-due.ts'
 import { parseFingerprint } from './fingerprint.ts'
 import { maximumKeyLength, type PublicKey, parsePublicKey } from './public-key.ts'
 import {
@@ -73,8 +72,7 @@ export async function addKeyOf(ctx: Ctx, userId: number, input: KeyInput): Promi
   return ctx.transaction(async (tx) => {
     const result = await addKey(tx, ctx.settings, input, { userId, creatorId: null })
     if ('refused' in result) throw invalidFields(result.refused)
-    await record(ctx, tx, 'ssh_key_added', result.added)
-    await enqueue(tx, signaturesDue, { userId })
+    await record(ctx, tx, 'ssh_key_added', userId, result.added)
     return result.added
   })
 }
@@ -83,15 +81,22 @@ export async function removeKeyOf(ctx: Ctx, userId: number, id: number): Promise
   await ctx.transaction(async (tx) => {
     const removed = await deleteKeyOf(tx, userId, id)
     if (!removed) throw notFound('Key')
-    await record(ctx, tx, 'ssh_key_removed', removed)
+    await record(ctx, tx, 'ssh_key_removed', userId, removed)
   })
 }
 
-const record = (ctx: Ctx, tx: Tx, kind: string, { id, user_id, title, fingerprint_sha256 }: SshKeyRow) =>
+const record = (
+  ctx: Ctx,
+  tx: Tx,
+  kind: 'ssh_key_added' | 'ssh_key_removed',
+  userId: number,
+  { id, title, fingerprint_sha256 }: SshKeyRow,
+) =>
   emit(tx, {
     kind,
     actorId: ctx.actor!.id,
-    payload: { user_id, key_id: id, title, fingerprint: `SHA256:${fingerprint_sha256}` },
+    payload: { user_id: userId, key_id: id },
+    facts: { title, fingerprint: `SHA256:${fingerprint_sha256}` },
   })
 
 export async function getKeyOf(ctx: Ctx, userId: number, id: number): Promise<SshKeyRow> {

@@ -3,7 +3,8 @@ import { isScope, type Scope } from '../../../access/scopes.ts'
 import type { Ctx } from '../../../api/ctx.ts'
 import type { Tx } from '../../../db/db.ts'
 import type { DateOnly } from '../../../db/types.ts'
-import { emit, type NewEvent } from '../../../events/log.ts'
+import type { EventPlace } from '../../../events/catalogue.ts'
+import { emit } from '../../../events/log.ts'
 import { tooLong } from '../../../kernel/complaints.ts'
 import { invalid, invalidFields } from '../../../kernel/failure.ts'
 import { digestOf, newSecret } from '../../../kernel/token-secret.ts'
@@ -107,8 +108,6 @@ async function limit(tx: Tx, tokenId: number, userId: number, { projectIds, grou
     throw invalidFields({ group_ids: ['can only contain groups in which the person has a role'] })
 }
 
-type EventPlace = Pick<NewEvent, 'projectId' | 'groupId'>
-
 /** The same, told in the log of events as done by the caller. */
 export const createTokenAs = (ctx: Ctx, wish: TokenWish): Promise<TokenRow & { token: string }> =>
   ctx.transaction(async (tx) => {
@@ -120,7 +119,7 @@ export const createTokenAs = (ctx: Ctx, wish: TokenWish): Promise<TokenRow & { t
 const record = (
   tx: Tx,
   ctx: Ctx,
-  kind: string,
+  kind: 'access_token_created' | 'access_token_rotated' | 'access_token_revoked',
   { id, kind: tokenKind, name, user_id, scopes, expires_at }: TokenRow,
   place: EventPlace = {},
 ) =>
@@ -128,7 +127,8 @@ const record = (
     kind,
     ...place,
     actorId: ctx.actor?.id ?? null,
-    payload: { token_id: id, token_kind: tokenKind, name, user_id, scopes, expires_at },
+    payload: { user_id, token_id: id },
+    facts: { token_kind: tokenKind, name, scopes, expires_at },
   })
 
 /** Ends a token; no effect on one that has been revoked. */

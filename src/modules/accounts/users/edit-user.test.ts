@@ -284,7 +284,7 @@ describe('PUT /users/:id', () => {
       `select actor_id, payload from events where kind = 'user_updated' and payload->>'user_id' = $1`,
       [String(ann.id)],
     )
-    expect(event).toMatchObject({ actor_id: 1, payload: { username: ann.username } })
+    expect(event).toMatchObject({ actor_id: 1, payload: { user_id: ann.id, email_confirmed: false } })
     expect(event.payload.changed.sort()).toEqual(['bio', 'password'])
     expect(JSON.stringify(event)).not.toContain('secret')
   })

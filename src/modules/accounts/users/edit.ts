@@ -8,7 +8,6 @@ import { enqueue } from '../../../jobs/job.ts'
 import { complaintsOf } from '../../../kernel/complaints.ts'
 import { Failure, forbidden, invalidFields, notFound } from '../../../kernel/failure.ts'
 import { acceptAvatar, renamePersonalNamespace, saveAvatar } from '../../namespaces/index.ts'
-import { addressConfirmed } from './address-confirmed.ts'
 import { privateChoice } from './commit-email.ts'
 import {
   deleteIdentity,
@@ -94,7 +93,8 @@ export async function editUser(ctx: Ctx, user: UserRow, input: UserInput): Promi
       if (complaints) throw invalidFields(complaints)
       await updateUser(tx, held.id, attributes)
       if (next.username !== held.username || next.name !== held.name) await rename(tx, held, next)
-      if (input.email !== undefined && input.email !== held.email) await changeEmail(tx, ctx, held, input)
+      const hasNewEmail = input.email !== undefined && input.email !== held.email
+      if (hasNewEmail) await changeEmail(tx, ctx, held, input)
       if (attributes.public_email && !(await ownsEmail(tx, held.id, attributes.public_email)))
         throw invalidFields({ public_email: ['is not an email you own'] })
       const chosen = attributes.commit_email
@@ -114,9 +114,10 @@ export async function editUser(ctx: Ctx, user: UserRow, input: UserInput): Promi
         actorId: ctx.actor!.id,
         payload: {
           user_id: held.id,
-          username: next.username,
           changed: Object.keys(input).filter((name) => name !== 'skip_reconfirmation'),
+          email_confirmed: hasNewEmail && input.skip_reconfirmation === true,
         },
+        facts: { username: next.username },
       })
       await notify(tx, 'actors')
       if (attributes.admin === false) await keepAnAdministrator(tx, held)
@@ -147,7 +148,6 @@ async function changeEmail(tx: Tx, ctx: Ctx, held: UserRow, input: UserInput): P
   await deleteLinks(tx, held.id, 'password')
   if (input.skip_reconfirmation) {
     await replaceEmail(tx, held.id, email)
-    await enqueue(tx, addressConfirmed, { userId: held.id })
     return
   }
   if (await isOthersEmail(tx, held.id, email)) throw editConflict('Email has already been taken')

@@ -33,7 +33,8 @@ export async function addEmail(ctx: Ctx, owner: Owner, email: string, confirmed:
       await emit(tx, {
         kind: 'user_email_added',
         actorId: ctx.actor!.id,
-        payload: { user_id: owner.id, email },
+        payload: { user_id: owner.id, email_id: row.id },
+        facts: { email },
       })
       return row
     })

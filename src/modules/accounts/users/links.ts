@@ -8,7 +8,6 @@ import { enqueue } from '../../../jobs/job.ts'
 import { invalidFields } from '../../../kernel/failure.ts'
 import { digestOf } from '../../../kernel/token-secret.ts'
 import { sendMail } from '../../instance/index.ts'
-import { addressConfirmed } from './address-confirmed.ts'
 import { confirmAddress } from './email-queries.ts'
 import {
   deleteLinks,
@@ -61,9 +60,9 @@ export async function confirmByLink(ctx: Ctx, token: string): Promise<boolean> {
       await emit(tx, {
         kind: 'user_email_confirmed',
         actorId: link.user_id,
-        payload: { user_id: link.user_id, email: link.address, address: what },
+        payload: { user_id: link.user_id, address: what },
+        facts: { email: link.address },
       })
-      await enqueue(tx, addressConfirmed, { userId: link.user_id })
       await notify(tx, 'actors')
       return true
     })
@@ -86,10 +85,13 @@ export async function choosePassword(ctx: Ctx, token: string, password: string):
     await setPassword(tx, link.user_id, digest)
     // Other links would let whoever has an old mail undo this.
     await deleteLinks(tx, link.user_id, 'password')
-    // Whoever followed the link reads the address.
-    if (await confirmAddress(tx, link.user_id, link.address))
-      await enqueue(tx, addressConfirmed, { userId: link.user_id })
-    await emit(tx, { kind: 'user_password_changed', actorId: link.user_id, payload: { user_id: link.user_id } })
+    // The user who follows the link can read mail for the address.
+    const confirmed = await confirmAddress(tx, link.user_id, link.address)
+    await emit(tx, {
+      kind: 'user_password_changed',
+      actorId: link.user_id,
+      payload: { user_id: link.user_id, email_confirmed: confirmed !== undefined },
+    })
     await notify(tx, 'actors')
     return true
   })

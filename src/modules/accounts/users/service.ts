@@ -12,7 +12,6 @@ import {
   namespacePlaced,
   saveAvatar,
 } from '../../namespaces/index.ts'
-import { addressConfirmed } from './address-confirmed.ts'
 import { sendLink } from './links.ts'
 import { findUser, insertIdentity, insertUser, type NewUser, type UserRow } from './queries.ts'
 import { signUpComplaints } from './sign-up.ts'
@@ -130,9 +129,9 @@ export async function createUser(
     await emit(tx, {
       kind: 'user_created',
       actorId: ctx.actor!.id,
-      payload: { user_id: userId, username: user.username, name: user.name, email: user.email },
+      payload: { user_id: userId, confirmed: user.confirmed },
+      facts: { username: user.username, name: user.name, email: user.email },
     })
-    if (user.confirmed) await enqueue(tx, addressConfirmed, { userId })
     return userId
   })
   return (await findUser(ctx.db, id))!

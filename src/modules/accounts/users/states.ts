@@ -9,9 +9,17 @@ import { isRecentlyActive, lockState, moveState } from './state-queries.ts'
 
 type State = UserRow['state']
 
+type StateEvent =
+  | 'user_blocked'
+  | 'user_unblocked'
+  | 'user_deactivated'
+  | 'user_activated'
+  | 'user_banned'
+  | 'user_unbanned'
+
 type Transition = {
   readonly to: State
-  readonly event: string
+  readonly event: StateEvent
   /** Why not from this state; `undefined` when it may be. */
   readonly refuses: Readonly<Partial<Record<State, string>>>
   /** Leaves people in these states alone, and says so with `false`. */

@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import { entity } from '../../../api/entity.ts'
 import { nullable, timestamp } from '../../../api/schema.ts'
-import type { PushedRefs } from '../../../events/log.ts'
+import type { PushedRefs } from '../../../events/catalogue.ts'
 import { UserReferenceSchema, userReference } from '../../accounts/index.ts'
 import type { FeedRow } from './queries.ts'
 

@@ -192,11 +192,14 @@ describe('GET and PUT /application/settings', () => {
       `select payload, actor_id from events where kind = 'settings_updated' order by id desc limit 1`,
     )
     expect({ payload, actor_id }).toEqual({
-      payload: { captcha_private_key: true, max_attachment_size: 26 },
+      payload: { changed: ['captcha_private_key', 'max_attachment_size'] },
       actor_id: world.root.id,
     })
     const audited = await world.root.get('/audit_events?entity_type=Gitlab::Audit::InstanceScope&per_page=1')
-    expect(audited.json).toMatchObject([{ author_id: world.root.id, event_name: 'settings_updated' }])
+    const facts = { captcha_private_key: true, max_attachment_size: 26 }
+    expect(audited.json).toMatchObject([
+      { author_id: world.root.id, event_name: 'settings_updated', details: { facts } },
+    ])
     expect(audited.text).not.toContain('do not tell')
   })
 })

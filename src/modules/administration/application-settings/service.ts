@@ -26,7 +26,8 @@ export async function changeSettings(ctx: Ctx, params: Readonly<Record<string, u
     await emit(tx, {
       kind: 'settings_updated',
       actorId: ctx.actor!.id,
-      payload: Object.fromEntries(Object.entries(changes).map(([name, value]) => [name, told(name, value)])),
+      payload: { changed: Object.keys(changes) },
+      facts: Object.fromEntries(Object.entries(changes).map(([name, value]) => [name, told(name, value)])),
     })
     return lockSettings(tx)
   })

@@ -281,7 +281,7 @@ describe('the audit log', () => {
     const ctx = await contextFor(world, ann)
     const rolledBack = audited(world, () =>
       ctx.transaction(async (tx) => {
-        await emit(tx, { kind: 'user_updated', actorId: ann.id, payload: { user_id: ann.id } })
+        await emit(tx, { kind: 'two_factor_enabled', actorId: ann.id, payload: { user_id: ann.id } })
         throw new Error('no')
       }),
     )

@@ -47,8 +47,12 @@ function check({ message, color, font, target_path }: BroadcastMessage): void {
   if (complaints) throw invalidFields(complaints)
 }
 
-const record = (ctx: Ctx, tx: Tx, kind: string, { id, message }: BroadcastMessageRow) =>
-  emit(tx, { kind, actorId: ctx.actor!.id, payload: { broadcast_message_id: id, message } })
+const record = (
+  ctx: Ctx,
+  tx: Tx,
+  kind: 'broadcast_message_created' | 'broadcast_message_updated' | 'broadcast_message_deleted',
+  { id, message }: BroadcastMessageRow,
+) => emit(tx, { kind, actorId: ctx.actor!.id, payload: { broadcast_message_id: id }, facts: { message } })
 
 export async function getBroadcastMessage(ctx: Ctx, id: number): Promise<BroadcastMessageRow> {
   const found = await findBroadcastMessage(ctx.db, id)

@@ -33,7 +33,12 @@ export async function switchFeature(ctx: Ctx, name: string, input: FeatureInput)
     const feature = { name, gates: change((await lockFeature(tx, name)).gates) }
     await saveFeature(tx, feature)
     await applySetting(tx, name, feature.gates.boolean ?? false)
-    await emit(tx, { kind: 'feature_switched', actorId: ctx.actor!.id, payload: feature })
+    await emit(tx, {
+      kind: 'feature_switched',
+      actorId: ctx.actor!.id,
+      payload: { name },
+      facts: { gates: feature.gates },
+    })
     return feature
   })
 }

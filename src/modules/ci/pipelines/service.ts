@@ -62,11 +62,11 @@ export async function readScope(
 }
 
 /**
- * Brings a pipeline up to date after one of its statuses changed. When it becomes something else, tells
- * `pipeline_changed`, with what web hooks show of it, in the same transaction.
+ * Brings a pipeline up to date after one of its statuses changed. When it becomes something else, emits
+ * `pipeline_changed` in the same transaction.
  */
 export async function refreshPipeline(tx: Tx, pipeline: PipelineRow, actorId: number): Promise<PipelineRow> {
-  const { counts, stages, duration } = await tallyPipeline(tx, pipeline.id)
+  const { counts, duration } = await tallyPipeline(tx, pipeline.id)
   const status = pipelineStatus(counts)
   if (status === pipeline.status) return pipeline
   const finished = isFinished(status)
@@ -77,20 +77,9 @@ export async function refreshPipeline(tx: Tx, pipeline: PipelineRow, actorId: nu
     actorId,
     payload: {
       pipeline_id: now.id,
-      iid: now.iid,
-      ref: now.ref,
-      tag: now.tag,
       sha: now.sha,
-      before_sha: nullOid,
-      source: now.source,
       status,
       previous_status: pipeline.status,
-      stages,
-      user_id: now.user_id,
-      created_at: now.created_at,
-      started_at: now.started_at,
-      finished_at: now.finished_at,
-      duration: now.duration,
     },
   })
   return now

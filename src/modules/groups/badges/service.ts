@@ -84,5 +84,7 @@ export async function removeBadge(ctx: Ctx, holder: Holder, id: number): Promise
   })
 }
 
-const record = (ctx: Ctx, tx: Parameters<typeof emit>[0], kind: string, holder: Holder, badgeId: number) =>
+type BadgeEvent = 'badge_created' | 'badge_updated' | 'badge_deleted'
+
+const record = (ctx: Ctx, tx: Parameters<typeof emit>[0], kind: BadgeEvent, holder: Holder, badgeId: number) =>
   emit(tx, { kind, ...placeOf(holder), actorId: ctx.actor!.id, payload: { badge_id: badgeId } })

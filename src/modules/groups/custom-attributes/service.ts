@@ -35,7 +35,13 @@ export async function removeCustomAttribute(ctx: Ctx, holder: Holder, key: strin
   })
 }
 
-const record = (ctx: Ctx, tx: Parameters<typeof emit>[0], kind: string, holder: Holder, key: string) =>
+const record = (
+  ctx: Ctx,
+  tx: Parameters<typeof emit>[0],
+  kind: 'custom_attribute_set' | 'custom_attribute_removed',
+  holder: Holder,
+  key: string,
+) =>
   emit(tx, {
     kind,
     ...placeOf(holder),

@@ -41,13 +41,8 @@ export async function createDeployToken(
       kind: 'deploy_token_created',
       ...placeOf(holder),
       actorId: ctx.actor!.id,
-      payload: {
-        deploy_token_id: made.id,
-        name,
-        username: made.username,
-        scopes: made.scopes,
-        expires_at: made.expires_at,
-      },
+      payload: { deploy_token_id: made.id },
+      facts: { name, username: made.username, scopes: made.scopes, expires_at: made.expires_at },
     })
     return { ...made, token: secret }
   })

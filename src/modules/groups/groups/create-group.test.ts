@@ -47,11 +47,14 @@ describe('POST /groups', () => {
       marked_for_deletion_on: null,
     })
     expect((await ann.get(`/groups/${made.json.id}/members`)).json).toMatchObject([{ id: ann.id, access_level: 50 }])
-    const [event] = await world.rows('select kind, actor_id, payload from events where group_id = $1', [made.json.id])
+    const [event] = await world.rows(
+      `select event as kind, author_id, facts from audit_events where entity_type = 'Group' and entity_id = $1`,
+      [made.json.id],
+    )
     expect(event).toEqual({
       kind: 'group_created',
-      actor_id: ann.id,
-      payload: { name: sent.name, full_path: sent.path },
+      author_id: ann.id,
+      facts: { name: sent.name, full_path: sent.path },
     })
   })
 

@@ -28,7 +28,9 @@ describe('DELETE /groups/:id, without days to think', () => {
     }
     expect((await ann.delete(`/groups/${top.id}`)).status).toBe(404)
     const events = await world.rows(`select kind, payload from events where group_id = $1 order by id`, [top.id])
-    expect(events.at(-1)).toEqual({ kind: 'group_deleted', payload: { full_path: top.full_path } })
+    expect(events.at(-1)).toEqual({ kind: 'group_deleted', payload: {} })
+    const audited = (await world.root.get(`/audit_events?entity_type=Group&entity_id=${top.id}`)).json
+    expect(audited[0].details).toMatchObject({ entity_path: top.full_path, facts: { full_path: top.full_path } })
   })
 
   test('the job removes rows and repositories, and frees the paths', async ({ world }) => {

@@ -1,7 +1,9 @@
 import { Type } from 'typebox'
+import { inBatches } from '../../../db/batches.ts'
+import { deleteEventsOfGroups } from '../../../events/retention.ts'
 import { job } from '../../../jobs/job.ts'
 import { removeProject } from '../../projects/index.ts'
-import { deleteGroupRows, projectsToRemove } from './removal-queries.ts'
+import { deleteGroupRows, groupsToRemove, projectsToRemove } from './removal-queries.ts'
 
 /** Takes away what a removed group had: its projects one by one, then the groups themselves. */
 export const removeGroup = job({
@@ -11,6 +13,8 @@ export const removeGroup = job({
   attempts: 10,
   async run({ groupId }, ctx) {
     for (const projectId of await projectsToRemove(ctx.db, groupId)) await removeProject.run({ projectId }, ctx)
+    const groupIds = await groupsToRemove(ctx.db, groupId)
+    await inBatches((size) => deleteEventsOfGroups(ctx.db, groupIds, size))
     await ctx.transaction((tx) => deleteGroupRows(tx, groupId))
   },
 })

@@ -43,12 +43,17 @@ export async function projectsToRemove(db: Db, groupId: number): Promise<number[
   return rows.map(({ id }) => id)
 }
 
-/** Removes the rows of an emptied group and of the groups below it, the deepest first. */
-export async function deleteGroupRows(tx: Tx, groupId: number): Promise<void> {
-  const rows = await tx.rows<{ id: number }>(sql`
+/** A group that is being removed and the groups below it, the deepest first. */
+export async function groupsToRemove(db: Db, groupId: number): Promise<number[]> {
+  const rows = await db.rows<{ id: number }>(sql`
     select d.id from namespaces g join namespaces d on ${within(raw('d.traversal_ids'), raw('g.traversal_ids'))}
     where g.id = ${groupId} and g.deleting order by cardinality(d.traversal_ids) desc`)
-  for (const { id } of rows) await tx.run(sql`delete from namespaces where id = ${id}`)
+  return rows.map(({ id }) => id)
+}
+
+/** Removes the rows of an emptied group and of the groups below it. */
+export async function deleteGroupRows(tx: Tx, groupId: number): Promise<void> {
+  for (const id of await groupsToRemove(tx, groupId)) await tx.run(sql`delete from namespaces where id = ${id}`)
 }
 
 /** Groups that are being removed, the outermost of each tree. */

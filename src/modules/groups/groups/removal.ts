@@ -11,5 +11,11 @@ export async function removeHeld(tx: Tx, held: GroupRow, actorId: number | null)
   await namespaceRemoved(tx, held.id)
   await markGroupDeleting(tx, held.traversal_ids)
   await enqueue(tx, removeGroup, { groupId: held.id })
-  await emit(tx, { kind: 'group_deleted', groupId: held.id, actorId, payload: { full_path: held.full_path } })
+  await emit(tx, {
+    kind: 'group_deleted',
+    groupId: held.id,
+    actorId,
+    payload: {},
+    facts: { full_path: held.full_path },
+  })
 }

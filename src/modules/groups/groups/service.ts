@@ -128,7 +128,8 @@ export async function createGroup(ctx: Ctx, input: GroupInput & { name: string; 
       kind: 'group_created',
       groupId,
       actorId: actor.id,
-      payload: { name: input.name, full_path: fullPath },
+      payload: {},
+      facts: { name: input.name, full_path: fullPath },
     })
     return groupId
   })
@@ -193,8 +194,8 @@ export async function editGroup(ctx: Ctx, group: GroupSubject, input: GroupInput
       payload: {
         changed,
         ...(input.visibility && { from_visibility: visibilityName(held.visibility), visibility: input.visibility }),
-        ...(path !== held.path && { old_full_path: held.full_path }),
       },
+      facts: { ...(path !== held.path && { old_full_path: held.full_path }) },
     })
   })
 }
@@ -254,7 +255,8 @@ export async function deleteGroup(ctx: Ctx, group: GroupSubject): Promise<void> 
       kind: 'group_marked_for_deletion',
       groupId: held.id,
       actorId: ctx.actor!.id,
-      payload: { full_path: held.full_path },
+      payload: {},
+      facts: { full_path: held.full_path },
     })
   })
 }
@@ -267,7 +269,8 @@ export async function restoreGroup(ctx: Ctx, group: GroupSubject): Promise<void>
       kind: 'group_restored',
       groupId: group.id,
       actorId: ctx.actor!.id,
-      payload: { full_path: group.full_path },
+      payload: {},
+      facts: { full_path: group.full_path },
     })
   })
 }

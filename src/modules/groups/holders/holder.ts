@@ -1,4 +1,4 @@
-import type { NewEvent } from '../../../events/log.ts'
+import type { EventPlace } from '../../../events/catalogue.ts'
 
 /** What may have rows of its own in tables that serve several: a project, a group, a person, or the installation. */
 export type Holder =
@@ -8,7 +8,7 @@ export type Holder =
 export type ProjectOrGroupHolder = Holder & { readonly of: 'project' | 'group'; readonly id: number }
 
 /** Where an event about a holder belongs. */
-export const placeOf = ({ of, id }: Holder): Pick<NewEvent, 'projectId' | 'groupId'> =>
+export const placeOf = ({ of, id }: Holder): EventPlace =>
   of === 'project' ? { projectId: id! } : of === 'group' ? { groupId: id! } : {}
 
 export const instanceHolder: Holder = { of: 'instance' }

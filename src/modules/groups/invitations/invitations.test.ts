@@ -172,12 +172,14 @@ describe.for(bases)('invitations to %s', (base) => {
     expect((await world.root.get(`${place}/invitations`)).json).toHaveLength(1)
   })
 
-  test('are told as events, for the mail', async ({ world }) => {
+  test('are in the audit log under their address, which the log of events does not have', async ({ world }) => {
     const place = await placeIn(world, base)
     const email = address()
     await world.root.post(`${place}/invitations`, { email, access_level: 10 })
-    const found = await world.rows(`select kind, payload from events where payload->>'email' = $1`, [email])
-    expect(found).toEqual([{ kind: 'member_invited', payload: { email, access_level: 10, expires_at: null } }])
+    const found = await world.rows(`select event, facts from audit_events where facts->>'email' = $1`, [email])
+    expect(found).toEqual([{ event: 'member_invited', facts: { email, access_level: 10, expires_at: null } }])
+    const [{ count }] = await world.rows('select count(*) from events where payload::text like $1', [`%${email}%`])
+    expect(count).toBe(0)
   })
 
   test.for([

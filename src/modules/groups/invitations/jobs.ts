@@ -1,12 +1,14 @@
 import { Type } from 'typebox'
 import { job } from '../../../jobs/job.ts'
-import { addressConfirmed } from '../../accounts/index.ts'
 import { deleteEndedInvitations } from './queries.ts'
 import { acceptInvitations } from './service.ts'
 
-/** Invitations become memberships when somebody is known to own the address. */
+/** Turns invitations into memberships after a user has confirmed an e-mail address (src/reactions.ts). */
 export const acceptInvitationsLater = job({
-  ...addressConfirmed,
+  name: 'accept_invitations',
+  input: Type.Object({ userId: Type.Integer() }),
+  key: ({ userId }) => `accept_invitations:${userId}`,
+  attempts: 10,
   run: ({ userId }, ctx) => acceptInvitations(ctx, userId),
 })
 

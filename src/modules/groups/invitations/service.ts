@@ -85,12 +85,15 @@ const inviteAddress = (
     if ((await countHit(tx, `invitation:${actorId}`, 3600)) > mostAnHour)
       throw new Failure('rate_limited', 'This endpoint has been requested too many times. Try again later.')
     await mailInvitation(tx, ctx, membership, { email, level, expiresAt })
-    await record(tx, 'member_invited', holder, actorId, { email, access_level: level, expires_at: expiresAt })
+    await emit(tx, {
+      kind: 'member_invited',
+      ...placeOf(holder),
+      actorId,
+      payload: { access_level: level, expires_at: expiresAt },
+      facts: { email },
+    })
     return undefined
   })
-
-const record = (tx: Tx, kind: string, holder: Holder, actorId: number, payload: Record<string, unknown>) =>
-  emit(tx, { kind, ...placeOf(holder), actorId, payload })
 
 /** `undefined` keeps what was offered; `expiresAt: null` lets it last. */
 export async function changeInvitation(
@@ -104,7 +107,13 @@ export async function changeInvitation(
     const changed = await updateInvitation(tx, holder, email, offer)
     if (!changed) throw rowNotFound()
     const { access_level, expires_at } = changed
-    await record(tx, 'invitation_updated', holder, ctx.actor!.id, { email: changed.email, access_level, expires_at })
+    await emit(tx, {
+      kind: 'invitation_updated',
+      ...placeOf(holder),
+      actorId: ctx.actor!.id,
+      payload: { access_level, expires_at },
+      facts: { email: changed.email },
+    })
     return changed
   })
 }
@@ -112,7 +121,13 @@ export async function changeInvitation(
 export async function withdrawInvitation(ctx: Ctx, { holder }: Host, email: string): Promise<void> {
   await ctx.transaction(async (tx) => {
     if (!(await deleteInvitation(tx, holder, email))) throw rowNotFound()
-    await record(tx, 'invitation_withdrawn', holder, ctx.actor!.id, { email })
+    await emit(tx, {
+      kind: 'invitation_withdrawn',
+      ...placeOf(holder),
+      actorId: ctx.actor!.id,
+      payload: {},
+      facts: { email },
+    })
   })
 }
 

@@ -2,7 +2,8 @@ import { levelNames, levels } from '../../../access/levels.ts'
 import type { Ctx } from '../../../api/ctx.ts'
 import type { Db, Tx } from '../../../db/db.ts'
 import type { DateOnly } from '../../../db/types.ts'
-import { emit, type FeedAction } from '../../../events/log.ts'
+import type { EventPlace } from '../../../events/catalogue.ts'
+import { emit } from '../../../events/log.ts'
 import { conflict, Failure, forbidden, invalidFields, notFound, rowNotFound } from '../../../kernel/failure.ts'
 import { findUser, isLeaving } from '../../accounts/index.ts'
 import { groupMemberChanged, lockAccess, projectMemberChanged } from '../../namespaces/index.ts'
@@ -72,24 +73,8 @@ const changed = (tx: Tx, membership: Membership, userId: number): Promise<void> 
     ? groupMemberChanged(tx, membership.groupId, userId)
     : projectMemberChanged(tx, membership.projectId, userId)
 
-const record = (
-  tx: Tx,
-  actorId: number | null,
-  membership: MemberSource,
-  kind: string,
-  userId: number,
-  more: object = {},
-): Promise<void> =>
-  emit(tx, {
-    kind,
-    ...(membership.of === 'group' ? { groupId: membership.groupId } : { projectId: membership.projectId }),
-    actorId,
-    payload: { user_id: userId, ...more },
-    feed: feedActions[kind] ? [{ action: feedActions[kind], authorId: userId }] : [],
-  })
-
-/** Of memberships in projects. */
-const feedActions: Readonly<Record<string, FeedAction>> = { member_added: 'joined', member_removed: 'left' }
+const sourceOf = (membership: MemberSource): EventPlace =>
+  membership.of === 'group' ? { groupId: membership.groupId } : { projectId: membership.projectId }
 
 export async function addMember(
   ctx: Ctx,
@@ -124,10 +109,11 @@ export async function admitMember(
   const added = await insertMember(tx, membership, { userId, level, expiresAt, createdBy: actorId })
   if (!added) throw conflict('Member already exists')
   await changed(tx, membership, userId)
-  await record(tx, actorId, membership, 'member_added', userId, {
-    access_level: level,
-    expires_at: expiresAt,
-    ...(member.bot && { bot: true }),
+  await emit(tx, {
+    kind: 'member_added',
+    ...sourceOf(membership),
+    actorId,
+    payload: { user_id: userId, access_level: level, expires_at: expiresAt, ...(member.bot && { bot: true }) },
   })
 }
 
@@ -156,9 +142,15 @@ export async function editMember(
     await requireLevel(tx, membership, member.userId, member.level)
     await updateMember(tx, membership, member.userId, member.level, member.expiresAt)
     await changed(tx, membership, member.userId)
-    await record(tx, ctx.actor?.id ?? null, membership, 'member_updated', member.userId, {
-      access_level: member.level,
-      ...(member.expiresAt !== undefined && { expires_at: member.expiresAt }),
+    await emit(tx, {
+      kind: 'member_updated',
+      ...sourceOf(membership),
+      actorId: ctx.actor?.id ?? null,
+      payload: {
+        user_id: member.userId,
+        access_level: member.level,
+        ...(member.expiresAt !== undefined && { expires_at: member.expiresAt }),
+      },
     })
     return {
       ...held,
@@ -193,7 +185,12 @@ export async function removeMember(
     if (membership.fixedUserId === userId) throw forbidden()
     await keepAnOwner(tx, membership, held)
     for (const ended of await endMembership(tx, membership, userId))
-      await record(tx, ctx.actor?.id ?? null, ended, 'member_removed', userId)
+      await emit(tx, {
+        kind: 'member_removed',
+        ...sourceOf(ended),
+        actorId: ctx.actor?.id ?? null,
+        payload: { user_id: userId },
+      })
   })
 }
 

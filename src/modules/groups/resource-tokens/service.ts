@@ -53,10 +53,12 @@ export async function createResourceToken(
       { userId, level: wish.level, expiresAt: null, actorId: actor.id, bot: true },
     )
     const made = await createToken(tx, { ...wish, kind: 'resource', userId })
-    await record(tx, ctx, holder, 'resource_access_token_created', made.id, {
-      name: wish.name,
-      access_level: wish.level,
-      scopes: wish.scopes,
+    await emit(tx, {
+      kind: 'resource_access_token_created',
+      ...placeOf(holder),
+      actorId: actor.id,
+      payload: { token_id: made.id },
+      facts: { name: wish.name, access_level: wish.level, scopes: wish.scopes },
     })
     return { ...made, access_level: wish.level }
   })
@@ -71,9 +73,6 @@ async function makeBot(tx: Tx, ctx: Ctx, holder: TokenHolder, name: string): Pro
   return userId
 }
 
-const record = (tx: Tx, ctx: Ctx, holder: TokenHolder, kind: string, tokenId: number, more: object = {}) =>
-  emit(tx, { kind, ...placeOf(holder), actorId: ctx.actor?.id ?? null, payload: { token_id: tokenId, ...more } })
-
 /** Revokes a token; its bot goes with it. */
 export async function endResourceToken(ctx: Ctx, { holder }: Place, id: number): Promise<void> {
   await ctx.transaction(async (tx) => {
@@ -81,7 +80,12 @@ export async function endResourceToken(ctx: Ctx, { holder }: Place, id: number):
     const row = await findResourceToken(tx, holder, id)
     if (!row) throw rowNotFound()
     await closeAccounts(tx, [row.user_id], false)
-    await record(tx, ctx, holder, 'resource_access_token_revoked', id)
+    await emit(tx, {
+      kind: 'resource_access_token_revoked',
+      ...placeOf(holder),
+      actorId: ctx.actor?.id ?? null,
+      payload: { token_id: id },
+    })
   })
 }
 

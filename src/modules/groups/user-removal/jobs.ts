@@ -1,11 +1,20 @@
 import { Type } from 'typebox'
 import type { Ctx } from '../../../api/ctx.ts'
 import { inBatches } from '../../../db/batches.ts'
+import { deleteEventsAbout, forgetActor } from '../../../events/retention.ts'
 import { job } from '../../../jobs/job.ts'
 import { removeGroup } from '../groups/jobs.ts'
 import { contributions } from './contributions.ts'
 import { ensurePlaceholder } from './placeholder.ts'
-import { deleteAccount, deleteStarsOf, dropSome, lockAccount, personalNamespace, settleSome } from './queries.ts'
+import {
+  deleteAccount,
+  deleteByAddress,
+  deleteStarsOf,
+  dropSome,
+  lockAccount,
+  personalNamespace,
+  settleSome,
+} from './queries.ts'
 
 async function settleContributions(ctx: Ctx, userId: number, hard: boolean): Promise<void> {
   const placeholder = hard ? undefined : await ctx.transaction(ensurePlaceholder)
@@ -30,9 +39,12 @@ export const removeUser = job({
     const space = await personalNamespace(ctx.db, userId)
     if (space) await removeGroup.run({ groupId: space.id }, ctx)
     await settleContributions(ctx, userId, hard)
+    await inBatches((size) => deleteEventsAbout(ctx.db, userId, size))
+    await inBatches((size) => forgetActor(ctx.db, userId, size))
     await ctx.transaction(async (tx) => {
       if (!(await lockAccount(tx, userId))) return
       await deleteStarsOf(tx, userId)
+      await deleteByAddress(tx, userId)
       await deleteAccount(tx, userId)
     })
   },

@@ -1,6 +1,7 @@
 import type { Db, Tx } from '../../../db/db.ts'
 import { join, literal, raw, sql } from '../../../db/sql.ts'
 import type { UserRow } from '../../accounts/index.ts'
+import { deleteMailsTo } from '../../instance/index.ts'
 import type { Contribution } from './contributions.ts'
 
 /**
@@ -95,6 +96,20 @@ export const deleteStarsOf = (tx: Tx, userId: number): Promise<number> =>
   tx.run(sql`
     with gone as (delete from stars where user_id = ${userId} returning project_id)
     update projects set star_count = star_count - 1 where id in (select project_id from gone)`)
+
+/**
+ * Deletes what names the user's e-mail addresses and has no reference to the account: invitations of them, and mails to them that are
+ * not sent yet. Addresses that the user did not confirm count, too.
+ */
+export async function deleteByAddress(tx: Tx, userId: number): Promise<void> {
+  const rows = await tx.rows<{ address: string }>(sql`
+    select lower(a.address) as address from users u, unnest(array[u.email, u.unconfirmed_email]) as a (address)
+    where u.id = ${userId} and a.address is not null
+    union select lower(email) from emails where user_id = ${userId}`)
+  const addresses = rows.map(({ address }) => address)
+  await tx.run(sql`delete from invitations where lower(email) = any(${addresses}::text[])`)
+  await deleteMailsTo(tx, addresses)
+}
 
 export const deleteAccount = (tx: Tx, id: number): Promise<number> => tx.run(sql`delete from users where id = ${id}`)
 

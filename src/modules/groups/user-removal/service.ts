@@ -42,7 +42,8 @@ export async function deleteUser(ctx: Ctx, userId: number, hard: boolean): Promi
     await emit(tx, {
       kind: 'user_deleted',
       actorId: ctx.actor!.id,
-      payload: { user_id: userId, username: held.username, name: held.name, hard_delete: hard },
+      payload: { user_id: userId, hard_delete: hard },
+      facts: { username: held.username, name: held.name },
     })
     await keepAnAdministrator(tx, held)
   })

@@ -164,7 +164,7 @@ describe('DELETE /users/:id', () => {
         `select actor_id, payload from events where kind = 'user_deleted' and payload->>'user_id' = $1`,
         [String(ann.id)],
       ),
-    ).toEqual([{ actor_id: 1, payload: { user_id: ann.id, username: ann.username, name: 'Ann', hard_delete: false } }])
+    ).toEqual([{ actor_id: 1, payload: { user_id: ann.id, hard_delete: false } }])
   })
 
   test('the job takes everything, in whatever state a crash left it', async () => {

@@ -146,12 +146,19 @@ export async function removeVariable(ctx: Ctx, holder: Holder, { key, scope }: N
 }
 
 /** Everything but the value. */
-const record = (ctx: Ctx, tx: Tx, kind: string, holder: Holder, row: VariableRow) =>
+const record = (
+  ctx: Ctx,
+  tx: Tx,
+  kind: 'variable_created' | 'variable_updated' | 'variable_deleted',
+  holder: Holder,
+  row: VariableRow,
+) =>
   emit(tx, {
     kind,
     ...placeOf(holder),
     actorId: ctx.actor!.id,
-    payload: {
+    payload: { variable_id: row.id },
+    facts: {
       key: row.key,
       variable_type: row.variable_type,
       protected: row.protected,

@@ -116,9 +116,10 @@ describe.for(bases)('variables of %s', (base) => {
     const id = variables.split('/')[2]
     const column = base === 'groups' ? 'namespace_id' : 'project_id'
     const rows = await world.rows(`select * from variables where ${column} = $1`, [id])
-    const events = await world.rows(`select kind, payload from events where payload->>'key' = 'SECRET_ONE'`)
-    expect(events.map(({ kind }) => kind)).toContain('variable_updated')
-    expect(JSON.stringify([rows, events])).not.toContain('correct-horse')
+    const audited = await world.rows(`select event, facts from audit_events where facts->>'key' = 'SECRET_ONE'`)
+    expect(audited.map(({ event }) => event)).toContain('variable_updated')
+    const events = await world.rows(`select payload from events where kind like 'variable_%'`)
+    expect(JSON.stringify([rows, audited, events])).not.toContain('correct-horse')
     expect(rows[0].sealed_value).toMatch(/^v1:/)
   })
 

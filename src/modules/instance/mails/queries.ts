@@ -30,3 +30,7 @@ export const deleteMail = (db: Db, id: number): Promise<number> => db.run(sql`de
 /** Those nobody took for a week. */
 export const deleteStaleMails = (db: Db): Promise<number> =>
   db.run(sql`delete from mails where created_at < now() - interval '7 days'`)
+
+/** Deletes mails to these addresses, in lower case, that are not sent yet. */
+export const deleteMailsTo = (tx: Tx, addresses: readonly string[]): Promise<number> =>
+  tx.run(sql`delete from mails where lower(recipient) = any(${addresses}::text[])`)

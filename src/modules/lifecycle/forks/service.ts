@@ -61,7 +61,7 @@ export async function forkProject(ctx: Ctx, source: ProjectSubject, input: ForkI
       kind: 'project_forked',
       projectId,
       actorId: ctx.actor!.id,
-      payload: { source_id: source.id, source_full_path: source.full_path },
+      payload: { source_id: source.id },
     })
   }).catch(asConflict)
 }

@@ -64,7 +64,7 @@ export async function fillRepository(
 export const endInFailure = (ctx: Ctx, projectId: number, error: string): Promise<void> =>
   ctx.transaction(async (tx) => {
     if (await failImport(tx, projectId, error))
-      await emit(tx, { kind: 'project_import_failed', projectId, actorId: null, payload: { error } })
+      await emit(tx, { kind: 'project_import_failed', projectId, actorId: null, payload: {} })
   })
 
 type Result = {
@@ -89,7 +89,7 @@ async function settle(ctx: Ctx, projectId: number, { repo, place, filling, also 
       kind: 'project_imported',
       projectId,
       actorId: null,
-      payload: { full_path: project.full_path, ref_count: filling.refs.length },
+      payload: { ref_count: filling.refs.length },
     })
     if (branch !== null) await enqueue(tx, refreshLanguages, { projectId })
     // Last: should the commit fail, the next run takes it away again.

@@ -55,7 +55,8 @@ export async function transferGroup(ctx: Ctx, group: GroupSubject, parentId: num
       kind: 'group_transferred',
       groupId: held.id,
       actorId: actor.id,
-      payload: { old_full_path: held.full_path, full_path: fullPath },
+      payload: {},
+      facts: { old_full_path: held.full_path, full_path: fullPath },
     })
   })
 }

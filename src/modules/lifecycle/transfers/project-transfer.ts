@@ -66,7 +66,8 @@ export async function transferProject(ctx: Ctx, project: ProjectSubject, target:
         kind: 'project_transferred',
         projectId: held.id,
         actorId: actor.id,
-        payload: { old_full_path: held.full_path, full_path: fullPath },
+        payload: {},
+        facts: { old_full_path: held.full_path, full_path: fullPath },
       })
     })
     .catch((error: unknown) => {

@@ -22,11 +22,11 @@ describe('PUT /projects/:id/transfer', () => {
       const file = `/projects/${encodeURIComponent(path)}/repository/files/README.md/raw?ref=master`
       expect((await world.root.get(file)).text).toContain('Hello')
     }
-    const events = await world.rows(
-      `select payload from events where project_id = $1 and kind = 'project_transferred'`,
+    const audited = await world.rows(
+      `select facts from audit_events where entity_type = 'Project' and entity_id = $1 and event = 'project_transferred'`,
       [project.id],
     )
-    expect(events).toEqual([{ payload: { old_full_path: project.full_path, full_path: fullPath } }])
+    expect(audited).toEqual([{ facts: { old_full_path: project.full_path, full_path: fullPath } }])
   })
 
   test('access follows the place: old members lose it, new ones gain it', async ({ world }) => {

@@ -22,7 +22,7 @@ export async function promoteLabel(ctx: Ctx, project: ProjectSubject, names: rea
     const label = await lockLabel(tx, own, names)
     const id = await ensureGroupLabel(tx, group.id, label)
     await replaceLabelsBy(tx, await lockLabelsBelow(tx, group.id, label.name), id)
-    await recordLabel(ctx, tx, 'label_promoted', holder, { label_id: id, title: label.name })
+    await recordLabel(ctx, tx, 'label_promoted', holder, id)
     return getLabel(tx, { holder, caller: ctx.actor }, [{ id }])
   })
 }

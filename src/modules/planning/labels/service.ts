@@ -78,7 +78,7 @@ export async function createLabel(
     const id = exists ? undefined : await insertLabel(tx, holder, values)
     if (id === undefined) throw conflict('Label already exists')
     if (priority !== undefined) await savePriority(tx, holder.id, id, priority)
-    await recordLabel(ctx, tx, 'label_created', holder, { label_id: id, title: values.name })
+    await recordLabel(ctx, tx, 'label_created', holder, id)
     return getLabel(tx, place, [{ id }])
   })
 }
@@ -97,10 +97,7 @@ export async function editLabel(
       const held = changesLabel ? await lockLabel(tx, place, names) : await getLabel(tx, place, names)
       if (changesLabel) await changeLabel(tx, place, held, changes)
       if (priority !== undefined) await savePriority(tx, holder.id, held.id, priority)
-      await recordLabel(ctx, tx, 'label_updated', holder, {
-        label_id: held.id,
-        title: changes.name?.trim() ?? held.name,
-      })
+      await recordLabel(ctx, tx, 'label_updated', holder, held.id)
       return getLabel(tx, place, [{ id: held.id }])
     })
     .catch((error: unknown) => {
@@ -128,7 +125,7 @@ export async function removeLabel(ctx: Ctx, holder: ProjectOrGroupHolder, names:
   await ctx.transaction(async (tx) => {
     const held = await lockLabel(tx, { holder, caller: ctx.actor }, names)
     await deleteLabel(tx, held.id)
-    await recordLabel(ctx, tx, 'label_deleted', holder, { label_id: held.id, title: held.name })
+    await recordLabel(ctx, tx, 'label_deleted', holder, held.id)
   })
 }
 
@@ -149,7 +146,7 @@ export async function setSubscription(
 export const recordLabel = (
   ctx: Ctx,
   tx: Tx,
-  kind: string,
+  kind: 'label_created' | 'label_updated' | 'label_deleted' | 'label_promoted',
   holder: Holder,
-  payload: { readonly label_id: number; readonly title: string },
-) => emit(tx, { kind, ...placeOf(holder), actorId: ctx.actor!.id, payload })
+  labelId: number,
+) => emit(tx, { kind, ...placeOf(holder), actorId: ctx.actor!.id, payload: { label_id: labelId } })

@@ -3,7 +3,7 @@ import { allows } from '../../../access/policy.ts'
 import type { Ctx } from '../../../api/ctx.ts'
 import type { Tx } from '../../../db/db.ts'
 import { violatedUnique } from '../../../db/violations.ts'
-import { emit, type FeedAction } from '../../../events/log.ts'
+import { emit } from '../../../events/log.ts'
 import { blank, complaintsOf, tooLong } from '../../../kernel/complaints.ts'
 import { type FieldComplaints, forbidden, invalid, rowNotFound } from '../../../kernel/failure.ts'
 import { rubyHash } from '../../../kernel/ruby-hash.ts'
@@ -76,7 +76,7 @@ export async function createMilestone(
     .transaction(async (tx) => {
       if (await isTitleTaken(tx, holder, ctx.actor, values.title)) throw refuse('create', { title: [used] })
       const made = await insertMilestone(tx, holder, values)
-      await record(ctx, tx, 'milestone_created', holder, made, 'created')
+      await record(ctx, tx, 'milestone_created', holder, made)
       return made
     })
     .catch(asUsed('create'))
@@ -104,7 +104,7 @@ export async function editMilestone(
       await updateMilestone(tx, id, values)
       const now = { ...held, ...values }
       if (values.state === held.state) await record(ctx, tx, 'milestone_updated', holder, now)
-      else await record(ctx, tx, kindOf[values.state], holder, now, values.state === 'closed' ? 'closed' : 'reopened')
+      else await record(ctx, tx, kindOf[values.state], holder, now)
     })
     .catch(asUsed('update'))
   return getMilestone(ctx, holder, id)
@@ -127,7 +127,7 @@ export async function removeMilestone(ctx: Ctx, holder: ProjectOrGroupHolder, id
     const held = await lockMilestone(tx, holder, id)
     if (!held) throw rowNotFound()
     await deleteMilestone(tx, id)
-    await record(ctx, tx, 'milestone_deleted', holder, held, 'destroyed')
+    await record(ctx, tx, 'milestone_deleted', holder, held)
   })
 }
 
@@ -159,15 +159,20 @@ export async function promoteMilestone(ctx: Ctx, project: ProjectSubject, id: nu
 const record = (
   ctx: Ctx,
   tx: Tx,
-  kind: string,
+  kind:
+    | 'milestone_created'
+    | 'milestone_updated'
+    | 'milestone_closed'
+    | 'milestone_reopened'
+    | 'milestone_deleted'
+    | 'milestone_promoted',
   holder: ProjectOrGroupHolder,
   { id, iid, title }: HeldMilestone,
-  action?: FeedAction,
 ) =>
   emit(tx, {
     kind,
     ...placeOf(holder),
     actorId: ctx.actor!.id,
-    payload: { milestone_id: id, iid, title },
-    ...(action && { feed: [{ action, target: { type: 'Milestone', id, iid, title } }] }),
+    payload: { milestone_id: id, iid },
+    shown: { target: { type: 'Milestone', id, iid, title } },
   })

@@ -12,7 +12,8 @@ export async function archive(ctx: Ctx, project: ProjectSubject, archived: boole
         kind: archived ? 'project_archived' : 'project_unarchived',
         projectId: project.id,
         actorId: ctx.actor!.id,
-        payload: { full_path: project.full_path },
+        payload: {},
+        facts: { full_path: project.full_path },
       })
   })
 }
@@ -25,7 +26,8 @@ export async function restoreProject(ctx: Ctx, project: ProjectSubject): Promise
       kind: 'project_restored',
       projectId: project.id,
       actorId: ctx.actor!.id,
-      payload: { full_path: project.full_path },
+      payload: {},
+      facts: { full_path: project.full_path },
     })
   })
 }

@@ -122,7 +122,8 @@ export async function addPublicKey(ctx: Ctx, input: KeyInput): Promise<AnyDeploy
     await emit(tx, {
       kind: 'deploy_key_added',
       actorId: ctx.actor!.id,
-      payload: { deploy_key_id: id, title, public: true },
+      payload: { deploy_key_id: id, public: true },
+      facts: { title },
     })
     return (await findAnyDeployKey(tx, id))!
   })
@@ -136,10 +137,24 @@ export async function removePublicKey(ctx: Ctx, id: number): Promise<void> {
     await emit(tx, {
       kind: 'deploy_key_removed',
       actorId: ctx.actor!.id,
-      payload: { deploy_key_id: id, title: removed.title, public: true },
+      payload: { deploy_key_id: id, public: true },
+      facts: { title: removed.title },
     })
   })
 }
 
-const record = (ctx: Ctx, tx: Tx, kind: string, { id }: ProjectSubject, keyId: number, facts: object) =>
-  emit(tx, { kind, projectId: id, actorId: ctx.actor!.id, payload: { deploy_key_id: keyId, ...facts } })
+const record = (
+  ctx: Ctx,
+  tx: Tx,
+  kind: 'deploy_key_added' | 'deploy_key_enabled' | 'deploy_key_updated' | 'deploy_key_removed',
+  { id }: ProjectSubject,
+  keyId: number,
+  { title, can_push }: { readonly title?: string; readonly can_push?: boolean },
+) =>
+  emit(tx, {
+    kind,
+    projectId: id,
+    actorId: ctx.actor!.id,
+    payload: { deploy_key_id: keyId, ...(can_push !== undefined && { can_push }) },
+    facts: { ...(title !== undefined && { title }) },
+  })

@@ -1,15 +1,24 @@
+import { Type } from 'typebox'
 import { branchRef } from '../../../git/ref-name.ts'
 import { readRef } from '../../../git/refs.ts'
 import { job } from '../../../jobs/job.ts'
 import { findProject } from '../projects/queries.ts'
-import { languagesRefreshDue } from '../projects/refresh-due.ts'
 import { openRepository } from '../repositories/open.ts'
 import { languagesCommit, saveLanguages } from './queries.ts'
 import { languageShares } from './shares.ts'
 
-/** After pushes to the default branch, or when it is another: counts its languages. */
+/**
+ * Counts the languages of the default branch after a push to it, or when another branch is the default (src/reactions.ts). One
+ * project at a time, since that keeps a processor busy.
+ */
 export const refreshLanguages = job({
-  ...languagesRefreshDue,
+  name: 'refresh_languages',
+  input: Type.Object({ projectId: Type.Integer() }),
+  key: ({ projectId }) => `refresh_languages:${projectId}`,
+  queue: () => 'languages',
+  rests: true,
+  // Over four minutes: a shorter outage of the database must not cost what records show.
+  attempts: 6,
   async run({ projectId }, ctx) {
     const project = await findProject(ctx.db, null, projectId)
     if (!project) return

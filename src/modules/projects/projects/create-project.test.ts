@@ -115,10 +115,12 @@ describe('POST /projects', () => {
     })
     expect((await ann.get(`/projects/${id}`)).json).toEqual(made.json)
     const [event] = await world.rows('select kind, actor_id, payload from events where project_id = $1', [id])
-    expect(event).toEqual({
-      kind: 'project_created',
-      actor_id: ann.id,
-      payload: { name, full_path: `${ann.username}/${path}`, visibility: 'private' },
+    expect(event).toEqual({ kind: 'project_created', actor_id: ann.id, payload: {} })
+    const audited = (await world.root.get(`/audit_events?entity_type=Project&entity_id=${id}`)).json
+    expect(audited[0]).toMatchObject({
+      event_name: 'project_created',
+      author_id: ann.id,
+      details: { facts: { name, full_path: `${ann.username}/${path}`, visibility: 'private' } },
     })
   })
 

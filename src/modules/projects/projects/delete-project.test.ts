@@ -30,10 +30,10 @@ describe('DELETE /projects/:id', () => {
     expect((await world.root.get(one)).json.marked_for_deletion_on).not.toBe(today)
     expect(await queued(world, project.id)).toEqual([])
     const events = await world.rows(
-      `select payload from events where project_id = $1 and kind = 'project_marked_for_deletion'`,
+      `select facts from audit_events where entity_type = 'Project' and entity_id = $1 and event = 'project_marked_for_deletion'`,
       [project.id],
     )
-    expect(events).toEqual([{ payload: { full_path: project.full_path } }])
+    expect(events).toEqual([{ facts: { full_path: project.full_path } }])
   })
 
   test('and the daily job removes it when its days are over, not before', async ({ world }) => {
@@ -82,10 +82,11 @@ describe('DELETE /projects/:id', () => {
     ])
       expect(await world.rows(`select from ${table} = $1`, [id]), table).toEqual([])
     expect((await ann.post('/projects', { name: 'Mine' })).status).toBe(201)
-    const events = await world.rows(`select payload from events where project_id = $1 and kind = 'project_deleted'`, [
-      id,
-    ])
-    expect(events).toEqual([{ payload: { full_path: path } }])
+    const events = await world.rows('select kind, payload from events where project_id = $1', [id])
+    // Other events of the project go with it.
+    expect(events).toEqual([{ kind: 'project_deleted', payload: {} }])
+    const [audited] = (await world.root.get(`/audit_events?entity_type=Project&entity_id=${id}`)).json
+    expect(audited).toMatchObject({ event_name: 'project_deleted', details: { facts: { full_path: path } } })
   })
 
   test('of several who remove it at the same moment, one does', async ({ world }) => {

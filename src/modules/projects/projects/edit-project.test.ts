@@ -160,11 +160,13 @@ describe('a project with another path', () => {
       web_url: `${world.origin}/${namespace}/${path}`,
     })
     expect((await world.root.get(old)).json).toMatchObject({ id: project.id, path })
-    const [renamed] = await world.rows(
-      `select payload from events where project_id = $1 and kind = 'project_renamed'`,
+    const [{ count }] = await world.rows(
+      `select count(*) from events where project_id = $1 and kind = 'project_renamed'`,
       [project.id],
     )
-    expect(renamed.payload).toEqual({ old_full_path: project.full_path, full_path: `${namespace}/${path}` })
+    expect(count).toBe(1)
+    const [renamed] = (await world.root.get(`/audit_events?entity_type=Project&entity_id=${project.id}`)).json
+    expect(renamed.details.facts).toMatchObject({ old_full_path: project.full_path, full_path: `${namespace}/${path}` })
 
     const [{ namespace_id }] = await world.rows('select namespace_id from projects where id = $1', [project.id])
     const taker = await world.root.post('/projects', { path: project.path, name: 'Taker', namespace_id })

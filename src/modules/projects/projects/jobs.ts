@@ -1,6 +1,7 @@
 import { Type } from 'typebox'
 import { inBatches } from '../../../db/batches.ts'
 import { emit } from '../../../events/log.ts'
+import { deleteEventsOfProject } from '../../../events/retention.ts'
 import { enqueue, job } from '../../../jobs/job.ts'
 import { projectRepositoryDir } from '../repositories/location.ts'
 import { setAside } from '../repositories/set-aside.ts'
@@ -29,6 +30,7 @@ export const removeProject = job({
     await setAside(ctx, project)
     await ctx.git.removeRepository(projectRepositoryDir(ctx, project))
     await inBatches((size) => deleteSomeMergeRequests(ctx.db, projectId, size), mergeRequestsAtOnce)
+    await inBatches((size) => deleteEventsOfProject(ctx.db, projectId, size))
     await ctx.transaction((tx) => deleteProjectRow(tx, projectId))
   },
 })
@@ -47,7 +49,7 @@ export const removeMarkedProjects = job({
         const due = await markDueDeleting(tx, projectId, ctx.settings.deletion_adjourned_period)
         if (!due) return
         await enqueue(tx, removeProject, { projectId })
-        await emit(tx, { kind: 'project_deleted', projectId, actorId: null, payload: due })
+        await emit(tx, { kind: 'project_deleted', projectId, actorId: null, payload: {}, facts: due })
       })
   },
 })

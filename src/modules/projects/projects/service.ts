@@ -45,7 +45,6 @@ import {
 import { featureComplaints, featuresAmong, newFeatures } from './features.ts'
 import { removeProject } from './jobs.ts'
 import { findProjectRecord, type ProjectRecordRow } from './record-queries.ts'
-import { countLanguagesLater, refreshLater } from './refresh-due.ts'
 import { markDeleting, markForDeletion } from './removal-queries.ts'
 import { type RootFiles, rootFilesAt } from './root-files.ts'
 import { settingComplaints, settingsAmong } from './settings.ts'
@@ -167,8 +166,8 @@ export async function createProject(
         kind: 'project_created',
         projectId,
         actorId: actor.id,
-        payload: { name, full_path: fullPath, visibility },
-        feed: [{ action: 'created' }],
+        payload: {},
+        facts: { name, full_path: fullPath, visibility },
       })
       await also?.(tx, projectId)
       return projectId
@@ -279,8 +278,6 @@ export async function editProject(
       if (avatar !== undefined) await saveAvatar(tx, 'project', held.id, avatar)
       // Last, so that a refusal above leaves HEAD alone. Should the commit fail, the next edit or push sets HEAD anew.
       if (input.default_branch !== undefined) {
-        await refreshLater(tx, held.id)
-        await countLanguagesLater(tx, held.id)
         await setDefaultBranch(await openForWriting(ctx, project), input.default_branch)
       }
       if (fullPath !== held.full_path)
@@ -288,7 +285,8 @@ export async function editProject(
           kind: 'project_renamed',
           projectId: held.id,
           actorId: actor!.id,
-          payload: { old_full_path: held.full_path, full_path: fullPath },
+          payload: {},
+          facts: { old_full_path: held.full_path, full_path: fullPath },
         })
       await emit(tx, {
         kind: 'project_updated',
@@ -297,8 +295,8 @@ export async function editProject(
         payload: {
           changed: Object.keys(input),
           ...(input.visibility && { from_visibility: visibilityName(held.visibility), visibility: input.visibility }),
-          ...(fullPath !== held.full_path && { old_full_path: held.full_path, full_path: fullPath }),
         },
+        facts: { ...(fullPath !== held.full_path && { old_full_path: held.full_path, full_path: fullPath }) },
       })
     })
     .catch(asTaken)
@@ -337,7 +335,8 @@ export async function deleteProject(ctx: Ctx, project: ProjectSubject, namespace
       kind: waits ? 'project_marked_for_deletion' : 'project_deleted',
       projectId: project.id,
       actorId: ctx.actor!.id,
-      payload: { full_path: project.full_path },
+      payload: {},
+      facts: { full_path: project.full_path },
     })
   })
 }

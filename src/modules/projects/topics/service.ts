@@ -61,7 +61,7 @@ export async function createTopic(
     const made = await insertTopic(tx, topic)
     if (made === undefined) throw invalidFields({ name: [taken] })
     if (avatar) await saveAvatar(tx, 'topic', made, avatar)
-    await emit(tx, { kind: 'topic_created', actorId: ctx.actor!.id, payload: { topic_id: made, name: topic.name } })
+    await emit(tx, { kind: 'topic_created', actorId: ctx.actor!.id, payload: { topic_id: made } })
     return made
   })
   return getTopic(ctx, id)
@@ -91,7 +91,7 @@ export async function editTopic(
       await emit(tx, {
         kind: 'topic_updated',
         actorId: ctx.actor!.id,
-        payload: { topic_id: id, name: topic.name, old_name: held.name },
+        payload: { topic_id: id },
       })
     })
     .catch(asTaken)
@@ -105,7 +105,7 @@ export async function removeTopic(ctx: Ctx, id: number): Promise<void> {
     if (!held) throw rowNotFound()
     await removeFromProjects(tx, held.name)
     await deleteTopicRow(tx, id)
-    await emit(tx, { kind: 'topic_deleted', actorId: ctx.actor!.id, payload: { topic_id: id, name: held.name } })
+    await emit(tx, { kind: 'topic_deleted', actorId: ctx.actor!.id, payload: { topic_id: id } })
   })
 }
 
@@ -126,7 +126,7 @@ export async function mergeTopics(ctx: Ctx, sourceId: number, targetId: number):
     await emit(tx, {
       kind: 'topic_merged',
       actorId: ctx.actor!.id,
-      payload: { topic_id: targetId, name: target.name, merged_topic_id: sourceId, merged_name: source.name },
+      payload: { topic_id: targetId, merged_topic_id: sourceId },
     })
   })
   return getTopic(ctx, targetId)

@@ -51,7 +51,7 @@ export async function removeUpload(ctx: Ctx, project: ProjectSubject, name: Uplo
       kind: 'upload_deleted',
       projectId: project.id,
       actorId: ctx.actor!.id,
-      payload: { upload_id: removed.id, filename: removed.filename },
+      payload: { upload_id: removed.id },
     })
   })
 }

@@ -44,7 +44,7 @@ export async function lockFile(
         kind: 'file_locked',
         projectId: project.id,
         actorId: ownerId,
-        payload: { lock_id: lock.id, path },
+        payload: { lock_id: lock.id },
       })
     return { lock, made }
   })
@@ -67,7 +67,7 @@ export async function unlockFile(ctx: Ctx, project: ProjectSubject, id: number, 
       kind: 'file_unlocked',
       projectId: project.id,
       actorId: accountId,
-      payload: { lock_id: lock.id, path: lock.path, owner_id: lock.owner_id },
+      payload: { lock_id: lock.id, owner_id: lock.owner_id },
     })
     return lock
   })

@@ -60,8 +60,14 @@ async function requireHolders(ctx: Ctx, project: ProjectSubject, grants: readonl
     throw new Failure('unprocessable', 'Group does not have access to the project')
 }
 
-const record = (tx: Tx, ctx: Ctx, projectId: number, what: string, kind: RefKind, name: string) =>
-  emit(tx, { kind: what, projectId, actorId: ctx.actor?.id ?? null, payload: { ref_kind: kind, name } })
+const record = (
+  tx: Tx,
+  ctx: Ctx,
+  projectId: number,
+  what: 'ref_protected' | 'ref_protection_changed' | 'ref_unprotected',
+  kind: RefKind,
+  name: string,
+) => emit(tx, { kind: what, projectId, actorId: ctx.actor?.id ?? null, payload: { ref_kind: kind, name } })
 
 /** Adds a rule. Fails with a conflict when there is one of this name. */
 export async function protectRef(

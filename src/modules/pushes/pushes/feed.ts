@@ -1,5 +1,5 @@
 import type { Ctx } from '../../../api/ctx.ts'
-import type { FeedEntry, PushedRefs } from '../../../events/log.ts'
+import type { FeedEntry, PushedRefs } from '../../../events/catalogue.ts'
 import { type Commit, readCommit, titleOf } from '../../../git/commits.ts'
 import { countCommits } from '../../../git/history.ts'
 import type { Oid } from '../../../git/oid.ts'

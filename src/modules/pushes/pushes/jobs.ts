@@ -3,13 +3,7 @@ import type { Ctx } from '../../../api/ctx.ts'
 import { packRefs, writeCommitGraph } from '../../../git/maintenance.ts'
 import { countLooseRefs } from '../../../git/ref-files.ts'
 import { enqueue, job } from '../../../jobs/job.ts'
-import {
-  findProject,
-  housekeepingDueIn,
-  housekeepWhenDue,
-  openRepository,
-  repositoryRefreshDue,
-} from '../../projects/index.ts'
+import { findProject, housekeepingDueIn, housekeepWhenDue, openRepository } from '../../projects/index.ts'
 import { saveRepositoryFacts } from './queries.ts'
 import { repositoryFacts } from './repository-facts.ts'
 
@@ -36,9 +30,15 @@ async function planHousekeeping(ctx: Ctx, projectId: number): Promise<void> {
   if (dueMs !== undefined) await ctx.transaction((tx) => enqueue(tx, housekeepAfterPushes, { projectId }, dueMs))
 }
 
-/** After pushes: keeps the commit-graph fresh and counts what records show. */
+/** After pushes (src/reactions.ts): keeps the commit-graph fresh and counts what records show. */
 export const refreshRepository = job({
-  ...repositoryRefreshDue,
+  name: 'refresh_repository',
+  input: Type.Object({ projectId: Type.Integer() }),
+  key: ({ projectId }) => `refresh_repository:${projectId}`,
+  queue: ({ projectId }) => `repository:${projectId}`,
+  rests: true,
+  // Over four minutes: a shorter outage of the database must not cost what records show.
+  attempts: 6,
   async run({ projectId }, ctx) {
     const project = await findProject(ctx.db, null, projectId)
     if (!project) return

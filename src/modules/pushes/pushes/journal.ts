@@ -1,20 +1,13 @@
 import type { Ctx } from '../../../api/ctx.ts'
 import type { Tx } from '../../../db/db.ts'
-import { emit, type FeedEntry } from '../../../events/log.ts'
+import type { FeedEntry } from '../../../events/catalogue.ts'
+import { emit } from '../../../events/log.ts'
 import { setDefaultBranch } from '../../../git/head.ts'
 import type { RefChange } from '../../../git/ref-change.ts'
 import { branchName, branchRef, type RefName } from '../../../git/ref-name.ts'
 import { readRefs, syncRefs } from '../../../git/refs.ts'
 import type { Repository } from '../../../git/repository.ts'
-import {
-  countLanguagesLater,
-  lockProject,
-  openRepository,
-  type ProjectRow,
-  type RootFiles,
-  refreshLater,
-  rootFilesAt,
-} from '../../projects/index.ts'
+import { lockProject, openRepository, type ProjectRow, type RootFiles, rootFilesAt } from '../../projects/index.ts'
 import { protectFirstBranch } from '../protected-refs/default-branch.ts'
 import { feedOfPush } from './feed.ts'
 import {
@@ -33,9 +26,6 @@ import {
  * crash in between, settling compares the refs with what was intended. So nothing that moved is without its
  * consequences, and nothing has them twice.
  */
-
-/** Events name at most so many refs; the journal has them all. */
-const namedRefs = 100
 
 /** Writes down what is about to move. Returns the id to settle. One statement. */
 export const intend = (ctx: Ctx, push: NewPush): Promise<number> => insertPush(ctx.db, push)
@@ -157,7 +147,7 @@ async function tell(ctx: Ctx, repo: Repository, changes: readonly RefChange[], m
 async function write(
   tx: Tx,
   projectId: number,
-  { id, actorId, door, options, changes }: Omit<NewPush, 'projectId'> & { id: number },
+  { id, actorId, changes }: Omit<NewPush, 'projectId'> & { id: number },
   { feed, rootFiles, first }: Told,
 ): Promise<string | null | undefined> {
   const [branch] = await Promise.all([
@@ -166,17 +156,9 @@ async function write(
       kind: 'pushed',
       projectId,
       actorId,
-      payload: {
-        push_id: id,
-        door,
-        options,
-        ref_count: changes.length,
-        refs: changes.slice(0, namedRefs).map(({ name, from, to }) => ({ name, from, to })),
-      },
-      feed,
+      payload: { push_id: id, ref_count: changes.length, default_branch_moved: rootFiles !== undefined },
+      lines: feed,
     }),
-    refreshLater(tx, projectId),
-    rootFiles && countLanguagesLater(tx, projectId),
   ])
   return branch
 }

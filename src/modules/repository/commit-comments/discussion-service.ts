@@ -111,7 +111,7 @@ export async function editNote(
       kind: 'note_updated',
       projectId: project.id,
       actorId: ctx.actor!.id,
-      payload: { note_id: id, noteable_type: 'Commit', commit_id: commit.oid, note: body },
+      payload: { note_id: id, noteable_type: 'Commit', commit_id: commit.oid },
     })
   })
   return getNote(ctx, project, commit, name)

@@ -53,15 +53,8 @@ export function saveComment(
         note_id: comment.id,
         noteable_type: 'Commit',
         commit_id: commit.oid,
-        note: said.note,
-        path: comment.path,
-        line: comment.line,
-        line_type: comment.line_type,
-        created_at: comment.created_at,
       },
-      feed: [
-        { action: 'commented', target: { type: 'Note', id: comment.id, title: titleOf(commit.message) }, code: true },
-      ],
+      shown: { target: { type: 'Note', id: comment.id, title: titleOf(commit.message) }, code: true },
     })
     return comment
   })

@@ -96,12 +96,13 @@ describe('what follows a commit through the API', () => {
     const events = await world.rows(`select actor_id, payload from events where project_id = $1 and kind = 'pushed'`, [
       id,
     ])
-    expect(events).toMatchObject([
-      {
-        actor_id: dev.id,
-        payload: { door: 'api', refs: [{ name: 'refs/heads/open', from: second, to: made.json.id }] },
-      },
-    ])
+    expect(events).toMatchObject([{ actor_id: dev.id, payload: { ref_count: 1 } }])
+    const refs = await world.rows(
+      `select p.door, convert_from(c.ref, 'UTF8') as name, c.old_oid, c.new_oid from pushes p join ref_changes c on c.push_id = p.id
+        where p.id = $1`,
+      [events[0].payload.push_id],
+    )
+    expect(refs).toEqual([{ door: 'api', name: 'refs/heads/open', old_oid: second, new_oid: made.json.id }])
     expect(git('rev-parse', 'open')).toBe(made.json.id)
     expect(await world.rows(`select state from pushes where project_id = $1`, [id])).toEqual([{ state: 'done' }])
   })

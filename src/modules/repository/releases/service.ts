@@ -110,8 +110,13 @@ export async function editRelease(
   })
 }
 
-const tell = (tx: Tx, ctx: Ctx, kind: string, { id }: ProjectSubject, tag: string) =>
-  emit(tx, { kind, projectId: id, actorId: ctx.actor!.id, payload: { tag } })
+const tell = (
+  tx: Tx,
+  ctx: Ctx,
+  kind: 'release_created' | 'release_updated' | 'release_deleted',
+  { id }: ProjectSubject,
+  tag: string,
+) => emit(tx, { kind, projectId: id, actorId: ctx.actor!.id, payload: { tag } })
 
 /** Takes a release away, its links included, and answers with what it was; the tag stays. */
 export const removeRelease = (ctx: Ctx, project: ProjectSubject, tag: string): Promise<ReleaseRow> =>

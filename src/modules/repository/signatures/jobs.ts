@@ -1,9 +1,16 @@
+import { Type } from 'typebox'
 import { job } from '../../../jobs/job.ts'
-import { signaturesDue } from '../../accounts/index.ts'
 import { judgeSignaturesOf } from './service.ts'
 
-/** After somebody added a key or changed an address. */
+/**
+ * Judges the commits of a user again, after a key was added (src/reactions.ts) or an e-mail address changed (the trigger function
+ * `judge_signatures_of`).
+ */
 export const judgeSignatures = job({
-  ...signaturesDue,
+  name: 'judge_signatures',
+  input: Type.Object({ userId: Type.Integer() }),
+  key: ({ userId }) => `judge_signatures:${userId}`,
+  queue: () => 'judge_signatures',
+  attempts: 10,
   run: ({ userId }, ctx) => judgeSignaturesOf(ctx, userId),
 })

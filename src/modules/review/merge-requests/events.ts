@@ -1,8 +1,7 @@
 import type { Tx } from '../../../db/db.ts'
-import { emit, type FeedAction } from '../../../events/log.ts'
+import { emit } from '../../../events/log.ts'
 import type { Oid } from '../../../git/oid.ts'
-import { readFacts } from './event-queries.ts'
-import { isWorkInProgress } from './title.ts'
+import { readTitle } from './event-queries.ts'
 
 export type MergeRequestEvent =
   | 'merge_request_opened'
@@ -13,13 +12,6 @@ export type MergeRequestEvent =
   | 'merge_request_deleted'
   | 'merge_request_approved'
   | 'merge_request_unapproved'
-
-const shown: Partial<Record<MergeRequestEvent, FeedAction>> = {
-  merge_request_opened: 'created',
-  merge_request_closed: 'closed',
-  merge_request_reopened: 'reopened',
-  merge_request_merged: 'merged',
-}
 
 /** What changed of attributes, as records name them: before and now. */
 export type AttributeChanges = Readonly<Record<string, readonly [before: unknown, now: unknown]>>
@@ -32,26 +24,23 @@ export type MergeRequestHappening = {
   readonly oldHead?: Oid
 }
 
-/** Tells what happened to a merge request, as it is now; what changes its state is shown in feeds, too. Two statements. */
+/** Emits what happened to a merge request. The activity line has its present title. */
 export async function tellMergeRequest(
   tx: Tx,
   id: number,
   { kind, actorId, changes, oldHead }: MergeRequestHappening,
 ): Promise<void> {
-  const { id: merge_request_id, ...facts } = await readFacts(tx, id)
-  const action = shown[kind]
-  const { iid, title } = facts
+  const { project_id, iid, title } = await readTitle(tx, id)
   await emit(tx, {
     kind,
-    projectId: facts.target_project_id,
+    projectId: project_id,
     actorId,
     payload: {
-      merge_request_id,
-      ...facts,
-      work_in_progress: isWorkInProgress(title),
+      merge_request_id: id,
+      iid,
       ...(changes && { changes }),
       ...(oldHead && { old_head_oid: oldHead }),
     },
-    ...(action && { feed: [{ action, target: { type: 'MergeRequest', id, iid, title } }] }),
+    shown: { target: { type: 'MergeRequest', id, iid, title } },
   })
 }

@@ -63,7 +63,9 @@ describe('a push to the source branch', () => {
       `select actor_id, payload from events where kind = 'merge_request_updated' and project_id = $1`,
       [made.project.id],
     )
-    expect(events).toMatchObject([{ actor_id: made.dan.id, payload: { old_head_oid: made.head, head_oid: three } }])
+    expect(events).toMatchObject([
+      { actor_id: made.dan.id, payload: { merge_request_id: made.id, old_head_oid: made.head } },
+    ])
   })
 
   test('also when it was forced, though then nothing is lost', async ({ world }) => {

@@ -16,10 +16,5 @@ export const mergeRequestsUpdateDue: JobDeclaration<typeof input> = {
 }
 
 /** Queues that after a push that moved a branch of an open merge request. One statement. */
-export const updateMergeRequestsAfterPush: Reaction = (tx, { projectId, payload }) =>
-  enqueueWhere(
-    tx,
-    mergeRequestsUpdateDue,
-    { projectId: projectId! },
-    isOpenAroundPush(projectId!, payload['push_id'] as number),
-  )
+export const updateMergeRequestsAfterPush: Reaction<'pushed'> = (tx, { projectId, payload }) =>
+  enqueueWhere(tx, mergeRequestsUpdateDue, { projectId }, isOpenAroundPush(projectId, payload.push_id))

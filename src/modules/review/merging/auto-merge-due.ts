@@ -22,7 +22,6 @@ export const mergeAwaitedLater = (
 ): Promise<number> => enqueueWhere(tx, awaitedMergesDue, { projectId, sha }, isAwaited(projectId, sha))
 
 /** The same after a pipeline has become successful. */
-export const mergeWhenPipelineSucceeds: Reaction = async (tx, { projectId, payload }) => {
-  if (payload['status'] === 'success')
-    await mergeAwaitedLater(tx, { project_id: projectId!, sha: payload['sha'] as Oid })
+export const mergeWhenPipelineSucceeds: Reaction<'pipeline_changed'> = async (tx, { projectId, payload }) => {
+  if (payload.status === 'success') await mergeAwaitedLater(tx, { project_id: projectId, sha: payload.sha })
 }

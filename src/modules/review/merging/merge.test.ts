@@ -77,7 +77,7 @@ describe('PUT …/merge_requests/:merge_request_iid/merge', () => {
       `select payload from events where project_id = $1 and kind = 'merge_request_merged'`,
       [project.id],
     )
-    expect(events).toMatchObject([{ payload: { merge_request_id: id, iid, state: 'merged' } }])
+    expect(events).toMatchObject([{ payload: { merge_request_id: id, iid } }])
     const feed = await world.rows(
       `select target_iid, target_title from feed_events where target_id = $1 and action = 'merged'`,
       [id],

@@ -1,6 +1,5 @@
 import { Type } from 'typebox'
-import type { Reaction } from '../../../events/reaction.ts'
-import { enqueue, job } from '../../../jobs/job.ts'
+import { job } from '../../../jobs/job.ts'
 import { findForkRelation } from '../../repository/index.ts'
 import { findMerging, openAround } from './queries.ts'
 import { becomeClosed } from './update.ts'
@@ -22,7 +21,3 @@ export const closeUnlinked = job({
     }
   },
 })
-
-/** Queues that when a fork was unlinked. */
-export const closeUnlinkedMergeRequests: Reaction = (tx, { projectId, actorId }) =>
-  enqueue(tx, closeUnlinked, { projectId: projectId!, actorId: actorId! })

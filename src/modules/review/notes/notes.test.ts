@@ -169,8 +169,6 @@ describe('notes of a merge request', () => {
           noteable_type: 'MergeRequest',
           merge_request_id: id,
           merge_request_iid: 1,
-          note: 'Told',
-          merge_request: { title: 'Merge topic', source_branch: 'topic' },
         },
       },
     ])

@@ -7,7 +7,6 @@ import { enqueue } from '../../../jobs/job.ts'
 import { rowNotFound } from '../../../kernel/failure.ts'
 import { noteActivity } from '../../pushes/index.ts'
 import { newDiscussionId, requireText } from '../../repository/index.ts'
-import { readFacts } from '../merge-requests/event-queries.ts'
 import { touchMergeRequest } from '../merge-requests/queries.ts'
 import type { MergeRequestSubject } from '../merge-requests/subject.ts'
 import { tellOfNote } from '../subscriptions/jobs.ts'
@@ -62,7 +61,7 @@ export async function saveNote(tx: Tx, ctx: Ctx, mergeRequest: MergeRequestSubje
   const { id: mergeRequestId, project_id: projectId, iid, title } = mergeRequest
   const authorId = ctx.actor!.id
   const createdAt = allows(mergeRequestPolicy.date_note, ctx.actor, mergeRequest.facts) ? said.createdAt : undefined
-  const { id, created_at } = await insertNote(tx, { projectId, mergeRequestId, authorId, ...said, createdAt })
+  const { id } = await insertNote(tx, { projectId, mergeRequestId, authorId, ...said, createdAt })
   await finishTodos(tx, authorId, mergeRequestId)
   await noteMentions(tx, mergeRequest, { noteId: id, text: said.body, authorId })
   await noteActivity(tx, projectId)
@@ -72,14 +71,8 @@ export async function saveNote(tx: Tx, ctx: Ctx, mergeRequest: MergeRequestSubje
     kind: 'note_created',
     projectId,
     actorId: authorId,
-    payload: {
-      ...noteFacts(mergeRequest, id, said.discussionId),
-      note: said.body,
-      position: said.position ?? null,
-      created_at,
-      merge_request: await readFacts(tx, mergeRequestId),
-    },
-    feed: [{ action: 'commented', target: { type: 'MergeRequest', id: mergeRequestId, iid, title } }],
+    payload: noteFacts(mergeRequest, id, said.discussionId),
+    shown: { target: { type: 'MergeRequest', id: mergeRequestId, iid, title } },
   })
   return id
 }
@@ -116,7 +109,7 @@ export async function editNote(ctx: Ctx, { note, mergeRequest }: NoteSubject, bo
       kind: 'note_updated',
       projectId: mergeRequest.project_id,
       actorId: ctx.actor!.id,
-      payload: { ...noteFacts(mergeRequest, note.id, note.discussion_id), note: body },
+      payload: noteFacts(mergeRequest, note.id, note.discussion_id),
     })
   })
   return getNote(ctx, mergeRequest, note.id)

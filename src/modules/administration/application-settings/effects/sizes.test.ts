@@ -12,29 +12,33 @@ const upload = async (world: World, bytes: number) => {
   return 'full_path' in (await world.root.send('POST', `/projects/${id}/uploads`, { body })).json
 }
 
-showEffects(sizes, [
+showEffects(
+  sizes,
   [
-    'push_event_activities_limit',
-    { push_event_activities_limit: 1 },
-    async (world) => {
-      const { project } = await push(world, 1, ['main', 'one', 'two'])
-      return (await world.root.get(`/projects/${project.id}/events?action=pushed`)).json.length
-    },
-    3,
-    1,
-  ],
-  [
-    'time_tracking_limit_to_hours',
-    { time_tracking_limit_to_hours: true },
-    async (world) => {
-      const { at } = await openMergeRequest(world)
-      const told = await world.root.post(`${at}/time_estimate`, { duration: '2d 1h' })
-      const { time_stats } = (await world.root.get(at)).json
-      const [note] = (await world.root.get(`${at}/notes`)).json
-      return [told.json.human_time_estimate, time_stats.human_time_estimate, note.body].join(', ')
-    },
-    '2d 1h, 2d 1h, changed time estimate to 2d 1h',
-    '17h, 17h, changed time estimate to 17h',
-  ],
-  ['max_attachment_size', { max_attachment_size: 1 }, (world) => upload(world, 1_500_000), true, false],
-])
+    [
+      'push_event_activities_limit',
+      { push_event_activities_limit: 1 },
+      async (world) => {
+        const { project } = await push(world, 1, ['main', 'one', 'two'])
+        return (await world.root.get(`/projects/${project.id}/events?action=pushed`)).json.length
+      },
+      3,
+      1,
+    ],
+    [
+      'time_tracking_limit_to_hours',
+      { time_tracking_limit_to_hours: true },
+      async (world) => {
+        const { at } = await openMergeRequest(world)
+        const told = await world.root.post(`${at}/time_estimate`, { duration: '2d 1h' })
+        const { time_stats } = (await world.root.get(at)).json
+        const [note] = (await world.root.get(`${at}/notes`)).json
+        return [told.json.human_time_estimate, time_stats.human_time_estimate, note.body].join(', ')
+      },
+      '2d 1h, 2d 1h, changed time estimate to 2d 1h',
+      '17h, 17h, changed time estimate to 17h',
+    ],
+    ['max_attachment_size', { max_attachment_size: 1 }, (world) => upload(world, 1_500_000), true, false],
+  ], // Shown in event-retention.test.ts, because it takes rows of an age.
+  ['audit_event_retention_days', 'event_retention_days'],
+)

@@ -1,0 +1,41 @@
+import { Type } from 'typebox'
+import type { Oid } from '../../git/oid.ts'
+import { event, flag, id, number, text } from '../declare.ts'
+
+const ref = { type: 'ProtectedRef', name: 'name' } as const
+const protection = { payload: { ref_kind: text, name: text } }
+const oid = Type.Unsafe<Oid>(Type.String())
+const previous = Type.Unsafe<string | null>(Type.Union([Type.String(), Type.Null()]))
+
+/** Events of repositories: pushes, protection, large files, pipelines, releases. */
+export const codeEvents = {
+  pushed: event('Refs of a repository have moved, by whatever transport', ['project'], {
+    payload: { push_id: id, ref_count: number, default_branch_moved: flag },
+    feed: 'lines',
+  }),
+  ref_protected: event('A branch or tag is protected', ['project'], {
+    ...protection,
+    audit: { verb: 'add', noun: 'protection', target: ref },
+  }),
+  ref_protection_changed: event('The protection of a branch or tag changes', ['project'], {
+    ...protection,
+    audit: { verb: 'change', noun: 'protection', target: ref },
+  }),
+  ref_unprotected: event('A branch or tag is no longer protected', ['project'], {
+    ...protection,
+    audit: { verb: 'remove', noun: 'protection', target: ref },
+  }),
+  large_file_stored: event('A large file is stored', ['project'], { payload: { oid: text, size: number } }),
+  file_locked: event('A file is locked', ['project'], { payload: { lock_id: id } }),
+  file_unlocked: event('A file is unlocked', ['project'], { payload: { lock_id: id, owner_id: id } }),
+
+  pipeline_changed: event('The status of a pipeline changes', ['project'], {
+    payload: { pipeline_id: id, sha: oid, status: text, previous_status: text },
+  }),
+  commit_status_changed: event('A commit gets a status, or it changes', ['project'], {
+    payload: { status_id: id, pipeline_id: id, sha: oid, status: text, previous_status: previous },
+  }),
+  release_created: event('A release is created', ['project'], { payload: { tag: text } }),
+  release_updated: event('A release changes', ['project'], { payload: { tag: text } }),
+  release_deleted: event('A release is deleted', ['project'], { payload: { tag: text } }),
+}

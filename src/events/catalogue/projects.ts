@@ -1,0 +1,81 @@
+import { event, flag, id, number, optional, text, texts } from '../declare.ts'
+
+const path = { facts: { full_path: text } }
+const deployKey = { type: 'DeployKey', id: 'deploy_key_id', name: 'title' } as const
+const deployKeyFields = {
+  payload: { deploy_key_id: id, can_push: optional(flag), public: optional(flag) },
+  facts: { title: optional(text) },
+}
+
+/** Events of projects, of their forks and imports, and of topics. */
+export const projectEvents = {
+  project_created: event('A project is created', ['project'], {
+    facts: { name: text, full_path: text, visibility: text },
+    audit: { verb: 'add', noun: 'project' },
+    feed: { action: 'created' },
+  }),
+  project_renamed: event('The path of a project changes', ['project'], {
+    facts: { old_full_path: text, full_path: text },
+  }),
+  project_updated: event('The attributes of a project change', ['project'], {
+    payload: { changed: texts, from_visibility: optional(text), visibility: optional(text) },
+    facts: { old_full_path: optional(text), full_path: optional(text) },
+    audit: { verb: 'change', noun: 'project_settings' },
+  }),
+  project_archived: event('A project is archived', ['project'], {
+    ...path,
+    audit: { verb: 'change', noun: 'archived' },
+  }),
+  project_unarchived: event('A project is no longer archived', ['project'], {
+    ...path,
+    audit: { verb: 'change', noun: 'archived' },
+  }),
+  project_transferred: event('A project moves to another namespace', ['project'], {
+    facts: { old_full_path: text, full_path: text },
+    audit: { verb: 'change', noun: 'namespace' },
+  }),
+  project_marked_for_deletion: event('A project is marked for deletion', ['project'], {
+    ...path,
+    audit: { verb: 'change', noun: 'marked_for_deletion', path: 'full_path' },
+  }),
+  project_restored: event('A project that is marked for deletion is restored', ['project'], {
+    ...path,
+    audit: { verb: 'change', noun: 'marked_for_deletion' },
+  }),
+  project_deleted: event('A project is deleted; a job removes its repository and rows', ['project'], {
+    ...path,
+    audit: { verb: 'remove', noun: 'project', path: 'full_path' },
+  }),
+  project_forked: event('A project is created as a fork', ['project'], { payload: { source_id: id } }),
+  fork_linked: event('A project becomes a fork of another', ['project'], { payload: { source_id: id } }),
+  fork_unlinked: event('A project is no longer a fork', ['project'], { payload: { source_id: id } }),
+  project_imported: event('The import or fork of a repository succeeds', ['project'], {
+    payload: { ref_count: number },
+  }),
+  project_import_failed: event('The import or fork of a repository fails', ['project'], {}),
+
+  deploy_key_added: event('A deploy key is added to a project or to the installation', ['project', 'instance'], {
+    ...deployKeyFields,
+    audit: { verb: 'add', noun: 'deploy_key', target: deployKey },
+  }),
+  deploy_key_enabled: event('A project enables a deploy key that exists', ['project'], {
+    ...deployKeyFields,
+    audit: { verb: 'add', noun: 'deploy_key', target: deployKey },
+  }),
+  deploy_key_updated: event('A deploy key changes', ['project'], {
+    ...deployKeyFields,
+    audit: { verb: 'change', noun: 'deploy_key', target: deployKey },
+  }),
+  deploy_key_removed: event('A project or the installation loses a deploy key', ['project', 'instance'], {
+    ...deployKeyFields,
+    audit: { verb: 'remove', noun: 'deploy_key', target: deployKey },
+  }),
+  upload_deleted: event('An upload is deleted', ['project'], { payload: { upload_id: id } }),
+
+  topic_created: event('A topic is created', ['instance'], { payload: { topic_id: id } }),
+  topic_updated: event('A topic changes', ['instance'], { payload: { topic_id: id } }),
+  topic_deleted: event('A topic is deleted', ['instance'], { payload: { topic_id: id } }),
+  topic_merged: event('A topic takes the place of another', ['instance'], {
+    payload: { topic_id: id, merged_topic_id: id },
+  }),
+}

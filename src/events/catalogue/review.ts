@@ -1,0 +1,85 @@
+import { Type } from 'typebox'
+import { event, id, number, optional, text } from '../declare.ts'
+
+const holder = ['project', 'group'] as const
+
+/** By attribute: its value before and now. What it was cannot be read later. */
+const changes = optional(
+  Type.Unsafe<Readonly<Record<string, readonly [before: unknown, now: unknown]>>>(
+    Type.Object({}, { title: 'changes' }),
+  ),
+)
+
+const mergeRequest = {
+  payload: { merge_request_id: id, iid: number, changes, old_head_oid: optional(text) },
+}
+const note = {
+  note_id: id,
+  noteable_type: text,
+  merge_request_id: optional(id),
+  merge_request_iid: optional(number),
+  discussion_id: optional(text),
+  commit_id: optional(text),
+}
+const idOrNone = Type.Unsafe<number | null>(Type.Union([Type.Integer(), Type.Null()]))
+const discussion = {
+  payload: {
+    noteable_type: text,
+    merge_request_id: id,
+    merge_request_iid: number,
+    discussion_id: text,
+    note_id: idOrNone,
+  },
+}
+const award = {
+  payload: { award_emoji_id: id, name: text, merge_request_id: id, merge_request_iid: number, note_id: idOrNone },
+}
+const milestone = { payload: { milestone_id: id, iid: number } }
+
+/** Events of merge requests, of what is said of them and of commits, and of labels and milestones. */
+export const reviewEvents = {
+  merge_request_opened: event('A merge request is opened', ['project'], {
+    ...mergeRequest,
+    feed: { action: 'created' },
+  }),
+  merge_request_updated: event('A merge request changes: an attribute, its head, its approvals', ['project'], {
+    ...mergeRequest,
+  }),
+  merge_request_closed: event('A merge request is closed', ['project'], {
+    ...mergeRequest,
+    feed: { action: 'closed' },
+  }),
+  merge_request_reopened: event('A merge request is open again', ['project'], {
+    ...mergeRequest,
+    feed: { action: 'reopened' },
+  }),
+  merge_request_merged: event('A merge request is merged', ['project'], {
+    ...mergeRequest,
+    feed: { action: 'merged' },
+  }),
+  merge_request_deleted: event('A merge request is deleted', ['project'], { ...mergeRequest }),
+  merge_request_approved: event('A user approves a merge request', ['project'], { ...mergeRequest }),
+  merge_request_unapproved: event('A user withdraws an approval', ['project'], { ...mergeRequest }),
+
+  note_created: event('A user comments on a merge request or commit', ['project'], {
+    payload: note,
+    feed: { action: 'commented' },
+  }),
+  note_updated: event('A comment changes', ['project'], { payload: note }),
+  note_deleted: event('A comment is deleted', ['project'], { payload: note }),
+  discussion_resolved: event('A discussion is resolved', ['project'], discussion),
+  discussion_unresolved: event('A discussion is open again', ['project'], discussion),
+  award_emoji_given: event('A user awards an emoji', ['project'], award),
+  award_emoji_withdrawn: event('A user withdraws an emoji', ['project'], award),
+
+  label_created: event('A label is created', holder, { payload: { label_id: id } }),
+  label_updated: event('A label changes', holder, { payload: { label_id: id } }),
+  label_deleted: event('A label is deleted', holder, { payload: { label_id: id } }),
+  label_promoted: event('A label of a project becomes one of its group', holder, { payload: { label_id: id } }),
+  milestone_created: event('A milestone is created', holder, { ...milestone, feed: { action: 'created' } }),
+  milestone_updated: event('A milestone changes', holder, milestone),
+  milestone_closed: event('A milestone is closed', holder, { ...milestone, feed: { action: 'closed' } }),
+  milestone_reopened: event('A milestone is open again', holder, { ...milestone, feed: { action: 'reopened' } }),
+  milestone_deleted: event('A milestone is deleted', holder, { ...milestone, feed: { action: 'destroyed' } }),
+  milestone_promoted: event('A milestone of a project becomes one of its group', holder, milestone),
+}

@@ -1,0 +1,19 @@
+import type { Static, TObject } from 'typebox'
+import type { EventName, NewEvent } from '../events/catalogue.ts'
+import type { Reaction } from '../events/reaction.ts'
+import { enqueue, type JobDeclaration } from './job.ts'
+
+/**
+ * The reaction that queues a job in the transaction of the event, after `delayMs` milliseconds. When `inputOf` gives `undefined`, the
+ * event needs no job.
+ */
+export const queues =
+  <K extends EventName, I extends TObject>(
+    job: JobDeclaration<I>,
+    inputOf: (event: NewEvent<K>) => Static<I> | undefined,
+    delayMs = 0,
+  ): Reaction<K> =>
+  async (tx, event) => {
+    const input = inputOf(event)
+    if (input !== undefined) await enqueue(tx, job, input, delayMs)
+  }
