@@ -35,7 +35,7 @@ export type FeedEntry = {
   push?: PushedRefs
 }
 
-/** What a push did to a ref, or to so many refs alike: then it names none. As the wire spells it. */
+/** What a push did to one ref, or to many refs alike, without naming them. In the names of the API. */
 export type PushedRefs = {
   /** New commits, counted to a bound of the emitter's; 0 for tags and for what goes. */
   commit_count: number

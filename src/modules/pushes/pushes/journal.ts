@@ -34,7 +34,7 @@ import {
  * consequences, and nothing has them twice.
  */
 
-/** Events name at most so many refs; the journal has them all. */
+/** Maximum refs named in events; the journal has all of them. */
 const namedRefs = 100
 
 /** Writes down what is about to move. Returns the id to settle. One statement. */
