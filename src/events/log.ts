@@ -2,6 +2,7 @@ import type { Db, Tx } from '../db/db.ts'
 import { empty, literal, type Sql, sql } from '../db/sql.ts'
 import type { Timestamp } from '../db/types.ts'
 import { writeAudit } from './audit.ts'
+
 import {
   type AnyEvent,
   declarationOf,

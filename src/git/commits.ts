@@ -52,7 +52,7 @@ export function rememberCommit(repo: Repository, commit: Commit): void {
 export const readCommits = (repo: Repository, oids: readonly Oid[]): Promise<(Commit | undefined)[]> =>
   Promise.all(oids.map((oid) => readCommit(repo, oid)))
 
-/** Of commits that are many, or whose messages are long, so many are read at a time. */
+/** Commits read at a time, which bounds memory when there are many or their messages are long. */
 const readAtOnce = 100
 
 /**

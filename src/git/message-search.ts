@@ -16,7 +16,7 @@ export type FoundCommit = {
 export type MessageSearch = {
   /** One line of plain text; case does not matter. */
   readonly message: string
-  /** Ends the search after so many. */
+  /** Maximum number of results; ends the search. */
   readonly maxFound: number
   readonly timeoutMs: number
 }

@@ -33,7 +33,7 @@ async function writePack(repo: Repository, objects: readonly NewObject[]): Promi
 
 const types: Record<ObjectType, number> = { commit: 1, tree: 2, blob: 3, tag: 4 }
 
-/** Compressed and sent at once: at most so many, or what has so many bytes. Then others have their turn. */
+/** Maximum objects and bytes compressed and written before the event loop gets a turn. */
 const atOnce = { objects: 256, bytes: 1024 * 1024 }
 
 /** Below this, compressing takes less than handing it to another thread. */

@@ -17,7 +17,7 @@ export type FilePatch = {
 }
 
 export type PatchLimits = {
-  /** Files after this many, or after so many lines or bytes of text, are left out. */
+  /** Maximum files, lines and bytes of text; files beyond any of them are omitted. */
   readonly files: number
   readonly lines: number
   readonly bytes: number

@@ -19,7 +19,7 @@ export function partsOf(files: readonly ChangedFile[], count: number): string[][
   return []
 }
 
-/** How many files lie at each path of so many steps; nothing when one comes again after another, as a file that became a directory. */
+/** Number of files at each path of `depth` segments; nothing when one comes again after another, as a file that became a directory. */
 function sizesAt(files: readonly ChangedFile[], depth: number): Map<string, number> | undefined {
   const sizes = new Map<string, number>()
   let last: string | undefined

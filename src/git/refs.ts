@@ -89,7 +89,7 @@ async function move(repo: Repository, updates: readonly RefUpdate[]): Promise<'m
       // What is left is a lock that somebody else held for too long.
       if ((await removeStaleLocks(repo, { olderThanMs: staleLockMs })) > 0) continue
       if (attempt === attempts)
-        throw new NothingMoved('unavailable', 'The reference is being changed by somebody else', { cause: error })
+        throw new NothingMoved('unavailable', 'The reference is being changed by another process', { cause: error })
       await sleep(20 * attempt * Math.random())
     }
   }
@@ -163,7 +163,7 @@ export async function readRef(repo: Repository, name: RefName): Promise<Oid | un
   return target === 'ask' ? (await objectInfo(await repo.objects(), name))?.oid : target
 }
 
-/** So many small files are read faster than git is asked. */
+/** Maximum number of refs that are read as files, which is faster than a git process. */
 const fewRefs = 8
 
 /** As `readRef`, for several: many in one round trip. Answers in the order of `names`. */

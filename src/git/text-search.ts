@@ -23,7 +23,7 @@ export type TextSearch = {
   readonly like?: string
   /** Of the files found, those that count. */
   readonly accepts?: (path: string) => boolean
-  /** Ends the search, with what was found, after so many places or so many bytes read. */
+  /** Maximum results and bytes read; the search ends there with the results so far. */
   readonly maxFound: number
   readonly maxBytes: number
   readonly timeoutMs: number

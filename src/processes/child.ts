@@ -68,7 +68,7 @@ async function open({ config, services }: Extract<Order, { kind: 'start' }>, mod
       if (!(error instanceof DatabaseLost)) throw error
       await app?.[Symbol.asyncDispose]()
       app = undefined
-      if (!isWaiting) await report({ kind: 'progress', line: `A process waits: ${explain(error).sentence}` })
+      if (!isWaiting) await report({ kind: 'progress', line: `A process is waiting: ${explain(error).sentence}` })
       await delay(waitMs)
     }
   }

@@ -120,14 +120,15 @@ async function adopt(config: Config, parts: Parts, terminal: Terminal): Promise<
     await app.migrate(url, terminal.out)
     return app.adopt(config, url)
   })
-  terminal.out(`The database and the data folder belong together now, as installation ${id}.`)
+  terminal.out(`The database and the data folder now belong together, as installation ${id}.`)
 }
 
 async function createToken(values: Values, config: Config, parts: Parts, terminal: Terminal): Promise<void> {
   const { user, scopes, name = 'made on the command line', 'expires-at': expiresOn } = values
-  if (user === undefined) throw new UsageError('Whose token? Give --user NAME.')
+  if (user === undefined) throw new UsageError('The option --user NAME is required.')
   const list = scopes?.split(',').map((scope) => scope.trim())
-  if (list === undefined || list.includes('')) throw new UsageError('A token of what scopes? Give --scopes api,….')
+  if (list === undefined || list.includes(''))
+    throw new UsageError('The option --scopes is required, for example --scopes api,read_user.')
   if (expiresOn !== undefined && !isDate(expiresOn)) throw new UsageError('--expires-at takes a date like 2027-01-31.')
 
   const app = await loadAppModule(parts.appModule)
@@ -142,7 +143,7 @@ async function check(config: Config, parts: Parts, terminal: Terminal): Promise<
   )
   for (const problem of problems) terminal.err(problem)
   const count = problems.length
-  terminal.out(count === 0 ? 'All is well.' : `${count} ${count === 1 ? 'problem' : 'problems'}.`)
+  terminal.out(count === 0 ? 'No problems found.' : `${count} ${count === 1 ? 'problem' : 'problems'}.`)
   return count === 0 ? 0 : 1
 }
 

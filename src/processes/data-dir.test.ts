@@ -28,7 +28,7 @@ test('a lock keeps others out until it is released', async () => {
   const lock = await lockDataDir(folder)
   expect(statSync(folder).mode & 0o777).toBe(0o700)
   await expect(lockDataDir(folder)).rejects.toThrow(DataDirInUse)
-  expect((await tryElsewhere(folder)).line).toContain(`Stithy runs already in ${folder} (process ${process.pid})`)
+  expect((await tryElsewhere(folder)).line).toContain(`Stithy already runs in ${folder} (process ${process.pid})`)
   lock[Symbol.dispose]()
   expect((await tryElsewhere(folder)).line).toBe('got')
 })

@@ -14,7 +14,7 @@ export type DataDirLock = Disposable
 /** Another process has the lock. */
 export class DataDirInUse extends Failure {
   constructor(dataDir: string, pid: number) {
-    super('conflict', `Stithy runs already in ${dataDir} (process ${pid}): stop it, or set STITHY_DATA_DIR.`)
+    super('conflict', `Stithy already runs in ${dataDir} (process ${pid}): stop it, or set STITHY_DATA_DIR.`)
   }
 }
 

@@ -21,7 +21,7 @@ export function explain(error: unknown): Explanation {
   }
   if (syscall === 'getaddrinfo') return { sentence: `Cannot find the database: ${error.message}.`, expected: true }
   if (code !== undefined && databaseRefuses.test(code)) {
-    return { sentence: `The database refuses us: ${error.message}.`, expected: true }
+    return { sentence: `The database rejects the connection: ${error.message}.`, expected: true }
   }
   if (syscall !== undefined && path !== undefined) {
     return { sentence: `Cannot use ${path}: ${systemReason(error)}.`, expected: true }
@@ -33,7 +33,7 @@ export function explain(error: unknown): Explanation {
 export function cannotListen(error: unknown, where: string, variable = 'STITHY_HTTP_PORT'): string {
   switch ((error as NodeJS.ErrnoException).code) {
     case 'EADDRINUSE':
-      return `Another program listens on ${where} already: stop it, or set ${variable}.`
+      return `Another program already listens on ${where}: stop it, or set ${variable}.`
     case 'EACCES':
       return `This user may not listen on ${where}: set ${variable} to 1024 or more.`
     case 'EADDRNOTAVAIL':

@@ -20,7 +20,7 @@ export function requireNode(version: string = process.versions.node): void {
 export async function requireGit(command = 'git'): Promise<void> {
   const wanted = `Stithy needs git ${oldestGit.join('.')} or newer`
   const { stdout } = await promisify(execFile)(command, ['--version']).catch((cause: unknown) => {
-    throw new Failure('unavailable', `${wanted}, and there is none on the PATH.`, { cause })
+    throw new Failure('unavailable', `${wanted}, and there is no git on the PATH.`, { cause })
   })
   const version = /\d+\.\d+\S*/.exec(stdout)?.[0] ?? '0.0'
   if (isOlder(version, oldestGit)) throw new Failure('unavailable', `${wanted}, and this is ${version}.`)

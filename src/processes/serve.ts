@@ -35,7 +35,7 @@ export async function serve(config: Config, parts: Parts, terminal: Terminal, st
     const credentials = await Promise.race([started, service.failed, stop.asked])
     if (stop.isAsked()) return
     if (credentials) {
-      terminal.out(`The first administrator, kept in ${credentialsFile(config.dataDir)}:`)
+      terminal.out(`The first administrator, stored in ${credentialsFile(config.dataDir)}:`)
       for (const [name, value] of Object.entries(credentials)) terminal.out(`  ${name}: ${value}`)
     }
     terminal.out(readyLine(config))

@@ -230,7 +230,7 @@ describe('a start that cannot be', () => {
     const service = await serve()
     const dataDir = service.env['STITHY_DATA_DIR']!
     expect(await refusal({ STITHY_DATA_DIR: dataDir })).toBe(
-      `Stithy runs already in ${dataDir} (process ${service.pid}): stop it, or set STITHY_DATA_DIR.`,
+      `Stithy already runs in ${dataDir} (process ${service.pid}): stop it, or set STITHY_DATA_DIR.`,
     )
     await save(service.url, 'still here')
   })
@@ -241,7 +241,7 @@ describe('a start that cannot be', () => {
     await once(other, 'listening')
     const { port } = other.address() as { port: number }
     expect(await refusal({ STITHY_DATA_DIR: await temporaryFolder(), STITHY_HTTP_PORT: String(port) })).toBe(
-      `Another program listens on 127.0.0.1:${port} already: stop it, or set STITHY_HTTP_PORT.`,
+      `Another program already listens on 127.0.0.1:${port}: stop it, or set STITHY_HTTP_PORT.`,
     )
   })
 
@@ -269,7 +269,7 @@ describe('a start that cannot be', () => {
   test('with an old git, or none', async () => {
     const folder = await temporaryFolder()
     const env = { STITHY_DATA_DIR: join(folder, 'data'), PATH: folder }
-    expect(await refusal(env)).toBe('Stithy needs git 2.38 or newer, and there is none on the PATH.')
+    expect(await refusal(env)).toBe('Stithy needs git 2.38 or newer, and there is no git on the PATH.')
     writeFileSync(join(folder, 'git'), '#!/bin/sh\necho git version 2.20.1\n', { mode: 0o755 })
     expect(await refusal(env)).toBe('Stithy needs git 2.38 or newer, and this is 2.20.1.')
   })
@@ -291,7 +291,7 @@ describe('an external database', () => {
     const env = { STITHY_DATA_DIR: await temporaryFolder(), STITHY_HTTP_PORT: String(await freePort()) }
     const refused = new Launched(['serve'], { ...env, STITHY_DATABASE_URL: url('stranger') })
     expect(await refused.exit).toBe(1)
-    expect(refused.err.trim()).toMatch(/^The database refuses us: .*"stranger".*\.$/)
+    expect(refused.err.trim()).toMatch(/^The database rejects the connection: .*"stranger".*\.$/)
   })
 })
 

@@ -46,7 +46,7 @@ export const atLeastADay: Rule<string> = (value) => {
   return seconds >= dayInSeconds ? [] : ['must be at least 1 day.']
 }
 
-/** Of keys: forbidden (-1), any (0) or at least so many bits. */
+/** Key restriction: forbidden (-1), any (0) or a minimum number of bits. */
 export const keySizes = (sizes: readonly number[]): Rule<number> =>
   rule((value) => value === 0 || value === -1 || sizes.includes(value), sizesText(sizes))
 

@@ -238,7 +238,7 @@ test('a start that forgets STITHY_DATABASE_URL once serves nothing and says why;
   // The operator may still want the new database: then its projects belong to the folder from now on.
   const adopting = new Launched(['adopt'], env, { file: bin })
   expect(await adopting.exit).toBe(0)
-  expect(adopting.out).toContain('belong together now')
+  expect(adopting.out).toContain('now belong together')
   await expect(serving(folder, database, idle)).rejects.toThrow('do not belong together')
   const again = new Launched(['serve'], env, { file: bin })
   await again.ready()

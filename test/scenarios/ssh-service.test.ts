@@ -55,7 +55,7 @@ describe.skipIf(!hasSsh)('SSH of the whole service (needs OpenSSH)', () => {
     expect(await refused.exit).toBe(1)
     taken.close()
     expect(refused.err).toContain(
-      `Another program listens on 127.0.0.1:${port} already: stop it, or set STITHY_SSH_PORT.`,
+      `Another program already listens on 127.0.0.1:${port}: stop it, or set STITHY_SSH_PORT.`,
     )
   })
 

@@ -2,7 +2,7 @@
 export type Range = { readonly start: number; readonly end: number }
 
 /**
- * What a Range header asks of so many bytes (RFC 9110, 14): `undefined` for all of it, also when it asks for several parts
+ * The part of `sizeBytes` bytes that a Range header requests (RFC 9110, 14): `undefined` for all of it, also when it asks for several parts
  * or in a way we do not know, which servers may ignore; `unsatisfiable` when there is no such part.
  */
 export function parseRange(header: string | undefined, sizeBytes: number): Range | undefined | 'unsatisfiable' {

@@ -59,7 +59,7 @@ export async function followFile(
   return found
 }
 
-/** The next commits that may be shown, so many of them. */
+/** Returns up to `length` of the next candidate commits. */
 type Take = (length: number) => ArrayLike<number>
 
 const walked = (dag: Dag, tips: readonly number[], since: number): Take => {
@@ -102,7 +102,7 @@ function commitsOf(dag: Dag, walk: Walk, since: number, length: number): number[
   return nodes
 }
 
-/** Indexes of at most so many commits, from `start` on, that may have changed the path; and where to go on. */
+/** Indexes of a limited number of commits, from `start` on, that may have changed the path, and where to continue. */
 function changesIn(
   dag: Dag,
   reader: PathReader,

@@ -15,7 +15,7 @@ export const insertSession = async (
     values (${session.userId}, ${session.digest}, ${session.address ?? null}, ${session.userAgent ?? null}) returning id`))!
     .id
 
-/** A session that nobody left unused for so many minutes, with its account as it is now. */
+/** A session within its idle timeout (minutes), with the current state of its account. */
 export const findSession = (
   db: Db,
   digest: Buffer,

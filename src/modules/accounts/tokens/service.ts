@@ -136,7 +136,7 @@ export async function endToken(tx: Tx, ctx: Ctx, token: TokenRow): Promise<void>
   if (await revokeToken(tx, token.id)) await record(tx, ctx, 'access_token_revoked', token)
 }
 
-/** So many days a token lasts that takes the place of another, unless one says how many. */
+/** Default lifetime of a rotated token in days. */
 const rotatedDays = 7
 
 /** Puts a new token in the place of one that may still be used, which ends with that. `place` is what the token is of. */

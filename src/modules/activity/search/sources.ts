@@ -13,7 +13,7 @@ import { openRepository, type ProjectSubject, projectFacts } from '../../project
 import { timeoutMs, tookTooLong } from './bounds.ts'
 import { projectsWithCode } from './queries.ts'
 
-/** So many projects are searched at once; the code of the others is found from within them, or from their groups. */
+/** Maximum projects per search; the code of others is found by searching them or their groups. */
 const maxProjects = 100
 
 /** A project that is searched, and the commit of its default branch. */

@@ -5,7 +5,7 @@ import type { Site } from '../../../api/site.ts'
 import { nullOid } from '../../../git/oid.ts'
 import { UserReferenceSchema, userReference } from '../../accounts/index.ts'
 import type { PipelineDetailRow, PipelineRow } from './queries.ts'
-import type { Status } from './status.ts'
+import { type Status, statuses } from './status.ts'
 
 type Named = { readonly id: number; readonly full_path: string }
 
@@ -19,7 +19,7 @@ const reference = {
   project_id: Type.Integer(),
   sha: Type.String(),
   ref: Type.String({ description: 'Branch or tag' }),
-  status: Type.String(),
+  status: Type.String({ enum: [...statuses] }),
   created_at: timestamp(),
   updated_at: timestamp('Time of the last state change'),
   web_url: Type.String(),

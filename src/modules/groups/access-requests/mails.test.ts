@@ -44,7 +44,7 @@ describe.for(['groups', 'projects'] as const)('mails about requests for access t
     expect(denied[0]!.body).toContain(`Your request for access to a ${of} was denied:`)
   })
 
-  test('are not sent to who takes his request back, and are not sent without end', async ({ world }) => {
+  test('no mail for a withdrawn request; 429 beyond ten requests per hour', async ({ world }) => {
     const [boss, ann] = [await world.user(), await world.user()]
     const more = { visibility: 'public', request_access_enabled: true } as const
     const place =

@@ -19,7 +19,7 @@ import {
 /** A project or group that people ask to become members of. `level` is the caller's, as he has it from anywhere. */
 export type Asked = { readonly holder: Holder; readonly level: number }
 
-/** So many requests an hour by one person. */
+/** Maximum access requests per user and hour. */
 const mostAnHour = 10
 
 /** The caller asks. Who has access already, from wherever, or has asked, is refused. */

@@ -27,7 +27,7 @@ import {
 export type Host = { readonly holder: Holder; readonly name: string; readonly membership: Membership }
 
 const mostAtOnce = 100
-/** So many mails an hour by one person go to addresses of which nobody knows whose they are. */
+/** Maximum invitation mails per user and hour to unconfirmed addresses. */
 const mostAnHour = 200
 const wrongLevel = { access_level: ['is not included in the list'] }
 

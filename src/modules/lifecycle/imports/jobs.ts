@@ -11,7 +11,7 @@ import { importRules } from './rules.ts'
 
 const mebibyte = 1024 * 1024
 const timeoutMs = 3 * 60 * 60_000
-/** So many imports run at once, so that slow addresses leave the other jobs their turn. */
+/** Maximum concurrent imports, so that slow servers do not block other jobs. */
 const lanes = 2
 const stuckAfterHours = 15
 

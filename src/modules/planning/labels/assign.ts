@@ -5,7 +5,7 @@ import { ensureLabels, findUsableLabels, replaceLabels } from './assign-queries.
 import { defaultColor } from './colors.ts'
 import { titleComplaints } from './titles.ts'
 
-/** So many labels one thing may have. */
+/** Maximum labels per merge request. */
 const most = 1000
 
 /**

@@ -9,7 +9,7 @@ import { Linguist } from './linguist.ts'
 
 export type Share = { readonly name: string; readonly share: number }
 
-/** Of so many files the largest are named: each costs the better part of a millisecond, and the small ones weigh little. */
+/** Maximum files that are classified, the largest first: each takes up to a millisecond, and small ones hardly count. */
 const maxListed = 100_000
 const maxNamed = 20_000
 /** Files that are looked into because their names do not tell, the largest first, and how much of each. */

@@ -7,7 +7,7 @@ import { saveCheck } from '../repositories/queries.ts'
 import { noteCheck, projectsDueForCheck } from './queries.ts'
 
 const periodDays = 30
-/** So many an hour: a check reads everything there is. */
+/** Maximum checks per hour, because a check reads the whole repository. */
 const mostAtOnce = 50
 const loggedProblems = 10
 

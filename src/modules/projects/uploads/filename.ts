@@ -22,7 +22,7 @@ export function safeFilename(given: string): string {
 /** From the last dot, which is not the first character. */
 export const extensionOf = (name: string): string => /(?<=.)\.[^.]*$/s.exec(name)?.[0] ?? ''
 
-/** The longest beginning of so many bytes, in whole characters. */
+/** The longest prefix of at most `bytes` bytes, in whole characters. */
 function cut(text: string, bytes: number): string {
   const encoded = Buffer.from(text)
   if (encoded.length <= bytes) return text

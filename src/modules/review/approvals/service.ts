@@ -61,7 +61,7 @@ export const unapprove = (ctx: Ctx, mergeRequest: MergeRequestSubject): Promise<
     await tellMergeRequest(tx, mergeRequest.id, { kind: 'merge_request_unapproved', actorId: userId })
   })
 
-/** Asks for so many approvals, but not for fewer than the project does of each. */
+/** Sets the required number of approvals, at least the number that the project requires. */
 export const requireApprovals = (ctx: Ctx, mergeRequest: MergeRequestSubject, count: number): Promise<void> =>
   changing(ctx, mergeRequest, async (tx, { approvals_before_merge, least }) => {
     if (count < least)

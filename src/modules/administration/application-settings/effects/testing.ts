@@ -61,7 +61,7 @@ export const basic = (name: string, password: string) => ({
   authorization: `Basic ${Buffer.from(`${name}:${password}`).toString('base64')}`,
 })
 
-/** A project, and whether a push of a file of so many bytes to these branches got through. */
+/** Pushes a file of the given size to the branches of a new project. Returns the project and whether the push succeeded. */
 export async function push(world: World, bytes: number, branches: readonly string[] = ['main']) {
   const project = await world.project()
   await using folder = await temporaryFolder()
