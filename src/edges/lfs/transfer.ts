@@ -1,8 +1,10 @@
 import { Readable } from 'node:stream'
 import type { Digest } from '../../blobs/blob-store.ts'
+import { SharedSlots } from '../../kernel/shares.ts'
 import { type Storage, sizesOf, storeFile } from '../../modules/pushes/index.ts'
 import { type Headers, sendEmpty } from '../http/answer.ts'
 import { atPace, usualPace } from '../http/body/pace.ts'
+import { goneSignal } from '../http/gone.ts'
 import { sendBlob } from '../http/stored-blob.ts'
 import { refuse, type Visit } from './answer.ts'
 import { unprocessable } from './body.ts'
@@ -24,6 +26,12 @@ const headers: Headers = {
   'cache-control': 'private, max-age=31536000, immutable',
 }
 
+/** Files of this size are taken at once. */
+const smallBytes = 256 * 1024
+
+/** Large files that one process takes at a time. Each has a part on disk until it is whole. */
+const uploads = new SharedSlots('room for uploads', { slots: 24, maxWaiting: 300 })
+
 /** Takes a file. 200 says that it is stored and belongs to the project. */
 export async function serveUpload(
   { exchange, ctx }: Visit,
@@ -37,6 +45,11 @@ export async function serveUpload(
   if (req.headers['content-encoding'] !== undefined) throw unprocessable('The content must not be encoded')
   // Not the request itself: who stops reading it would cut the connection before there is an answer.
   const content = Readable.from(req.iterator({ destroyOnReturn: false }), { objectMode: false })
-  await atPace(req, usualPace, () => storeFile(ctx, project.id, file, content))
+  const leave = file.size > smallBytes ? await uploads.enter(ctx.shareKey, goneSignal(exchange)) : () => {}
+  try {
+    await atPace(req, usualPace, () => storeFile(ctx, project.id, file, content))
+  } finally {
+    leave()
+  }
   sendEmpty(exchange, 200, { 'content-length': 0 })
 }
