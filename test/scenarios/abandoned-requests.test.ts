@@ -22,7 +22,7 @@ function addLargeFile({ repository }: StoredProject): void {
   repository.git('update-ref', 'refs/heads/main', repository.git('commit-tree', '-m', 'Large', tree))
 }
 
-/** Sends these bytes on a connection of their own, and closes it after so many milliseconds. */
+/** Sends these bytes on a connection of their own, and closes it after this number of milliseconds. */
 async function abandon(world: World, bytes: string, afterMs: number): Promise<void> {
   const socket = connect(Number(new URL(world.origin).port), '127.0.0.1')
   socket.on('error', () => {})

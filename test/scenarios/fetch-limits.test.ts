@@ -20,7 +20,7 @@ const processesOn = ({ repository }: StoredProject, subcommand: string): number 
 
 const fetchType = { 'content-type': 'application/x-git-upload-pack-request' }
 
-/** A project whose main branch has so many commits, each of which a branch of its own names. */
+/** A project whose main branch has this number of commits, each of which a branch of its own names. */
 async function projectWithRefs(world: World, count: number): Promise<StoredProject> {
   const project = await storedProject(world)
   const commits = Array.from(

@@ -34,7 +34,7 @@ class SmallDisk implements Disposable {
     return undefined
   }
 
-  /** Leaves so many pages of 4 KiB for content. */
+  /** Leaves this number of pages of 4 KiB for content. */
   leavePages(pages: number): void {
     const file = openSync(this.#filler, 'w')
     let size = 0
@@ -55,7 +55,7 @@ class SmallDisk implements Disposable {
     closeSync(file)
   }
 
-  /** Leaves room for so many new files and folders, with as much content as they like. */
+  /** Leaves room for this number of new files and folders, with as much content as they like. */
   leaveFiles(files: number): void {
     mkdirSync(join(this.path, 'blockers'))
     try {

@@ -11,7 +11,7 @@ export const whileLocked = <T>(world: World, secret: string, work: () => Promise
     return work()
   })
 
-/** Waits until so many requests wait for a lock. */
+/** Waits until this number of requests wait for a lock. */
 export const waitForWaiting = (world: World, count: number): Promise<void> =>
   vi.waitFor(
     async () =>
