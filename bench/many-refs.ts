@@ -39,13 +39,14 @@ export async function manyRefsTimes(processes: number, refs: number, rounds: num
       makePlain(join(folder, `http-${round}.git`))
       times.plainHttp.push(await push(source, `${plain.url}/http-${round}.git`))
     }
-    const [a, b, c, d] = [times.plain, times.plainHttp, times.http, times.ssh].map(median) as [
-      number,
-      number,
-      number,
-      number,
-    ]
-    return { refs, rounds, plain: a, plainHttp: b, http: c, ssh: d }
+    return {
+      refs,
+      rounds,
+      plain: median(times.plain),
+      plainHttp: median(times.plainHttp),
+      http: median(times.http),
+      ssh: median(times.ssh),
+    }
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }

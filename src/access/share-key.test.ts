@@ -14,6 +14,8 @@ test('anonymous clients share by address, those of IPv6 by the first 64 bits', (
     expect(networkOf(address)).toBe('2001:db8:1:2::/64')
   expect(networkOf('2001:db8::1')).toBe('2001:db8:0:0::/64')
   expect(networkOf('::1')).toBe('0:0:0:0::/64')
+  expect(networkOf('fe80::1%eth0')).toBe('fe80:0:0:0::/64')
+  expect(networkOf('2001:0db8:1:0002::')).toBe('2001:db8:1:2::/64')
 })
 
 const actor = (more: Partial<Actor>) => ({ id: 7, ...more }) as Actor

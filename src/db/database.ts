@@ -60,14 +60,8 @@ export function openDatabase(
    * Runs `work` when the caller's share of the connections has room. The service's own work has no limit but the pool, nor
    * has a transaction inside another: it would wait for the slot that its own caller holds.
    */
-  async function inShare<T>(caller: string, work: () => Promise<T>): Promise<T> {
-    const leave = await shares.enter(withinTransaction.getStore() ? '' : caller)
-    try {
-      return await withinTransaction.run(true, work)
-    } finally {
-      leave()
-    }
-  }
+  const inShare = <T>(caller: string, work: () => Promise<T>): Promise<T> =>
+    shares.run(withinTransaction.getStore() ? '' : caller, () => withinTransaction.run(true, work))
 
   /** Resolves once the work is committed, with what remains to be done then, which needs no connection. */
   async function once<T>(work: (tx: Tx) => Promise<T>): Promise<{ result: T; conclude: () => Promise<void> }> {

@@ -2,7 +2,6 @@ import type { Db, Tx } from '../db/db.ts'
 import { empty, literal, type Sql, sql } from '../db/sql.ts'
 import type { Timestamp } from '../db/types.ts'
 import { writeAudit } from './audit.ts'
-
 import {
   type AnyEvent,
   declarationOf,
@@ -93,7 +92,8 @@ export async function readEvents(db: Db, after: Position, limit: number): Promis
     select e.txid::text, e.id, e.kind, e.project_id, e.group_id, e.actor_id, e.payload, e.created_at from events e
     where (e.txid, e.id) > (${after.txid}::xid8, ${after.id}) and e.txid < pg_snapshot_xmin(pg_current_snapshot())
     order by e.txid, e.id limit ${literal(limit)}`)
-  const events = rows.map((row) => ({
+  // A row has the payload of its kind: `emit` wrote it.
+  return rows.map((row) => ({
     position: { txid: row.txid, id: row.id },
     kind: row.kind,
     projectId: row.project_id,
@@ -101,6 +101,5 @@ export async function readEvents(db: Db, after: Position, limit: number): Promis
     actorId: row.actor_id,
     payload: row.payload,
     createdAt: row.created_at,
-  })) // A row has the payload of its kind: `emit` wrote it.
-  return events as Event[]
+  })) as Event[]
 }

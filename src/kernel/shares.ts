@@ -74,6 +74,16 @@ export class SharedSlots {
     }
     return () => this.#shares.release(claim)
   }
+
+  /** Runs `work` while the caller has a slot. Rejects as `enter` does, and with the error of `work`. */
+  async run<T>(caller: string, work: () => Promise<T>): Promise<T> {
+    const leave = await this.enter(caller)
+    try {
+      return await work()
+    } finally {
+      leave()
+    }
+  }
 }
 
 type Line<Job> = { job: Job; since: number }[]

@@ -15,14 +15,7 @@ const checks = new SharedSlots('password checks', { slots: 3, maxWaiting: 600 })
  * asked inside, so that many guesses at once are limited like those that come one by one. Rejects with `rate_limited` or
  * `unavailable` when too many wait.
  */
-export async function inTurnToCheck<T>(caller: string, work: () => Promise<T>): Promise<T> {
-  const leave = await checks.enter(caller)
-  try {
-    return await work()
-  } finally {
-    leave()
-  }
-}
+export const inTurnToCheck = <T>(caller: string, work: () => Promise<T>): Promise<T> => checks.run(caller, work)
 
 /** Takes the same time whether or not there is a digest to compare with. */
 export async function isPassword(digest: string | null, password: string): Promise<boolean> {

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import { isIPv6 } from 'node:net'
+import { networkOf } from '../../../access/share-key.ts'
 import type { Db } from '../../../db/db.ts'
 import { addFailure, deleteFailures, findFailures } from './queries.ts'
 
@@ -25,23 +25,6 @@ export const throttleKeys = (
   account: who && digest('userId' in who ? `account ${who.userId}` : `login ${who.login.toLowerCase()}`),
   address: digest(`address ${networkOf(address ?? 'unknown')}`),
 })
-
-/** One client may use any address of its /64, so that counts as one. */
-export function networkOf(address: string): string {
-  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1]
-  if (mapped !== undefined) return mapped
-  if (!isIPv6(address)) return address
-  const [head = '', tail] = address.split('%')[0]!.split('::') as [string, string | undefined]
-  const [before, after] = [head, tail ?? ''].map((part) => (part === '' ? [] : part.split(':'))) as [string[], string[]]
-  const groups =
-    tail === undefined
-      ? before
-      : [...before, ...Array(Math.max(0, 8 - before.length - after.length)).fill('0'), ...after]
-  return groups
-    .slice(0, 4)
-    .map((group) => Number.parseInt(group, 16).toString(16))
-    .join(':')
-}
 
 /** Seconds to wait; `undefined` when there is no need to. One statement. */
 export async function isThrottled(db: Db, { account, address }: ThrottleKeys): Promise<number | undefined> {

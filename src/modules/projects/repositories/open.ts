@@ -6,8 +6,8 @@ import { type Located, projectRepositoryDir } from './location.ts'
 import { setAside, setAsideSoon } from './set-aside.ts'
 
 /**
- * The project's repository, for as long as the caller waits and from their share of git processes. Costs a `stat`. One that was never written to reads as empty, and so
- * does the place of one that holds a repository with another key, which is set aside.
+ * The project's repository, for as long as the caller waits and from their share of git processes. Costs a `stat`. A repository
+ * that was never written to reads as empty, and so does a place that holds one with another key, which is set aside.
  */
 export function openRepository(ctx: Ctx, project: Located): Repository {
   const dir = projectRepositoryDir(ctx, project)

@@ -57,15 +57,13 @@ export async function settle(
     const [project, push] = await Promise.all([lockProject(tx, projectId), findPush(tx, pushId)])
     if (!project || !push) return []
     const repo = openRepository(ctx, project)
-    const now = await readRefs(
-      repo,
-      push.changes.map(({ name }) => name),
-    )
+    const asked = push.changes.map(({ name }) => name).filter((name) => !known.has(name))
+    const read = await readRefs(repo, asked)
+    const now = new Map(asked.map((name, index) => [name, read[index] ?? null]))
     const moved = push.changes.filter(
-      ({ name, to, continued, claimed }, index) =>
-        known.has(name) || (!claimed && (continued || (now[index] ?? null) === to)),
+      ({ name, to, continued, claimed }) => known.has(name) || (!claimed && (continued || now.get(name) === to)),
     )
-    // Git may have moved them by itself.
+    // What moved before a crash may not be synced yet.
     await syncRefs(repo, moved)
     const settled = await settlePush(
       tx,
