@@ -133,7 +133,7 @@ async function hooksOf(
     if (onMove) await converseOnMoves(channel, moveDurably)
     return {}
   } catch (error) {
-    // A push that was given up on is told by the exit.
+    // The exit code tells of a push that was given up.
     return isCutOff(error) ? {} : { error }
   } finally {
     channel.end()

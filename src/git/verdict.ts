@@ -48,7 +48,7 @@ export async function converse(
     return { accepted }
   } catch (error) {
     if (channel.writable) channel.write(`${error instanceof Failure ? `:${error.message}\n` : ''}no\n`)
-    // A push that was given up on is told by the exit.
+    // The exit code tells of a push that was given up.
     return isCutOff(error) ? { accepted: false } : { accepted: false, error }
   } finally {
     if (!accepted) channel.end()

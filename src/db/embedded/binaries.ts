@@ -30,7 +30,7 @@ export function prepareBinaries(layout: Layout, owner: Owner): Binaries {
   const native =
     owner.drop && !canRun(owner, join(found.native, 'bin/postgres')) ? copied(found, layout, owner) : found.native
   makeLinks(native, process.platform === 'linux' ? layout.lib : join(native, 'lib'))
-  // Private to whoever makes it, which is us.
+  // Private to the user that makes it, which is ours.
   if (existsSync(layout.lib)) giveTo(owner, layout.lib)
   return {
     postgres: join(native, 'bin/postgres'),

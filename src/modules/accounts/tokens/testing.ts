@@ -23,7 +23,7 @@ export const waitForWaiting = (world: World, count: number): Promise<void> =>
     { timeout: 20_000, interval: 5 },
   )
 
-/** How many tokens of a kind somebody may still use. */
+/** The number of active tokens of a kind that a user has. */
 export const usableTokens = async (world: World, userId: number, kind: string): Promise<number> =>
   (
     await world.rows(

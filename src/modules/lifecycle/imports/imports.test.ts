@@ -270,7 +270,7 @@ describe('addresses that nothing is imported from', () => {
     expect(await fetchAs('127.0.0.3')).toMatchObject({ failed: 'refused' })
   })
 
-  // Each name stands for 127.0.0.1 at the time of the fetch, where nobody must be asked.
+  // Each name stands for 127.0.0.1 at the time of the fetch, where no server must be asked.
   test.for([
     'http://localhost',
     'http://LOCALHOST',
@@ -305,7 +305,7 @@ describe('addresses that nothing is imported from', () => {
     expect(new Set(heard)).toEqual(new Set(['127.0.0.2']))
   })
 
-  test('a server that names others to fetch from makes nobody else be asked', async ({ world }) => {
+  test('a server that names others to fetch from is the only one that is asked', async ({ world }) => {
     let asked = 0
     const other = await serve((_req, res) => {
       asked++

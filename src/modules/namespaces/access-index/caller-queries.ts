@@ -19,7 +19,7 @@ function kindOf(caller: Caller): string {
 /** By which a caller is told from others of his kind. */
 const idOf = (caller: Caller): number | undefined => caller?.deployKey?.id ?? caller?.deployToken?.id ?? caller?.id
 
-/** A caller of the same kind of whom nothing else is known, so that a template cannot carry a value of the first caller. */
+/** A caller of the same kind, without other fields, so that a template cannot carry a value of the first caller. */
 function standInFor(caller: Actor): Actor {
   const { admin, external, deployKey, deployToken } = caller
   const kind = { admin, external } as Actor

@@ -7,7 +7,7 @@ import { Failure } from '../../../kernel/failure.ts'
 /** What the file `installation` of a data folder says. */
 export type Marker = {
   readonly id: string
-  /** The repositories of the folder are being given the keys of their projects: until that is done, the id binds nobody. */
+  /** The repositories of the folder are being given the keys of their projects: until that is done, the id does not count. */
   readonly pending: boolean
 }
 

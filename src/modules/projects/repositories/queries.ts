@@ -18,7 +18,7 @@ export const projectsAfter = (db: Db, after: number, limit: number): Promise<Sto
 export const removedProjects = (db: Db): Promise<Pick<StoredRepository, 'id' | 'repository_storage'>[]> =>
   db.rows(sql`select id, repository_storage from projects where deleting`)
 
-/** Whoever moves what is at a place of a repository does so alone, until the transaction ends. */
+/** Locks the place of a repository until the transaction ends: only one process moves what is there. */
 export const lockPlace = (tx: Tx, dir: string): Promise<number> =>
   tx.run(sql`select pg_advisory_xact_lock(hashtextextended(${`place of a repository: ${dir}`}, 0))`)
 

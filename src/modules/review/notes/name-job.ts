@@ -4,7 +4,7 @@ import type { Reaction } from '../../../events/reaction.ts'
 import { enqueue, job } from '../../../jobs/job.ts'
 import { namesOfUser, renameInSystemNotes } from './name-queries.ts'
 
-/** System notes say whom a merge request was assigned to, by username. They must not name a user who was deleted. */
+/** System notes name the assignees of a merge request by username. They must not name a user who was deleted. */
 export const forgetNameInNotes = job({
   name: 'forget_name_in_notes',
   input: Type.Object({ userId: Type.Integer(), usernames: Type.Array(Type.String(), { minItems: 1 }) }),

@@ -22,7 +22,7 @@ const mebibyte = 1024 * 1024
 export type Push = Transfer & {
   /**
    * Writes what follows from the push. To be awaited when `done` has settled, however it did, since the refs may have
-   * moved even if the client has gone; and before the client is told the end, so that whoever waits for git finds it done.
+   * moved even if the client has gone; and before the client is told the end, so that a client that waits for git finds it done.
    */
   settled(): Promise<void>
 }
