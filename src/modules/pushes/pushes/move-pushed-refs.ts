@@ -1,6 +1,5 @@
-import type { RefChange } from '../../../git/ref-change.ts'
-import type { MoveOutcome } from '../../../git/ref-moves.ts'
-import type { RefName } from '../../../git/ref-name.ts'
+import type { RefChange } from '../../../git/format/ref-change.ts'
+import type { RefName } from '../../../git/format/ref-name.ts'
 import {
   impossibleUpdates,
   manyRefs,
@@ -8,8 +7,9 @@ import {
   type RefUpdate,
   staleUpdates,
   updateRefs,
-} from '../../../git/refs.ts'
-import type { Repository } from '../../../git/repository.ts'
+} from '../../../git/refs/refs.ts'
+import type { Repository } from '../../../git/repository/repository.ts'
+import type { MoveOutcome } from '../../../git/transfer/ref-moves.ts'
 import { Failure } from '../../../kernel/failure.ts'
 
 /** How often refs are tried again of which none is found to be in the way. */
