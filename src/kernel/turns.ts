@@ -1,8 +1,8 @@
 const last = new Map<string, Promise<unknown>>()
 
 /**
- * Runs `work` when all that was handed in before under the same key, in this process, has ended: so that those who would
- * get in one another's way wait instead of trying in vain. No lock: whatever must hold across processes needs another.
+ * Runs `work` after all earlier work with the same key in this process has ended, so that competing operations wait instead of
+ * failing. Not a lock across processes.
  */
 export async function inTurn<T>(key: string, work: () => Promise<T>): Promise<T> {
   const before = last.get(key)
