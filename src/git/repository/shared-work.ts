@@ -1,12 +1,12 @@
-/** Work that some wait for, each of whom may leave: it is told to end when the last of them has. */
+/** Work shared by several callers; aborted when the last of them has disconnected. */
 export class SharedWork<Result> {
   readonly #abandoned = new AbortController()
   readonly #result: Promise<Result>
-  /** Resolves when it has ended, however it did. */
+  /** Resolves when the work has settled, even after a failure. */
   readonly over: Promise<void>
   #waiting = 0
 
-  /** `work` gets the signal that nobody waits for it any more. */
+  /** `work` gets a signal that aborts when no caller waits any more. */
   constructor(work: (gone: AbortSignal) => Promise<Result>) {
     this.#result = work(this.#abandoned.signal)
     this.over = this.#result.then(
@@ -19,7 +19,7 @@ export class SharedWork<Result> {
     return this.#abandoned.signal.aborted
   }
 
-  /** The result; rejects with the reason of `gone` as soon as that is aborted. Without a signal one stays to the end. */
+  /** The result; rejects with the reason of `signal` as soon as it aborts. A caller without a signal waits to the end. */
   wait(gone: AbortSignal | undefined): Promise<Result> {
     this.#waiting++
     if (!gone) return this.#result

@@ -3,8 +3,8 @@ import type { GitContext } from './context.ts'
 import { quoteAlternate, Repository } from './repository.ts'
 
 /**
- * Several repositories read as one: the objects of all of them by their ids, and no refs. One process then looks into all.
- * Names of a repository that has gone are no objects here. Dispose it after use.
+ * Several repositories read as one: all their objects by id, and no refs, so that one process can search all. Objects of a
+ * repository that has been removed are missing. Dispose it after use.
  */
 export class RepositoryUnion extends Repository {
   private constructor(git: GitContext, emptyDir: string, members: readonly Repository[], gone?: AbortSignal) {
@@ -20,7 +20,7 @@ export class RepositoryUnion extends Repository {
     })
   }
 
-  /** `gone`: see `Repository.until`. */
+  /** `signal`: see `Repository.withSignal`. */
   static async of(git: GitContext, members: readonly Repository[], gone?: AbortSignal): Promise<RepositoryUnion> {
     return new RepositoryUnion(git, await git.emptyDir(), members, gone)
   }

@@ -1,10 +1,10 @@
-/** How long git may take, in milliseconds; 0 for ever. Transfers have their own. */
+/** Timeouts of git in milliseconds; 0 for no limit. Transfers have their own. */
 export type Patience = {
-  /** One process. */
+  /** Of one process. */
   readonly processMs: number
-  /** One process that should be quick: who wrote which lines. */
+  /** Of one process that should be quick, such as blame. */
   readonly quickMs: number
-  /** The answer of a process that lives on: an object. */
+  /** Of one answer of a long-lived process. */
   readonly answerMs: number
 }
 
