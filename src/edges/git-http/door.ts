@@ -28,7 +28,7 @@ const uncached: Headers = {
 }
 const plain: Headers = { 'content-type': 'text/plain; charset=utf-8' }
 
-/** Git over smart HTTP: parse, authenticate, ask the policy, stream. */
+/** Git over smart HTTP: parses the URL, authenticates, checks permissions, streams. */
 export const gitClaim =
   (doors: Doors, limits: HttpLimits): Claim =>
   (method, url) => {
@@ -53,7 +53,7 @@ async function serve(
       return sendText(exchange, 405, 'Method Not Allowed\n', { ...plain, allow: 'POST' })
     const service = asked.service as Service
     const shown = await authenticateGit(req.headers.authorization, doors, remoteAddress)
-    // What only reads ends when the client leaves; a push that has begun goes on to its end.
+    // A read ends when the client disconnects; a push that has begun completes.
     const gone = service === 'git-upload-pack' || asked.kind === 'refs' ? goneSignal(exchange) : undefined
     ctx = await doors.open('denied' in shown ? null : shown.caller, remoteAddress, gone)
     if (await refusedByLimits(exchange, ctx, ctx.actor, remoteAddress, 'web')) return
@@ -69,7 +69,7 @@ async function serve(
   } catch (error) {
     failed(exchange, error, doors)
   } finally {
-    // Bytes that are not read would stand in the way of the next request on the connection.
+    // Unread bytes would be taken for the next request on the connection.
     if (!req.readableEnded) req.resume()
     logAnswer(doors.log, exchange, ctx?.actor ?? null)
   }
@@ -84,7 +84,7 @@ function refuseCredentials(exchange: Exchange, denial: Denial, siteUrl: string):
   else sendText(exchange, status, `${message}\n`, { ...plain, ...headers })
 }
 
-/** What a client is shown before it says what it wants: a project that the push will make is still empty. */
+/** The repository to advertise: an empty one if the push will create the project. */
 async function advertised(
   ctx: Ctx,
   access: { project: ProjectSubject } | { plan: Plan },
@@ -99,7 +99,7 @@ async function advertised(
   return (await openForWriting(ctx, access.project)).until(ctx.gone)
 }
 
-/** The list of refs (or, with protocol v2, of what we can), with the line that names the service before it. */
+/** Sends the list of refs (with protocol v2, of capabilities), after the line that names the service. */
 async function advertise(exchange: Exchange, repo: Repository, service: Service): Promise<void> {
   const protocol = header(exchange, 'git-protocol')
   const { stream, done } =
@@ -132,8 +132,8 @@ async function fetch(exchange: Exchange, ctx: Ctx, project: ProjectSubject, pace
 }
 
 /**
- * The answer ends only when what follows from the push is committed. When the client leaves, git hears that there is
- * nothing more, and comes to its own end: one that is killed leaves its quarantine behind.
+ * Ends the response only after the effects of the push are committed. If the client disconnects, git sees the end of its input
+ * and ends by itself: a killed git would leave its quarantine behind.
  */
 async function push(
   exchange: Exchange,
@@ -159,8 +159,8 @@ async function push(
 }
 
 /**
- * Passes on what both say, each only as fast as the other takes it. The answer is not begun before git says something,
- * and left open. Rejects when the client's words make no sense, whatever git made of them; not when he leaves.
+ * Relays between client and git with back-pressure in both directions. Starts the response with git's first output, and leaves
+ * it open. Rejects if the request is malformed, whatever git answered; does not reject if the client disconnects.
  */
 async function converse(exchange: Exchange, stream: Duplex, headers: Headers, pace: BodyPace): Promise<void> {
   const { req, res } = exchange
@@ -171,8 +171,8 @@ async function converse(exchange: Exchange, stream: Duplex, headers: Headers, pa
   const send = async () => {
     try {
       for await (const chunk of atPaceOfClient(bodyOf(req), pace)) {
-        // When git has answered and reads no more, the rest is still read: what is left of a body would stand in the way of
-        // the next request on the connection, and only its end shows whether it was what its encoding says.
+        // Reads the rest even after git has finished: unread bytes would be taken for the next request on the connection, and
+        // only the end of a compressed body shows whether it was valid.
         if (stream.destroyed || stream.readableEnded) continue
         if (!stream.write(chunk)) await drained(stream, gone)
       }
@@ -189,7 +189,7 @@ async function converse(exchange: Exchange, stream: Duplex, headers: Headers, pa
     if (!broken && !gone.aborted && !res.write(chunk)) await drained(res, gone)
   }
   const answer = async () => {
-    // Whether a compressed body was whole shows at its end: what git says before that is held back, as far as it is little.
+    // Only the end of a compressed body shows whether it was complete; until then, git's output is buffered up to a limit.
     const held: Buffer[] = []
     let heldBytes = 0
     let isHolding = isCompressed(req)
@@ -212,20 +212,20 @@ async function converse(exchange: Exchange, stream: Duplex, headers: Headers, pa
 
 const isCompressed = (req: IncomingMessage): boolean => /^(x-)?gzip$/i.test(req.headers['content-encoding'] ?? '')
 
-/** More than git says before it has read a negotiation of 16,000 commits. */
+/** More than git sends before it has read a negotiation of 16,000 commits. */
 const maxHeldBytes = 2 * 1024 * 1024
 
-/** Unpacked if need be. Ends without the request, whose end would be that of the connection. */
+/** The body, decompressed if necessary. Does not destroy the request at its end, which would close the connection. */
 function bodyOf(req: IncomingMessage): AsyncIterable<Buffer> {
   const body = req.iterator({ destroyOnReturn: false })
   if (!isCompressed(req)) return body
   const gunzip = createGunzip()
-  // Whoever reads it hears of failures.
+  // The reader gets the error.
   pipeline(body, gunzip).catch(() => {})
   return gunzip
 }
 
-/** Resolves when the stream takes more, or nothing any more because it was closed or the client has gone. */
+/** Resolves when the stream drains, or when it closes or the client disconnects. */
 const drained = (stream: Writable, gone: AbortSignal): Promise<void> =>
   new Promise((resolve) => {
     const go = () => {
@@ -260,7 +260,7 @@ function failed(exchange: Exchange, error: unknown, { log }: Doors): void {
   const { status, headers } = answerFor(error)
   if (!res.destroyed)
     logFault(log, error, { request_id: exchange.requestId, path: req.url!.split('?', 1)[0] }, 'git request failed')
-  // What is left of the body is not worth reading.
+  // The rest of the body is not read.
   const close: Headers = req.complete ? {} : { connection: 'close' }
   if (res.headersSent) res.destroy()
   else

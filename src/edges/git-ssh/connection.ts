@@ -9,11 +9,11 @@ import type { SshLimits } from './limits.ts'
 import { serve } from './serve.ts'
 import type { WaitingRoom } from './waiting-room.ts'
 
-/** A client that sends more than its window allows, or takes no answers, is cut off: it would fill our memory. */
+/** Limits of memory: a client that exceeds its window, or does not read the output, is disconnected. */
 const mostUnreadBytes = 8 * 1024 * 1024
 const mostUnsentBytes = 64 * 1024 * 1024
 
-/** A client that has proved to hold a key: runs what it asks for, until it goes or is idle. */
+/** An authenticated connection: runs the client's commands until it disconnects or is idle for too long. */
 export class SignedIn {
   readonly #connection: Connection
   readonly #socket: Socket
@@ -53,7 +53,7 @@ export class SignedIn {
     this.#rest()
   }
 
-  /** Takes no more commands, and ends when those that run have. */
+  /** Accepts no more commands, and ends the connection when the running ones have finished. */
   close(): void {
     this.#closing = true
     this.#endIfDone()
@@ -89,7 +89,7 @@ export class SignedIn {
     const began = performance.now()
     this.#idle.leave(this.#socket)
     this.#channels.add(channel)
-    // What is wrong with a channel is told by its end.
+    // Errors of a channel show as its end.
     channel.on('error', () => {})
     channel.stderr.on('error', () => {})
     const status = await this.#answer(call, text, began)
@@ -97,18 +97,21 @@ export class SignedIn {
       channel.exit(status)
       channel.end()
     }
-    // Nobody reads the rest, and it must not stand in the way of the end.
+    // Discards the rest of the input, which would delay the end of the channel.
     channel.resume()
     this.#channels.delete(channel)
     if (this.#channels.size === 0) this.#rest()
   }
 
-  /** Only when the client has heard how the last of its commands ended. */
+  /** Only after the client has received the exit status of its last command. */
   #endIfDone(): void {
     if (this.#closing && this.#sessions === 0) this.#connection.end()
   }
 
-  /** The exit status. Whose key it is is asked anew: he may have been blocked, or the key removed, since he signed in. */
+  /**
+   * Runs the command and returns its exit status. Looks up the owner of the key again: since authentication the user may have
+   * been blocked, or the key removed.
+   */
   async #answer(call: Call, text: string | undefined, began: number): Promise<number> {
     const { db, log, open } = this.#doors
     const command = parseCommand(text)
@@ -149,7 +152,7 @@ export class SignedIn {
     if (this.#gone.signal.aborted) return
     this.#idle.enter(this.#socket, this.#sha256, () => {
       this.#connection.end()
-      // Whether or not the client closes his side.
+      // Even if the client does not close its side.
       this.#socket.destroySoon()
     })
   }

@@ -1,18 +1,18 @@
-/** How much of us one client, or all that nobody knows, may hold. Of each process. */
+/** Limits on the resources of one client, or of all unauthenticated clients. Per process. */
 export type SshLimits = {
-  /** From the connection to the proof of a key. */
+  /** Maximum time from the connection to the proof of a key, in milliseconds. */
   readonly signInMs: number
-  /** Connections that have not shown a key. */
+  /** Maximum unauthenticated connections. */
   readonly strangers: number
-  /** Keys, or signatures, that are refused before a connection ends. */
+  /** Rejected keys or signatures after which a connection ends. */
   readonly attempts: number
-  /** Commands at a time on one connection. */
+  /** Maximum concurrent commands of one connection. */
   readonly sessions: number
-  /** A connection on which nothing runs. */
+  /** Maximum idle time of a connection, in milliseconds. */
   readonly idleMs: number
-  /** Connections on which nothing runs. */
+  /** Maximum idle connections. */
   readonly idle: number
-  /** A transfer in which no byte moves. */
+  /** Maximum time without traffic during a transfer, in milliseconds. */
   readonly stalledMs: number
 }
 
@@ -23,7 +23,7 @@ export const sshLimits: SshLimits = {
   attempts: 10,
   sessions: 10,
   idleMs: 10 * 60_000,
-  // Each holds some 100 KB.
+  // Each takes about 100 KB.
   idle: 500,
   stalledMs: 10 * 60_000,
 }

@@ -11,8 +11,8 @@ import { type SshLimits, sshLimits } from './limits.ts'
 import { WaitingRoom } from './waiting-room.ts'
 
 /**
- * Ciphers that Node runs in native code, the quickest first. Packing is git's work, so nothing is compressed. What is left
- * of SHA-1 is left out. Strangers choose how keys are exchanged, and the larger groups cost us 3 to 16 ms of the one thread.
+ * Algorithms that Node implements natively, fastest first. No compression, because packs are compressed already. No SHA-1.
+ * Unauthenticated clients choose the key exchange, and larger groups would block the event loop for 3 to 16 ms.
  */
 const algorithms: ssh2.Algorithms = {
   kex: [
@@ -27,17 +27,17 @@ const algorithms: ssh2.Algorithms = {
   compress: ['none'],
 }
 
-/** A client that is silent for three minutes, though we ask, is gone. */
+/** Disconnects a client that does not respond for three minutes. */
 const keepalive = { keepaliveInterval: 30_000, keepaliveCountMax: 6 }
 
-/** Git over SSH: show a key, say a command, and the same policy and the same streams as over HTTP. */
+/** Git over SSH: authenticates by key, runs commands with the same policy and the same streams as over HTTP. */
 export class SshServer implements AsyncDisposable {
   readonly #sockets: Server
-  /** Those who have not shown a key, crowding by address. */
+  /** Unauthenticated connections, grouped by address. */
   readonly #strangers: WaitingRoom
-  /** Those on whose connection nothing runs, crowding by key. */
+  /** Idle connections, grouped by key. */
   readonly #idle: WaitingRoom
-  /** Those whose handshake is under way, by address and port, which is how the library names them. */
+  /** Sockets during the handshake, by address and port, by which the library identifies them. */
   readonly #arriving = new Map<string, Socket>()
   readonly #open = new Set<Socket>()
   readonly #signedIn = new Set<SignedIn>()
@@ -52,7 +52,7 @@ export class SshServer implements AsyncDisposable {
     )
     this.#sockets = createServer({ noDelay: true }, (socket) => {
       const { remoteAddress, remotePort } = socket
-      // Gone before we could look.
+      // Disconnected already.
       if (remoteAddress === undefined) return void socket.destroy()
       const name = `${remoteAddress} ${remotePort}`
       this.#open.add(socket)
@@ -69,13 +69,13 @@ export class SshServer implements AsyncDisposable {
     })
   }
 
-  /** Rejects when the address is taken. Workers of one cluster share it. */
+  /** Rejects if the address is in use. Workers of a cluster share it. */
   async listen(address: ListenOptions): Promise<void> {
     this.#sockets.listen(address)
     await once(this.#sockets, 'listening')
   }
 
-  /** Takes nothing new; commands that run may finish, for at most `graceMs`. */
+  /** Accepts no more connections; running commands may finish within `graceMs`. */
   async stop(graceMs: number): Promise<void> {
     const closed = new Promise<void>((resolve) => this.#sockets.close(() => resolve()))
     for (const client of this.#signedIn) client.close()
@@ -95,7 +95,7 @@ export class SshServer implements AsyncDisposable {
   }
 
   #welcome(connection: ssh2.Connection, socket: Socket | undefined, doors: SshDoors, limits: SshLimits): void {
-    // Clients break off in many ways, none of which is ours to mend.
+    // Clients disconnect in many ways; none is an error of the server.
     connection.on('error', () => socket?.destroySoon())
     if (!socket) return void connection.end()
     keepKeyObjects(connection)

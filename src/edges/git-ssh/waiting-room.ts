@@ -3,8 +3,8 @@ import type { Socket } from 'node:net'
 type Waiting = { readonly crowd: string; readonly deadline: NodeJS.Timeout; dismiss(): void }
 
 /**
- * Connections of which nothing is heard: none stays longer than `longestMs`. When there are more than `places`, the one that
- * has waited longest of the largest crowd goes: so those who stall stand in one another's way, not in others'.
+ * Limits connections that are not active. Closes each after `longestMs`. Above `places` connections, closes the oldest one of
+ * the largest group, so that a client that opens many affects only itself.
  */
 export class WaitingRoom {
   /** Oldest first. */
@@ -17,13 +17,13 @@ export class WaitingRoom {
     this.#longestMs = longestMs
   }
 
-  /** `crowd` is what those have in common of whom too many are there at once. */
+  /** `crowd` is the group the connection counts against, such as its address. */
   enter(socket: Socket, crowd: string, dismiss: () => void): void {
     this.#waiting.set(socket, { crowd, dismiss, deadline: setTimeout(dismiss, this.#longestMs) })
     if (this.#waiting.size > this.#places) this.#dismissOne()
   }
 
-  /** Is heard of, or gone. */
+  /** The connection became active or closed. */
   leave(socket: Socket): void {
     clearTimeout(this.#waiting.get(socket)?.deadline)
     this.#waiting.delete(socket)

@@ -103,7 +103,7 @@ const forgottenPassword: Form = {
   },
   async take(input, ctx) {
     await askForPassword(ctx, input.get('email') ?? '')
-    // The answer must not reveal whether the account exists.
+    // The response must not reveal whether the account exists.
     return text(200, 'Check your mail', 'If an account with this address exists, a link was sent to it.')
   },
 }
@@ -116,7 +116,7 @@ const forms: Readonly<Record<string, Form>> = {
 
 const longestBody = 16 * 1024
 
-/** The pages to which links in mails lead. */
+/** The pages that links in mails open. */
 export const accountPages =
   (doors: Doors): Door =>
   (app) => {

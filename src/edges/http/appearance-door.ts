@@ -8,7 +8,7 @@ import { fail } from './mount.ts'
 import { logAnswer } from './request-log.ts'
 import type { Door } from './server.ts'
 
-/** Pictures of the installation. Everybody may see them: they stand where people sign in. */
+/** Images of the installation, public because the sign-in page shows them. */
 export const appearanceDoor =
   (doors: Doors): Door =>
   (app) => {

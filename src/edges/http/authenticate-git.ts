@@ -7,7 +7,10 @@ import type { Doors } from './doors.ts'
 export type Denial = { readonly denied: SignInRefusal; readonly retryAfterSeconds?: number }
 export type Shown = { caller: Caller } | Denial
 
-/** What git shows: a token beside any name, a deploy token beside its own, or a password. Nothing shown is nobody known. */
+/**
+ * Authenticates Git credentials: an access token with any username, a deploy token with its own, or a password. Without
+ * credentials the caller is anonymous.
+ */
 export async function authenticateGit(header: string | undefined, doors: Doors, remoteAddress: string): Promise<Shown> {
   if (header === undefined) return { caller: null }
   const shown = basicCredentials(header)
@@ -15,7 +18,7 @@ export async function authenticateGit(header: string | undefined, doors: Doors, 
   const byToken = await doors.authenticator.authenticate(shown.password)
   if ('actor' in byToken) return { caller: byToken.actor }
   if (byToken.refused !== 'unknown') return { denied: byToken.refused }
-  // PostgreSQL has no NUL.
+  // PostgreSQL rejects NUL in text.
   if (/\0/.test(shown.username)) return { denied: 'wrong' }
   const byDeployToken = await authenticateDeployToken(doors.db, { username: shown.username, token: shown.password })
   if ('actor' in byDeployToken) return { caller: byDeployToken.actor }
@@ -29,7 +32,7 @@ export async function authenticateGit(header: string | undefined, doors: Doors, 
 
 const accessDenied = 'HTTP Basic: Access denied'
 
-/** How git, and who moves large files for it, is told. With 401 belongs a challenge. */
+/** The response to a rejected sign-in, for Git and LFS clients. A 401 requires a challenge header. */
 export function denialAnswer(
   { denied, retryAfterSeconds }: Denial,
   siteUrl: string,

@@ -14,7 +14,7 @@ import { openForFiles } from './open-for-files.ts'
 import { logAnswer } from './request-log.ts'
 import type { Door } from './server.ts'
 
-/** Whether the caller may know of whom the picture is of: the same policies as everywhere. */
+/** Whether the caller may see the owner of the avatar, by the usual policies. */
 async function isVisible(owner: AvatarOwner, id: number, ctx: Ctx): Promise<boolean> {
   const visible = async <P>(
     what: {
@@ -34,7 +34,7 @@ async function isVisible(owner: AvatarOwner, id: number, ctx: Ctx): Promise<bool
 
 const owners = new Set(['user', 'group', 'project', 'topic'])
 
-/** Pictures of people, groups, projects and topics, at the addresses that records show. */
+/** Avatars of users, groups, projects and topics, at the URLs in their records. */
 export const avatarDoor =
   (doors: Doors): Door =>
   (app) => {

@@ -6,19 +6,19 @@ import type { Plan } from '../../kernel/plan.ts'
 import type { TokenAuthenticator } from '../../modules/accounts/index.ts'
 import type { SettingsReader } from '../../settings/store.ts'
 
-/** What the HTTP edge needs of the application. */
+/** What the HTTP transport needs from the application. */
 export type Doors = {
   readonly db: Db
   readonly settings: SettingsReader
   readonly authenticator: TokenAuthenticator
   readonly plan: Plan
-  /** Where we are reached, without a slash at the end. */
+  /** Public URL, without a trailing slash. */
   readonly siteUrl: string
   /** Folder for files of multipart forms. */
   readonly uploadsDir: string
   readonly log: Logger
-  /** A context for one request; `gone` for one that only reads. */
+  /** Opens a context for one request; `signal` for read-only requests. */
   open(caller: Caller, remoteAddress: string | undefined, gone?: AbortSignal): Promise<Ctx>
-  /** Checks every answer against its declaration; tests set it. */
+  /** Validates every response against its declaration; tests set it. */
   readonly onAnswer?: ((method: string, path: string, status: number, body: unknown) => void) | undefined
 }
