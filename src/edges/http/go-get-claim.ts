@@ -13,8 +13,8 @@ import type { Claim } from './wildcard-door.ts'
 const address = new RegExp(`^/${repositoryPath}/?\\?(?:[^#]*&)?go-get=1(?:&|$)`)
 
 /**
- * Tells the go tool which repository holds a package: the project at or above the path, when the caller may fetch it. All
- * others are told what the path looks like, whether or not something is there.
+ * Responds to the go tool with the repository of a package: the project at or above the path, if the caller may fetch it.
+ * Otherwise derives the repository from the path alone, so that the response does not reveal whether a project exists.
  */
 export const goGetClaim =
   (doors: Doors): Claim =>
@@ -50,7 +50,7 @@ async function serve(exchange: Exchange, path: string, remoteAddress: string, do
   }
 }
 
-/** The part of the path, as it was spelled, that is a project from which the caller may fetch. */
+/** The part of the path, in its original case, that is a project the caller may fetch. */
 async function repositoryAround(ctx: Ctx, path: string): Promise<string | undefined> {
   const found = await findProjectAround(ctx.db, path)
   if (found === undefined) return undefined
@@ -61,7 +61,7 @@ async function repositoryAround(ctx: Ctx, path: string): Promise<string | undefi
 
 const doorOf = ({ settings }: Ctx) => (settings.enabled_git_access_protocol === 'ssh' ? 'ssh' : 'http')
 
-/** A project right below a group or person, as most are. */
+/** Assumes a project directly below a group or user, as most are. */
 const looksLike = (path: string): string => path.split('/', 2).join('/')
 
 function pageOf(ctx: Ctx, repository: string): string {

@@ -1,15 +1,15 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 
-/** The client closed the connection before it had its answer. */
+/** The client closed the connection before it received the whole response. */
 export class ClientGone extends Error {
   override name = 'ClientGone'
 }
 
-/** The status that the log shows of a request whose client has gone, as nginx has it. No client gets it. */
+/** The status in the log for a request whose client disconnected, as in nginx. Never sent. */
 export const clientGone = 499
 
-/** What to do when a connection closes. One listener for each connection, however many requests are pipelined on it. */
+/** Callbacks by connection: one listener per connection, however many requests are pipelined on it. */
 const closing = new WeakMap<Socket, Set<() => void>>()
 
 function onClose(socket: Socket, work: () => void): void {
@@ -28,9 +28,8 @@ function onClose(socket: Socket, work: () => void): void {
 const signals = new WeakMap<ServerResponse, AbortSignal>()
 
 /**
- * Aborted, with a `ClientGone`, as soon as the connection ends before the answer is out: also when it ended before the
- * first call. It follows the connection, because a response that waits behind another on the same connection never emits
- * 'close' itself.
+ * Aborts with `ClientGone` when the connection closes before the response is sent, or has closed already. Listens to the
+ * connection, because a response that waits behind another one on the same connection never emits 'close'.
  */
 export function goneSignal({ req, res }: { readonly req: IncomingMessage; readonly res: ServerResponse }): AbortSignal {
   const known = signals.get(res)

@@ -1,7 +1,7 @@
 import type { SettingsReader } from '../../settings/store.ts'
 import type { Door } from './server.ts'
 
-/** Sends visitors of `/` where the installation says; there is nothing here. */
+/** Redirects `/` to the configured home page; 404 without one. */
 export const homeDoor =
   (settings: SettingsReader): Door =>
   (app) => {

@@ -14,13 +14,13 @@ import { metricsContentType } from './metrics.ts'
 import { fail } from './mount.ts'
 
 export type MetricsDoor = {
-  /** The figures, as text for Prometheus. */
+  /** The metrics in Prometheus text format. */
   readonly metrics: () => Promise<string>
   /** Addresses and networks that need no token. */
   readonly metricsFrom: readonly string[]
 }
 
-/** `/-/metrics`: for some addresses, and for administrators from anywhere. To everybody else it is not there. */
+/** `/-/metrics`: for configured addresses, and for administrators from anywhere; 404 for others. */
 export function metricsRoute(app: FastifyInstance, doors: Doors, { metrics, metricsFrom }: MetricsDoor): void {
   const networks = networksOf(metricsFrom)
   app.route({
@@ -45,7 +45,7 @@ export function metricsRoute(app: FastifyInstance, doors: Doors, { metrics, metr
   })
 }
 
-/** As they were when the database is away: figures are wanted most then. */
+/** Falls back to the last known settings without a database: metrics matter most then. */
 const settingsOf = ({ settings }: Doors): Promise<Settings> =>
   settings.get().catch((error) => (error instanceof DatabaseLost ? settings.latest : Promise.reject(error)))
 
@@ -64,8 +64,8 @@ const familyOf = (address: string) => (isIPv6(address) ? 'ipv6' : 'ipv4')
 const own = networksOf(['127.0.0.0/8', '::1'])
 
 /**
- * Whether the address of the client is one of these: as a proxy on this machine tells it. Loopback counts only without a
- * proxy: one that passes on what its clients say of themselves would let everybody be this machine.
+ * Whether the client's address is in `networks`, as reported by a proxy on this machine. A loopback address counts only without
+ * forwarding headers: a proxy that passes on forged ones would otherwise let any client appear as this machine.
  */
 function isNear({ ip, raw }: FastifyRequest, networks: BlockList): boolean {
   const family = familyOf(ip)
@@ -73,7 +73,7 @@ function isNear({ ip, raw }: FastifyRequest, networks: BlockList): boolean {
   return networks.check(ip, family) && !(isPassedOn && own.check(ip, family))
 }
 
-/** Nobody, when the token is nobody's. `undefined` when he is over a limit, and has been told so. */
+/** The caller; null for an invalid token. `undefined` if a limit is exceeded; the response has been sent then. */
 async function callerOf(exchange: Exchange, remoteAddress: string, doors: Doors): Promise<Caller | undefined> {
   const settings = await doors.settings.get()
   const visitor = { exchange, remoteAddress, settings, door: 'web' } as const

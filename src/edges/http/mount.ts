@@ -35,7 +35,7 @@ import { logAnswer } from './request-log.ts'
 
 export const apiPrefix = '/api/v4'
 
-/** Parameters of every list. What is out of range is brought into it, as it always was. */
+/** Parameters of every list. Compat: values out of range are clamped. */
 export const pagingParams = {
   page: Whole({ default: 1, description: 'Page number, from 1' }),
   per_page: Whole({ default: 20, description: 'Items per page, at most 100' }),
@@ -50,7 +50,7 @@ export const pagingParams = {
   ),
 }
 
-/** All parameters of an endpoint: of its subject, its own, and those of lists. */
+/** All parameters of an endpoint: those of its subject, its own, and those of lists. */
 export function allParams(e: Endpoint): TObject {
   const own: TObject = e.params ?? Type.Object({})
   return {
@@ -59,7 +59,7 @@ export function allParams(e: Endpoint): TObject {
   } as TObject
 }
 
-/** Scopes of which one is enough, in the order they are named to a caller who has none. */
+/** Token scopes, one of which is enough, in the order in which the error message lists them. */
 export const scopesFor = (e: Endpoint): readonly Scope[] =>
   e.method === 'GET' ? ['api', 'read_api', ...(e.scopes ?? [])] : ['api', ...(e.scopes ?? [])]
 
@@ -86,7 +86,7 @@ function pageOf(params: {
   }
 }
 
-/** Serves the endpoints of the plan, HEAD included where there is GET. */
+/** Registers the endpoints that the plan offers; GET endpoints answer HEAD, too. */
 export function mount(app: FastifyInstance, endpoints: readonly Endpoint[], doors: Doors): void {
   const bodies = new LargeBodies()
   for (const e of endpoints) {
@@ -103,7 +103,7 @@ export function mount(app: FastifyInstance, endpoints: readonly Endpoint[], door
   }
 }
 
-/** How much of the body of a known caller an endpoint reads. */
+/** Limits of the request body for an authenticated caller. */
 const limitsFor = ({ bodyLimit, fileLimit }: Endpoint, settings: Settings): BodyLimits => ({
   ...usualLimits,
   ...(bodyLimit !== undefined && { bytes: bodyLimit }),
@@ -114,14 +114,14 @@ const isTooMuch = (error: unknown): boolean => error instanceof Failure && error
 
 type Served = { caller: Caller }
 
-/** What the endpoint declared itself: that alone it is given. */
+/** The parameters that the endpoint itself declares; the handler gets no others. */
 function ownParams(params: Readonly<Record<string, unknown>>, names: readonly string[]): Record<string, unknown> {
   const own: Record<string, unknown> = {}
   for (const name of names) if (name in params) own[name] = params[name]
   return own
 }
 
-/** Parameters of the path. A `.json` after a number that ends it changes nothing; in a name it is part of the name. */
+/** Parameters of the path. Removes `.json` after a final numeric id; after a name it is part of the name. */
 function pathParamsOf(e: Endpoint): (given: RawParams) => RawParams {
   const last = /:(\w*id)$/.exec(e.path)?.[1]
   if (last === undefined) return (given) => given
@@ -171,7 +171,7 @@ function server(e: Endpoint, doors: Doors, bodies: LargeBodies) {
           limits: served.caller ? limitsFor(e, settings) : anonymousLimits,
           tmpDir: doors.uploadsDir,
         }).catch((error: unknown) => {
-          // What a caller without an account cannot do is not worth reading more, whatever the rest says.
+          // Anonymous callers lack the ability in any case, so the rest of the body is not read.
           if (served.caller === null && needsAccount(rule) && isTooMuch(error)) throw unauthenticated()
           throw error
         })
@@ -274,7 +274,7 @@ async function answer(
   sendJson(exchange, status, answered, headers)
 }
 
-/** Answers a failure; what is no failure of the caller's is logged once, here. */
+/** Sends the error response; logs errors that the caller did not cause. */
 export function fail(exchange: Exchange, error: unknown, { log }: Pick<Doors, 'log'>): void {
   if (error instanceof ClientGone) {
     exchange.res.statusCode = clientGone
@@ -282,20 +282,20 @@ export function fail(exchange: Exchange, error: unknown, { log }: Pick<Doors, 'l
   }
   const { status, body, headers } = answerFor(error)
   const { req, res, requestId } = exchange
-  // Who went away is not worth a line. The request does not tell: one that was read to its end counts as destroyed.
+  // Not if the client disconnected. `req.destroyed` does not tell: it is true for a fully read request.
   if (!res.destroyed)
     logFault(log, error, { request_id: requestId, method: req.method, path: pathOf(req.url!) }, 'request failed')
   if (res.headersSent) {
     res.destroy()
     return
   }
-  // What is left of the body is not worth reading.
+  // The rest of the body is not read.
   const close: Headers = req.complete ? {} : { connection: 'close' }
   sendJson(exchange, status, body, { ...headers, ...close })
 }
 
 function requireUnmodified(since: number, changedAt: string | undefined): void {
-  // The header knows seconds only.
+  // The header has a resolution of seconds.
   if (changedAt !== undefined && Math.floor(Date.parse(changedAt) / 1000) > Math.floor(since / 1000))
     throw new Failure('precondition_failed', 'Precondition Failed')
 }

@@ -21,7 +21,7 @@ import { refusedByLimits } from './rate-limit.ts'
 import { logAnswer } from './request-log.ts'
 import type { Door } from './server.ts'
 
-/** RFC 6749 (5.1): what is said here is for one alone. */
+/** RFC 6749 (5.1): responses with tokens must not be cached. */
 const unstored = { 'cache-control': 'no-store', pragma: 'no-cache' }
 
 const descriptions = {
@@ -57,7 +57,7 @@ function required(params: RawParams, name: string): string {
   return value
 }
 
-/** The code of a second factor, as clients of the field send it or by our own name. */
+/** The code of the second factor, in the established header or our own. */
 const codeOf = ({ headers }: Exchange['req']): string | undefined =>
   [headers['x-gitlab-otp'], headers['x-service-otp']].find(
     (each): each is string => typeof each === 'string' && each !== '',
@@ -81,7 +81,7 @@ function refusalOf(refused: Refused): WireFailure {
   }
 }
 
-/** `/oauth`: tokens for whoever signs in (RFC 6749: password and refresh_token), what they are, and their end (RFC 7009). */
+/** `/oauth`: issues tokens (RFC 6749: password and refresh_token), describes them, and revokes them (RFC 7009). */
 export const oauthDoor =
   (doors: Doors): Door =>
   (app) => {
@@ -92,7 +92,7 @@ export const oauthDoor =
         const exchange = beginExchange(request.raw, reply.raw, doors.siteUrl)
         try {
           const limits = { db: doors.db, settings: await doors.settings.get() }
-          // Who asks for a token is nobody known yet; who asks about his is.
+          // A token request is anonymous; a request for token information is authenticated.
           if (request.raw.method === 'POST' && (await refusedByLimits(exchange, limits, null, request.ip, 'web')))
             return
           const params = await paramsOf(request, doors)
@@ -108,7 +108,7 @@ export const oauthDoor =
       method: 'POST',
       url: '/oauth/token',
       handler: serve(async (exchange, params, remoteAddress) => {
-        // No applications are registered here, so whoever says he is one is not known.
+        // Applications cannot be registered, so every client id is unknown.
         if (exchange.req.headers.authorization !== undefined || text(params, 'client_id') !== undefined)
           throw refuse('invalid_client', { status: 401, headers: { 'www-authenticate': 'Basic realm="Stithy"' } })
         const answer = await grant(exchange, params, remoteAddress, doors)

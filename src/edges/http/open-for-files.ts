@@ -8,8 +8,8 @@ import { parseQuery } from './body/urlencoded.ts'
 import type { Doors } from './doors.ts'
 
 /**
- * The context of a request for a file beside the API, whose caller passed what every request of the API passes: his token
- * and one of these scopes, limits, terms. `undefined` when he is over a limit, which he has been told.
+ * Opens the context of a file request outside the API, after the checks of API requests: token with one of the scopes, rate
+ * limits, terms. `undefined` if a limit is exceeded; the response has been sent then.
  */
 export async function openForFiles(
   exchange: Exchange,

@@ -12,11 +12,13 @@ export type SystemParts = MetricsDoor & {
   readonly runner: Runner
   readonly databaseLoads: () => Readonly<Record<string, Load>>
   readonly dataDir: string
-  /** From when a full lane or pool counts as stuck; `stuckAfterMs` unless tests say otherwise. */
+  /** Time in milliseconds after which a full lane or pool counts as stuck. Default `stuckAfterMs`. */
   readonly stuckAfterMs?: number | undefined
 }
 
-/** A lane of git processes, or pool of connections, whose slots are all held and whose oldest request waits longer is stuck. */
+/**
+ * A lane of git processes, or a pool of connections, is stuck if all slots are held and the oldest request has waited longer.
+ */
 const stuckAfterMs = 30_000
 
 type Check = { status: 'ok' } | { status: 'failed'; message: string }
@@ -33,7 +35,7 @@ const check = async (work: () => Promise<unknown>): Promise<Check> => {
   }
 }
 
-/** Fails with the names of those that are stuck. */
+/** Throws with the names of stuck lanes or pools. */
 function requireFlow(what: string, loads: Readonly<Record<string, Load>>, limitMs: number): void {
   const stuck = Object.entries(loads).filter(
     ([, { slots, running, waiting, oldestWaitMs }]) => waiting > 0 && running >= slots && oldestWaitMs > limitMs,
@@ -46,12 +48,12 @@ function requireFlow(what: string, loads: Readonly<Record<string, Load>>, limitM
   throw new Error(sentences.join('; '))
 }
 
-/** Health and readiness, which need no account and say nothing about what is stored; and figures. */
+/** Health and readiness, which need no account and reveal nothing about stored data; and metrics. */
 export const systemDoor =
   (doors: Doors, parts: SystemParts): Door =>
   (app) => {
     const { runner, databaseLoads, dataDir, stuckAfterMs: limitMs = stuckAfterMs } = parts
-    /** What must work for the service to be ready, by name: `database` is answered as `database_check`. */
+    /** What the service needs to be ready, by name: `database` is reported as `database_check`. */
     const checks: Readonly<Record<string, () => Promise<unknown>>> = {
       database: () => reach(doors.db),
       database_pool: async () => requireFlow('pool of database', databaseLoads(), limitMs),

@@ -13,18 +13,18 @@ import { logAnswer } from './request-log.ts'
 import { sendBlob } from './stored-blob.ts'
 import type { Claim } from './wildcard-door.ts'
 
-/** Where an upload is: the project, the word of the address, and the name. */
+/** The project, the secret and the file name in the URL of an upload. */
 type Address = { readonly path: string; readonly secret: string; readonly filename: string }
 
 const address = new RegExp(`^/${repositoryPath}/uploads/([0-9a-f]{32})/([^/]+)$`)
 
-/** Files that were uploaded to projects, for whoever reads the project; whatever else an address says is as if nothing was there. */
+/** Files uploaded to projects, for users who can read the project; 404 for anything else. */
 export const uploadClaim =
   (doors: Doors): Claim =>
   (method, url) => {
     const [, path, secret, name] = address.exec(url.split('?', 1)[0]!) ?? []
     if ((method !== 'GET' && method !== 'HEAD') || path === undefined) return undefined
-    // The router has refused what cannot be decoded. A name is compared with what is stored and leads nowhere else.
+    // The router has rejected malformed encoding. The name is only compared with stored ones.
     const asked = { path, secret: secret!, filename: decodeURIComponent(name!).replaceAll('\0', '/') }
     return (exchange, remoteAddress) => serve(exchange, asked, remoteAddress, doors)
   }

@@ -2,13 +2,13 @@ import type { Exchange } from './answer.ts'
 import { beginExchange } from './exchange.ts'
 import type { Door } from './server.ts'
 
-/** Serves one request, failures included. */
+/** Serves one request, including failures. */
 type Serve = (exchange: Exchange, remoteAddress: string) => Promise<void>
 
-/** Says whether an address is its own: `undefined` when it is not. */
+/** Matches a URL; `undefined` if another handler must serve it. */
 export type Claim = (method: string, url: string) => Serve | undefined
 
-/** Addresses that begin with the path of a project, of whatever depth: the router cannot tell them apart, the claims can. */
+/** URLs that begin with a project path of any depth: the router cannot distinguish them, so the matchers do. */
 export const wildcardDoor =
   (siteUrl: string, claims: readonly Claim[]): Door =>
   (app) => {

@@ -7,7 +7,7 @@ import type { Doors } from '../http/doors.ts'
 
 export type Known = { readonly caller: Caller; readonly grant: Grant | undefined }
 
-/** What git shows, or a credential of ours (`largeFileCredentials`), which is good for what it grants alone. */
+/** Authenticates Git credentials, or an LFS credential (`largeFileCredentials`), which is valid only for what it grants. */
 export async function authenticateLfs(
   header: string | undefined,
   doors: Doors,

@@ -16,7 +16,7 @@ import { serveCreateLock, serveListLocks, serveUnlock, serveVerifyLocks } from '
 import { type LfsCall, type LfsRequest, operationOf, parseLfsRequest } from './request.ts'
 import { serveDownload, serveUpload } from './transfer.ts'
 
-/** Large files over HTTP (git LFS: batch API, basic transfers, locks): parse, authenticate, ask the policy, serve. */
+/** Git LFS over HTTP (batch API, basic transfers, locks): parses, authenticates, checks permissions, serves. */
 export const largeFileClaim =
   (doors: Doors): Claim =>
   (method, url) => {
@@ -67,10 +67,10 @@ async function serve(
   }
 }
 
-/** Both: the first keeps browsers from asking people, the second is what HTTP wants. */
+/** Both headers: the first keeps browsers from showing a password dialog, the second is required by HTTP. */
 const challenge = { 'lfs-authenticate': 'Basic realm="Stithy"', 'www-authenticate': 'Basic realm="Stithy"' }
 
-/** Calls of the API are JSON of a media type of its own; plain JSON will do. */
+/** API calls use the LFS media type; plain JSON is accepted. */
 function unfitHeaders({ req }: Exchange, { kind }: LfsCall): { status: number; message: string } | undefined {
   if (kind === 'download' || kind === 'upload') return undefined
   const type = req.headers['content-type']
@@ -103,8 +103,8 @@ async function answer(visit: Visit, storage: Storage, call: LfsCall): Promise<vo
 
 function failed(exchange: Exchange, error: unknown, { log, siteUrl }: Doors): void {
   const { req, res } = exchange
-  // Whoever went away in the middle needs no answer, and is no fault of ours. The request alone does not tell: who stops
-  // reading it breaks it, too.
+  // A disconnected client needs no response, and is not a fault of the server. The request alone does not tell, because a
+  // handler that stops reading destroys it, too.
   if (res.destroyed) return
   if (error instanceof ClientGone) {
     res.statusCode = clientGone
