@@ -55,7 +55,7 @@ export type Overrides = Pick<Doors, 'onAnswer'> & {
   readonly httpLimits?: Partial<HttpLimits>
   readonly sshLimits?: Partial<SshLimits>
   readonly mailer?: Mailer
-  /** From when a full lane of git processes or pool of connections makes readiness fail. */
+  /** Time in milliseconds after which a full lane of git processes or pool of connections makes readiness fail. */
   readonly stuckAfterMs?: number
   /** Measures the age of cached tokens, in milliseconds. */
   readonly tokenClock?: () => number
@@ -63,24 +63,24 @@ export type Overrides = Pick<Doors, 'onAnswer'> & {
 
 /** The service in one process. */
 export interface App extends ServedApp {
-  /** A context without a request: for jobs, commands and tests. */
+  /** Opens a context without a request: for jobs, commands and tests. */
   open(caller: Caller): Promise<Ctx>
 }
 
-/** Where repositories lie; modules/projects/repositories/location.ts draws what is below. */
+/** Folder of the repositories; modules/projects/repositories/location.ts describes its layout. */
 export const repositoriesDir = ({ dataDir }: Config): string => join(dataDir, 'repositories')
 
-/** Of who serves requests: background jobs take their time. */
+/** The timeouts for requests; background jobs use the defaults. */
 const patienceOf = (settings: Settings): Patience => ({
   processMs: asTimeout(settings.repo_storage_timeout_default),
   quickMs: asTimeout(settings.repo_storage_timeout_medium),
   answerMs: asTimeout(settings.repo_storage_timeout_fast),
 })
 
-/** In milliseconds; a timer that is given more than it can count goes off at once. */
+/** In milliseconds; a longer timer would fire at once. */
 const asTimeout = (seconds: number): number => Math.min(seconds * 1000, 2 ** 31 - 1)
 
-/** Builds everything in order; disposing ends it in reverse. The one place where parts meet. */
+/** Builds everything in order; disposing ends it in reverse. The composition root: only here do the parts meet. */
 export async function createApp(config: Config, services: Services, overrides: Overrides = {}): Promise<App> {
   await using stack = new AsyncDisposableStack()
   const { log } = stack.use(openLog(config.logLevel))
@@ -178,7 +178,7 @@ export async function createApp(config: Config, services: Services, overrides: O
       const shared = services.sharesPorts ? { reusePort: true, exclusive: true } : {}
       await http.listen({ host, port, ...shared })
       if (config.sshPort === 0) return
-      // Only who listens needs the library.
+      // Imports the SSH library only if SSH is enabled.
       const [{ SshServer }, { ensureHostKey }] = await Promise.all([
         import('./edges/git-ssh/server.ts'),
         import('./edges/git-ssh/host-key.ts'),
@@ -188,7 +188,7 @@ export async function createApp(config: Config, services: Services, overrides: O
     },
     async runJobs(onBroken) {
       const recovered = await recoverPushes(await open(null), 0)
-      if (recovered > 0) log.info({ pushes: recovered }, 'settled pushes that were cut off')
+      if (recovered > 0) log.info({ pushes: recovered }, 'settled interrupted pushes')
       await recoverMerges(await open(null), 0)
       const { databaseUrl } = services
       const running = await startJobs({ databaseUrl, jobs, open: () => open(null), log, onBroken })
@@ -197,7 +197,7 @@ export async function createApp(config: Config, services: Services, overrides: O
     open: (caller) => open(caller),
     async stop(graceMs) {
       const hurry = setTimeout(() => http.server.closeAllConnections(), graceMs)
-      // Closing closes the connections that are idle now; those that become idle later must not hold us up.
+      // `close` closes the connections that are idle now; ones that become idle later must not delay the stop.
       const idle = setInterval(() => http.server.closeIdleConnections(), 100)
       await Promise.all([http.close(), ssh?.stop(graceMs), stopJobs?.()])
       stopJobs = undefined
