@@ -9,25 +9,25 @@ import { openBlobs } from './blobs/open.ts'
 import { type Config, mailsDir, uploadsDir } from './config.ts'
 import { openDatabase } from './db/database.ts'
 import { Notifications } from './db/notifications.ts'
-import { gitClaim } from './edges/git-http/door.ts'
+import { gitClaim } from './edges/git-http/serve.ts'
 import type { SshLimits } from './edges/git-ssh/limits.ts'
 import type { SshServer } from './edges/git-ssh/server.ts'
 import { accountPages } from './edges/http/account-pages.ts'
-import { appearanceDoor } from './edges/http/appearance-door.ts'
-import { avatarDoor } from './edges/http/avatar-door.ts'
+import { appearanceRoutes } from './edges/http/appearance-routes.ts'
+import { avatarRoutes } from './edges/http/avatar-routes.ts'
 import { docsPage } from './edges/http/docs-page.ts'
 import type { Doors } from './edges/http/doors.ts'
 import { goGetClaim } from './edges/http/go-get-claim.ts'
-import { homeDoor } from './edges/http/home-door.ts'
+import { homeRoutes } from './edges/http/home-routes.ts'
 import { type HttpLimits, httpLimits } from './edges/http/limits.ts'
 import { measurePools, ownMetrics } from './edges/http/metrics.ts'
-import { oauthDoor } from './edges/http/oauth-door.ts'
-import { openApiDoor } from './edges/http/openapi/door.ts'
+import { oauthRoutes } from './edges/http/oauth-routes.ts'
+import { openApiRoutes } from './edges/http/openapi/routes.ts'
 import { createHttpServer } from './edges/http/server.ts'
-import { systemDoor } from './edges/http/system.ts'
+import { systemRoutes } from './edges/http/system.ts'
 import { uploadClaim } from './edges/http/upload-claim.ts'
-import { wildcardDoor } from './edges/http/wildcard-door.ts'
-import { largeFileClaim } from './edges/lfs/door.ts'
+import { wildcardRoutes } from './edges/http/wildcard-routes.ts'
+import { largeFileClaim } from './edges/lfs/serve.ts'
 import { reactBy } from './events/reaction.ts'
 import { Git } from './git/git.ts'
 import { Runner } from './git/runner/client.ts'
@@ -148,7 +148,7 @@ export async function createApp(config: Config, services: Services, overrides: O
   }
   const limits: HttpLimits = { ...httpLimits, ...overrides.httpLimits }
   const others = [
-    systemDoor(doors, {
+    systemRoutes(doors, {
       runner,
       databaseLoads: () => db.loads(),
       dataDir: config.dataDir,
@@ -156,14 +156,14 @@ export async function createApp(config: Config, services: Services, overrides: O
       metrics: services.metrics ?? ownMetrics,
       metricsFrom: config.metricsFrom,
     }),
-    openApiDoor({ areas, plan: config.plan, version: productVersion, apiVersion, siteUrl: site.url }),
-    homeDoor(settings),
+    openApiRoutes({ areas, plan: config.plan, version: productVersion, apiVersion, siteUrl: site.url }),
+    homeRoutes(settings),
     docsPage(site.url),
-    appearanceDoor(doors),
-    avatarDoor(doors),
-    oauthDoor(doors),
+    appearanceRoutes(doors),
+    avatarRoutes(doors),
+    oauthRoutes(doors),
     accountPages(doors),
-    wildcardDoor(site.url, [gitClaim(doors, limits), largeFileClaim(doors), uploadClaim(doors), goGetClaim(doors)]),
+    wildcardRoutes(site.url, [gitClaim(doors, limits), largeFileClaim(doors), uploadClaim(doors), goGetClaim(doors)]),
   ]
   const http = createHttpServer(endpoints, doors, others, limits)
   stack.defer(() => http.close())

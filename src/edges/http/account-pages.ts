@@ -11,7 +11,7 @@ import { beginExchange } from './exchange.ts'
 import { answerFor, logFault } from './failures.ts'
 import { refusedByLimits } from './rate-limit.ts'
 import { logAnswer } from './request-log.ts'
-import type { Door } from './server.ts'
+import type { Routes } from './server.ts'
 
 /** The URL of a page contains a secret: it must not leak as a referrer, be cached or be framed. */
 const headers = {
@@ -118,7 +118,7 @@ const longestBody = 16 * 1024
 
 /** The pages that links in mails open. */
 export const accountPages =
-  (doors: Doors): Door =>
+  (doors: Doors): Routes =>
   (app) => {
     const serve = async (request: FastifyRequest, reply: FastifyReply, answer: (ctx: Ctx) => Promise<Page>) => {
       reply.hijack()

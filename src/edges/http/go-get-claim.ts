@@ -8,7 +8,7 @@ import type { Doors } from './doors.ts'
 import { fail } from './mount.ts'
 import { refusedByLimits } from './rate-limit.ts'
 import { logAnswer } from './request-log.ts'
-import type { Claim } from './wildcard-door.ts'
+import type { Claim } from './wildcard-routes.ts'
 
 const address = new RegExp(`^/${repositoryPath}/?\\?(?:[^#]*&)?go-get=1(?:&|$)`)
 

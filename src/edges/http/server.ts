@@ -60,7 +60,7 @@ function endIfStalled(res: ServerResponse, stalledMs: number): void {
 }
 
 /** Registers routes outside the API: git, health, documentation. */
-export type Door = (app: FastifyInstance) => void
+export type Routes = (app: FastifyInstance) => void
 
 /**
  * Creates the HTTP server, not listening yet. Fastify routes on the raw path and manages connections; this transport handles
@@ -69,7 +69,7 @@ export type Door = (app: FastifyInstance) => void
 export function createHttpServer(
   endpoints: readonly Endpoint[],
   doors: Doors,
-  others: readonly Door[],
+  others: readonly Routes[],
   limits: HttpLimits = httpLimits,
 ): FastifyInstance {
   const app = Fastify({
@@ -118,7 +118,7 @@ export function createHttpServer(
   })
 
   mount(app, endpoints, doors)
-  for (const door of others) door(app)
+  for (const register of others) register(app)
 
   const offered = verbsByPath(endpoints.filter(({ tier }) => isOffered(tier, doors.plan)))
   const refuseRoute = (request: FastifyRequest, reply: FastifyReply) => {

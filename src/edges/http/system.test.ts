@@ -4,14 +4,14 @@ import { test, type World } from '../../../test/world.ts'
 import { TestGit } from '../../git/testing.ts'
 import type { Load } from '../../kernel/shares.ts'
 import type { Doors } from './doors.ts'
-import { systemDoor } from './system.ts'
+import { systemRoutes } from './system.ts'
 
 /** Readiness over a runner of its own, so that full lanes are in the way of no other test. */
 async function readinessOver(world: World, { databaseLoads = () => world.db.loads() as Record<string, Load> } = {}) {
   const git = await TestGit.start()
   const { runner, folder } = git
   const app = Fastify()
-  systemDoor({ db: world.db } as Partial<Doors> as Doors, {
+  systemRoutes({ db: world.db } as Partial<Doors> as Doors, {
     runner,
     databaseLoads,
     dataDir: folder,

@@ -5,10 +5,10 @@ import type { Runner } from '../../git/runner/client.ts'
 import { checkJobs } from '../../jobs/standing.ts'
 import type { Load } from '../../kernel/shares.ts'
 import type { Doors } from './doors.ts'
-import { type MetricsDoor, metricsRoute } from './metrics-door.ts'
-import type { Door } from './server.ts'
+import { type MetricsParts, metricsRoute } from './metrics-route.ts'
+import type { Routes } from './server.ts'
 
-export type SystemParts = MetricsDoor & {
+export type SystemParts = MetricsParts & {
   readonly runner: Runner
   readonly databaseLoads: () => Readonly<Record<string, Load>>
   readonly dataDir: string
@@ -49,8 +49,8 @@ function requireFlow(what: string, loads: Readonly<Record<string, Load>>, limitM
 }
 
 /** Health and readiness, which need no account and reveal nothing about stored data; and metrics. */
-export const systemDoor =
-  (doors: Doors, parts: SystemParts): Door =>
+export const systemRoutes =
+  (doors: Doors, parts: SystemParts): Routes =>
   (app) => {
     const { runner, databaseLoads, dataDir, stuckAfterMs: limitMs = stuckAfterMs } = parts
     /** What the service needs to be ready, by name: `database` is reported as `database_check`. */

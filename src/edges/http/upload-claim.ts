@@ -11,7 +11,7 @@ import { fail } from './mount.ts'
 import { openForFiles } from './open-for-files.ts'
 import { logAnswer } from './request-log.ts'
 import { sendBlob } from './stored-blob.ts'
-import type { Claim } from './wildcard-door.ts'
+import type { Claim } from './wildcard-routes.ts'
 
 /** The project, the secret and the file name in the URL of an upload. */
 type Address = { readonly path: string; readonly secret: string; readonly filename: string }

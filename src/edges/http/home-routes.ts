@@ -1,9 +1,9 @@
 import type { SettingsReader } from '../../settings/store.ts'
-import type { Door } from './server.ts'
+import type { Routes } from './server.ts'
 
 /** Redirects `/` to the configured home page; 404 without one. */
-export const homeDoor =
-  (settings: SettingsReader): Door =>
+export const homeRoutes =
+  (settings: SettingsReader): Routes =>
   (app) => {
     app.route({
       method: ['GET', 'HEAD'],

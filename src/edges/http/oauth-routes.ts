@@ -19,7 +19,7 @@ import { WireFailure } from './failures.ts'
 import { fail } from './mount.ts'
 import { refusedByLimits } from './rate-limit.ts'
 import { logAnswer } from './request-log.ts'
-import type { Door } from './server.ts'
+import type { Routes } from './server.ts'
 
 /** RFC 6749 (5.1): responses with tokens must not be cached. */
 const unstored = { 'cache-control': 'no-store', pragma: 'no-cache' }
@@ -82,8 +82,8 @@ function refusalOf(refused: Refused): WireFailure {
 }
 
 /** `/oauth`: issues tokens (RFC 6749: password and refresh_token), describes them, and revokes them (RFC 7009). */
-export const oauthDoor =
-  (doors: Doors): Door =>
+export const oauthRoutes =
+  (doors: Doors): Routes =>
   (app) => {
     const serve =
       (answer: (exchange: Exchange, params: RawParams, remoteAddress: string) => Promise<unknown>) =>

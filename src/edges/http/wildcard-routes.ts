@@ -1,6 +1,6 @@
 import type { Exchange } from './answer.ts'
 import { beginExchange } from './exchange.ts'
-import type { Door } from './server.ts'
+import type { Routes } from './server.ts'
 
 /** Serves one request, including failures. */
 type Serve = (exchange: Exchange, remoteAddress: string) => Promise<void>
@@ -9,8 +9,8 @@ type Serve = (exchange: Exchange, remoteAddress: string) => Promise<void>
 export type Claim = (method: string, url: string) => Serve | undefined
 
 /** URLs that begin with a project path of any depth: the router cannot distinguish them, so the matchers do. */
-export const wildcardDoor =
-  (siteUrl: string, claims: readonly Claim[]): Door =>
+export const wildcardRoutes =
+  (siteUrl: string, claims: readonly Claim[]): Routes =>
   (app) => {
     app.route({
       method: ['GET', 'HEAD', 'POST', 'PUT'],

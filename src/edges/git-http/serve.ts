@@ -18,7 +18,7 @@ import { ClientGone, clientGone, goneSignal } from '../http/gone.ts'
 import type { HttpLimits } from '../http/limits.ts'
 import { refusedByLimits } from '../http/rate-limit.ts'
 import { logAnswer } from '../http/request-log.ts'
-import type { Claim } from '../http/wildcard-door.ts'
+import type { Claim } from '../http/wildcard-routes.ts'
 import { type GitRequest, parseGitUrl } from './request.ts'
 
 const uncached: Headers = {

@@ -6,11 +6,11 @@ import type { Doors } from './doors.ts'
 import { beginExchange } from './exchange.ts'
 import { fail } from './mount.ts'
 import { logAnswer } from './request-log.ts'
-import type { Door } from './server.ts'
+import type { Routes } from './server.ts'
 
 /** Images of the installation, public because the sign-in page shows them. */
-export const appearanceDoor =
-  (doors: Doors): Door =>
+export const appearanceRoutes =
+  (doors: Doors): Routes =>
   (app) => {
     app.route<{ Params: { name: string; filename: string } }>({
       method: ['GET', 'HEAD'],

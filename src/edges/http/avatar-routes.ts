@@ -12,7 +12,7 @@ import { beginExchange } from './exchange.ts'
 import { fail } from './mount.ts'
 import { openForFiles } from './open-for-files.ts'
 import { logAnswer } from './request-log.ts'
-import type { Door } from './server.ts'
+import type { Routes } from './server.ts'
 
 /** Whether the caller may see the owner of the avatar, by the usual policies. */
 async function isVisible(owner: AvatarOwner, id: number, ctx: Ctx): Promise<boolean> {
@@ -35,8 +35,8 @@ async function isVisible(owner: AvatarOwner, id: number, ctx: Ctx): Promise<bool
 const owners = new Set(['user', 'group', 'project', 'topic'])
 
 /** Avatars of users, groups, projects and topics, at the URLs in their records. */
-export const avatarDoor =
-  (doors: Doors): Door =>
+export const avatarRoutes =
+  (doors: Doors): Routes =>
   (app) => {
     app.route<{ Params: { owner: string; id: string; filename: string } }>({
       method: ['GET', 'HEAD'],

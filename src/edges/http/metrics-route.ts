@@ -13,7 +13,7 @@ import { unknownRoute } from './failures.ts'
 import { metricsContentType } from './metrics.ts'
 import { fail } from './mount.ts'
 
-export type MetricsDoor = {
+export type MetricsParts = {
   /** The metrics in Prometheus text format. */
   readonly metrics: () => Promise<string>
   /** Addresses and networks that need no token. */
@@ -21,7 +21,7 @@ export type MetricsDoor = {
 }
 
 /** `/-/metrics`: for configured addresses, and for administrators from anywhere; 404 for others. */
-export function metricsRoute(app: FastifyInstance, doors: Doors, { metrics, metricsFrom }: MetricsDoor): void {
+export function metricsRoute(app: FastifyInstance, doors: Doors, { metrics, metricsFrom }: MetricsParts): void {
   const networks = networksOf(metricsFrom)
   app.route({
     method: ['GET', 'HEAD'],
