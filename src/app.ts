@@ -15,8 +15,8 @@ import type { SshServer } from './edges/git-ssh/server.ts'
 import { accountPages } from './edges/http/account-pages.ts'
 import { appearanceRoutes } from './edges/http/appearance-routes.ts'
 import { avatarRoutes } from './edges/http/avatar-routes.ts'
+import type { HttpContext } from './edges/http/context.ts'
 import { docsPage } from './edges/http/docs-page.ts'
-import type { Doors } from './edges/http/doors.ts'
 import { goGetClaim } from './edges/http/go-get-claim.ts'
 import { homeRoutes } from './edges/http/home-routes.ts'
 import { type HttpLimits, httpLimits } from './edges/http/limits.ts'
@@ -51,7 +51,7 @@ import type { Settings } from './settings/settings.ts'
 import { SettingsStore } from './settings/store.ts'
 
 /** Parts that tests replace. */
-export type Overrides = Pick<Doors, 'onAnswer'> & {
+export type Overrides = Pick<HttpContext, 'onAnswer'> & {
   readonly httpLimits?: Partial<HttpLimits>
   readonly sshLimits?: Partial<SshLimits>
   readonly mailer?: Mailer
@@ -135,7 +135,7 @@ export async function createApp(config: Config, services: Services, overrides: O
   const open = async (caller: Caller, remoteAddress?: string, gone?: AbortSignal): Promise<Ctx> =>
     contextOf(await settings.get(), caller, remoteAddress, gone)
 
-  const doors: Doors = {
+  const context: HttpContext = {
     db,
     settings,
     authenticator,
@@ -148,7 +148,7 @@ export async function createApp(config: Config, services: Services, overrides: O
   }
   const limits: HttpLimits = { ...httpLimits, ...overrides.httpLimits }
   const others = [
-    systemRoutes(doors, {
+    systemRoutes(context, {
       runner,
       databaseLoads: () => db.loads(),
       dataDir: config.dataDir,
@@ -159,13 +159,18 @@ export async function createApp(config: Config, services: Services, overrides: O
     openApiRoutes({ areas, plan: config.plan, version: productVersion, apiVersion, siteUrl: site.url }),
     homeRoutes(settings),
     docsPage(site.url),
-    appearanceRoutes(doors),
-    avatarRoutes(doors),
-    oauthRoutes(doors),
-    accountPages(doors),
-    wildcardRoutes(site.url, [gitClaim(doors, limits), largeFileClaim(doors), uploadClaim(doors), goGetClaim(doors)]),
+    appearanceRoutes(context),
+    avatarRoutes(context),
+    oauthRoutes(context),
+    accountPages(context),
+    wildcardRoutes(site.url, [
+      gitClaim(context, limits),
+      largeFileClaim(context),
+      uploadClaim(context),
+      goGetClaim(context),
+    ]),
   ]
-  const http = createHttpServer(endpoints, doors, others, limits)
+  const http = createHttpServer(endpoints, context, others, limits)
   stack.defer(() => http.close())
 
   let ssh: SshServer | undefined

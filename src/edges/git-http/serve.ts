@@ -12,7 +12,7 @@ import { gitAccess, receivePush, type Service } from '../../modules/transport/in
 import { type Exchange, type Headers, sendEmpty, sendText } from '../http/answer.ts'
 import { authenticateGit, type Denial, denialAnswer } from '../http/authenticate-git.ts'
 import { atPaceOfClient, type BodyPace } from '../http/body/pace.ts'
-import type { Doors } from '../http/doors.ts'
+import type { HttpContext } from '../http/context.ts'
 import { answerFor, failureOf, logFault } from '../http/failures.ts'
 import { ClientGone, clientGone, goneSignal } from '../http/gone.ts'
 import type { HttpLimits } from '../http/limits.ts'
@@ -30,34 +30,34 @@ const plain: Headers = { 'content-type': 'text/plain; charset=utf-8' }
 
 /** Git over smart HTTP: parses the URL, authenticates, checks permissions, streams. */
 export const gitClaim =
-  (doors: Doors, limits: HttpLimits): Claim =>
+  (context: HttpContext, limits: HttpLimits): Claim =>
   (method, url) => {
     const asked = method === 'PUT' ? undefined : parseGitUrl(url)
-    return asked && ((exchange, remoteAddress) => serve(exchange, asked, remoteAddress, doors, limits))
+    return asked && ((exchange, remoteAddress) => serve(exchange, asked, remoteAddress, context, limits))
   }
 
 async function serve(
   exchange: Exchange,
   asked: GitRequest,
   remoteAddress: string,
-  doors: Doors,
+  context: HttpContext,
   { fetchPace, pushPace }: HttpLimits,
 ): Promise<void> {
   const { req } = exchange
   let ctx: Ctx | undefined
   try {
-    if (asked.kind === 'elsewhere') return sendEmpty(exchange, 301, { location: doors.siteUrl + asked.location })
+    if (asked.kind === 'elsewhere') return sendEmpty(exchange, 301, { location: context.siteUrl + asked.location })
     if (asked.kind === 'refs' && (req.method !== 'GET' || asked.service === undefined))
       return sendText(exchange, 403, 'Forbidden\n', plain)
     if (asked.kind === 'service' && req.method !== 'POST')
       return sendText(exchange, 405, 'Method Not Allowed\n', { ...plain, allow: 'POST' })
     const service = asked.service as Service
-    const shown = await authenticateGit(req.headers.authorization, doors, remoteAddress)
+    const shown = await authenticateGit(req.headers.authorization, context, remoteAddress)
     // A read ends when the client disconnects; a push that has begun completes.
     const gone = service === 'git-upload-pack' || asked.kind === 'refs' ? goneSignal(exchange) : undefined
-    ctx = await doors.open('denied' in shown ? null : shown.caller, remoteAddress, gone)
+    ctx = await context.open('denied' in shown ? null : shown.caller, remoteAddress, gone)
     if (await refusedByLimits(exchange, ctx, ctx.actor, remoteAddress, 'web')) return
-    if ('denied' in shown) return refuseCredentials(exchange, shown, doors.siteUrl)
+    if ('denied' in shown) return refuseCredentials(exchange, shown, context.siteUrl)
     const access = await gitAccess(ctx, asked.path, service, 'http')
     if ('challenge' in access) return challenge(exchange)
     if ('refused' in access)
@@ -67,11 +67,11 @@ async function serve(
     else if (service === 'git-upload-pack') await fetch(exchange, ctx, access.project, fetchPace)
     else await push(exchange, ctx, access.project, pushPace)
   } catch (error) {
-    failed(exchange, error, doors)
+    failed(exchange, error, context)
   } finally {
     // Unread bytes would be taken for the next request on the connection.
     if (!req.readableEnded) req.resume()
-    logAnswer(doors.log, exchange, ctx?.actor ?? null)
+    logAnswer(context.log, exchange, ctx?.actor ?? null)
   }
 }
 
@@ -251,7 +251,7 @@ const head = (exchange: Exchange, contentType: string): Headers => ({
   'x-request-id': exchange.requestId,
 })
 
-function failed(exchange: Exchange, error: unknown, { log }: Doors): void {
+function failed(exchange: Exchange, error: unknown, { log }: HttpContext): void {
   const { req, res } = exchange
   if (error instanceof ClientGone) {
     res.statusCode = clientGone

@@ -4,7 +4,7 @@ import { Failure } from '../../kernel/failure.ts'
 import { findKeyHolder, keyRefusal } from '../../modules/accounts/index.ts'
 import { type Call, say } from './call.ts'
 import { parseCommand } from './command.ts'
-import type { SshDoors } from './doors.ts'
+import type { SshContext } from './context.ts'
 import type { SshLimits } from './limits.ts'
 import { serve } from './serve.ts'
 import type { WaitingRoom } from './waiting-room.ts'
@@ -18,7 +18,7 @@ export class SignedIn {
   readonly #connection: Connection
   readonly #socket: Socket
   readonly #sha256: string
-  readonly #doors: SshDoors
+  readonly #context: SshContext
   readonly #limits: SshLimits
   readonly #idle: WaitingRoom
   readonly #remoteAddress: string | undefined
@@ -31,13 +31,13 @@ export class SignedIn {
     connection: Connection,
     socket: Socket,
     sha256: string,
-    doors: SshDoors,
+    context: SshContext,
     { limits, idle }: { limits: SshLimits; idle: WaitingRoom },
   ) {
     this.#connection = connection
     this.#socket = socket
     this.#sha256 = sha256
-    this.#doors = doors
+    this.#context = context
     this.#limits = limits
     this.#idle = idle
     this.#remoteAddress = socket.remoteAddress
@@ -113,7 +113,7 @@ export class SignedIn {
    * been blocked, or the key removed.
    */
   async #answer(call: Call, text: string | undefined, began: number): Promise<number> {
-    const { db, log, open } = this.#doors
+    const { db, log, open } = this.#context
     const command = parseCommand(text)
     let keyId: number | undefined
     let status = 1

@@ -3,7 +3,7 @@ import { createServer, type ListenOptions, type Server, type Socket } from 'node
 import ssh2 from 'ssh2'
 import { signIn } from './authenticate.ts'
 import { SignedIn } from './connection.ts'
-import type { SshDoors } from './doors.ts'
+import type { SshContext } from './context.ts'
 import { gatherWrites } from './gather.ts'
 import { keepKeyObjects } from './key-objects.ts'
 import { offerLate } from './late-offer.ts'
@@ -42,13 +42,13 @@ export class SshServer implements AsyncDisposable {
   readonly #open = new Set<Socket>()
   readonly #signedIn = new Set<SignedIn>()
 
-  constructor(hostKey: string, doors: SshDoors, limits: Partial<SshLimits> = {}) {
+  constructor(hostKey: string, context: SshContext, limits: Partial<SshLimits> = {}) {
     const all = { ...sshLimits, ...limits }
     this.#strangers = new WaitingRoom(all.strangers, all.signInMs)
     this.#idle = new WaitingRoom(all.idle, all.idleMs)
     const protocol = new ssh2.Server(
       { hostKeys: [hostKey], ident: 'Stithy', algorithms, ...keepalive },
-      (connection, { ip, port }) => this.#welcome(connection, this.#arriving.get(`${ip} ${port}`), doors, all),
+      (connection, { ip, port }) => this.#welcome(connection, this.#arriving.get(`${ip} ${port}`), context, all),
     )
     this.#sockets = createServer({ noDelay: true }, (socket) => {
       const { remoteAddress, remotePort } = socket
@@ -94,16 +94,16 @@ export class SshServer implements AsyncDisposable {
     for (const socket of this.#open) socket.destroy()
   }
 
-  #welcome(connection: ssh2.Connection, socket: Socket | undefined, doors: SshDoors, limits: SshLimits): void {
+  #welcome(connection: ssh2.Connection, socket: Socket | undefined, context: SshContext, limits: SshLimits): void {
     // Clients disconnect in many ways; none is an error of the server.
     connection.on('error', () => socket?.destroySoon())
     if (!socket) return void connection.end()
     keepKeyObjects(connection)
-    const holder = signIn(connection, doors, limits, socket.remoteAddress)
+    const holder = signIn(connection, context, limits, socket.remoteAddress)
     connection.once('ready', async () => {
       this.#strangers.leave(socket)
       this.#arriving.delete(`${socket.remoteAddress} ${socket.remotePort}`)
-      const client = new SignedIn(connection, socket, await holder, doors, { limits, idle: this.#idle })
+      const client = new SignedIn(connection, socket, await holder, context, { limits, idle: this.#idle })
       this.#signedIn.add(client)
       socket.once('close', () => this.#signedIn.delete(client))
     })

@@ -6,7 +6,7 @@ import { askForPassword, choosePassword, confirmByLink, isLink } from '../../mod
 import { type Exchange, sendText } from './answer.ts'
 import { atPace, usualPace } from './body/pace.ts'
 import { readBytes } from './body/read-bytes.ts'
-import type { Doors } from './doors.ts'
+import type { HttpContext } from './context.ts'
 import { beginExchange } from './exchange.ts'
 import { answerFor, logFault } from './failures.ts'
 import { refusedByLimits } from './rate-limit.ts'
@@ -118,20 +118,20 @@ const longestBody = 16 * 1024
 
 /** The pages that links in mails open. */
 export const accountPages =
-  (doors: Doors): Routes =>
+  (context: HttpContext): Routes =>
   (app) => {
     const serve = async (request: FastifyRequest, reply: FastifyReply, answer: (ctx: Ctx) => Promise<Page>) => {
       reply.hijack()
-      const exchange = beginExchange(request.raw, reply.raw, doors.siteUrl)
+      const exchange = beginExchange(request.raw, reply.raw, context.siteUrl)
       try {
-        const ctx = await doors.open(null, request.ip)
+        const ctx = await context.open(null, request.ip)
         if (await refusedByLimits(exchange, ctx, null, request.ip, 'web')) return
         const page = await answer(ctx)
         sendText(exchange, page.status, html(page), headers)
       } catch (error) {
-        failed(exchange, error, doors)
+        failed(exchange, error, context)
       } finally {
-        logAnswer(doors.log, exchange, null)
+        logAnswer(context.log, exchange, null)
       }
     }
     for (const [url, { show, take }] of Object.entries(forms)) {
@@ -155,7 +155,7 @@ export const accountPages =
     }
   }
 
-function failed(exchange: Exchange, error: unknown, { log }: Doors): void {
+function failed(exchange: Exchange, error: unknown, { log }: HttpContext): void {
   const { status } = answerFor(error)
   logFault(log, error, { request_id: exchange.requestId }, 'an account page failed')
   if (exchange.res.headersSent) exchange.res.destroy()

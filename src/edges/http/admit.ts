@@ -2,7 +2,7 @@ import type { Caller } from '../../access/actor.ts'
 import type { Settings } from '../../settings/settings.ts'
 import type { Exchange } from './answer.ts'
 import { callerOf } from './authenticate.ts'
-import type { Doors } from './doors.ts'
+import type { HttpContext } from './context.ts'
 import { hasLimits, type LimitedDoor, refusedByLimits } from './rate-limit.ts'
 
 /** The origin of a request, and the rate limits that apply to it. */
@@ -21,7 +21,7 @@ export type Visitor = {
 export async function admit(
   token: string | undefined,
   { exchange, remoteAddress, settings, door }: Visitor,
-  { db, authenticator }: Doors,
+  { db, authenticator }: HttpContext,
   onRevoked?: ((token: string) => Promise<void>) | undefined,
 ): Promise<Caller | undefined> {
   const isLimited = async (caller: Caller) =>

@@ -4,7 +4,7 @@ import { escaped } from '../../kernel/html.ts'
 import { findProjectAround, gitAccess, repositoryPath } from '../../modules/transport/index.ts'
 import { type Exchange, sendText } from './answer.ts'
 import { authenticateGit, denialAnswer } from './authenticate-git.ts'
-import type { Doors } from './doors.ts'
+import type { HttpContext } from './context.ts'
 import { fail } from './mount.ts'
 import { refusedByLimits } from './rate-limit.ts'
 import { logAnswer } from './request-log.ts'
@@ -17,20 +17,20 @@ const address = new RegExp(`^/${repositoryPath}/?\\?(?:[^#]*&)?go-get=1(?:&|$)`)
  * Otherwise derives the repository from the path alone, so that the response does not reveal whether a project exists.
  */
 export const goGetClaim =
-  (doors: Doors): Claim =>
+  (context: HttpContext): Claim =>
   (method, url) => {
     const path = method === 'GET' ? address.exec(url)?.[1] : undefined
-    return path === undefined ? undefined : (exchange, remoteAddress) => serve(exchange, path, remoteAddress, doors)
+    return path === undefined ? undefined : (exchange, remoteAddress) => serve(exchange, path, remoteAddress, context)
   }
 
-async function serve(exchange: Exchange, path: string, remoteAddress: string, doors: Doors): Promise<void> {
+async function serve(exchange: Exchange, path: string, remoteAddress: string, context: HttpContext): Promise<void> {
   let ctx: Ctx | undefined
   try {
-    const shown = await authenticateGit(exchange.req.headers.authorization, doors, remoteAddress)
-    ctx = await doors.open('denied' in shown ? null : shown.caller, remoteAddress)
+    const shown = await authenticateGit(exchange.req.headers.authorization, context, remoteAddress)
+    ctx = await context.open('denied' in shown ? null : shown.caller, remoteAddress)
     if (await refusedByLimits(exchange, ctx, ctx.actor, remoteAddress, 'web')) return
     if ('denied' in shown) {
-      const { status, message, headers } = denialAnswer(shown, doors.siteUrl)
+      const { status, message, headers } = denialAnswer(shown, context.siteUrl)
       const asked = status === 401 ? { 'www-authenticate': 'Basic realm="Stithy"' } : {}
       return sendText(exchange, status, `${message}\n`, {
         'content-type': 'text/plain; charset=utf-8',
@@ -44,9 +44,9 @@ async function serve(exchange: Exchange, path: string, remoteAddress: string, do
       'cache-control': 'max-age=0, private, must-revalidate',
     })
   } catch (error) {
-    fail(exchange, error, doors)
+    fail(exchange, error, context)
   } finally {
-    logAnswer(doors.log, exchange, ctx?.actor ?? null)
+    logAnswer(context.log, exchange, ctx?.actor ?? null)
   }
 }
 

@@ -7,7 +7,7 @@ import type { Settings } from '../../settings/settings.ts'
 import { admit } from './admit.ts'
 import { type Exchange, sendText } from './answer.ts'
 import { shownToken } from './authenticate.ts'
-import type { Doors } from './doors.ts'
+import type { HttpContext } from './context.ts'
 import { beginExchange } from './exchange.ts'
 import { unknownRoute } from './failures.ts'
 import { metricsContentType } from './metrics.ts'
@@ -21,32 +21,32 @@ export type MetricsParts = {
 }
 
 /** `/-/metrics`: for configured addresses, and for administrators from anywhere; 404 for others. */
-export function metricsRoute(app: FastifyInstance, doors: Doors, { metrics, metricsFrom }: MetricsParts): void {
+export function metricsRoute(app: FastifyInstance, context: HttpContext, { metrics, metricsFrom }: MetricsParts): void {
   const networks = networksOf(metricsFrom)
   app.route({
     method: ['GET', 'HEAD'],
     url: '/-/metrics',
     async handler(request, reply) {
       reply.hijack()
-      const exchange = beginExchange(request.raw, reply.raw, doors.siteUrl)
+      const exchange = beginExchange(request.raw, reply.raw, context.siteUrl)
       try {
-        const { monitoring_metrics_enabled } = await settingsOf(doors)
+        const { monitoring_metrics_enabled } = await settingsOf(context)
         if (!monitoring_metrics_enabled) throw unknownRoute()
         if (!isNear(request, networks)) {
-          const caller = await callerOf(exchange, request.ip, doors)
+          const caller = await callerOf(exchange, request.ip, context)
           if (caller === undefined) return
           if (!caller?.admin || !reaches(caller.scopes, ['api', 'read_api'])) throw unknownRoute()
         }
         sendText(exchange, 200, await metrics(), { 'content-type': metricsContentType })
       } catch (error) {
-        fail(exchange, error, doors)
+        fail(exchange, error, context)
       }
     },
   })
 }
 
 /** Falls back to the last known settings without a database: metrics matter most then. */
-const settingsOf = ({ settings }: Doors): Promise<Settings> =>
+const settingsOf = ({ settings }: HttpContext): Promise<Settings> =>
   settings.get().catch((error) => (error instanceof DatabaseLost ? settings.latest : Promise.reject(error)))
 
 function networksOf(texts: readonly string[]): BlockList {
@@ -74,11 +74,11 @@ function isNear({ ip, raw }: FastifyRequest, networks: BlockList): boolean {
 }
 
 /** The caller; null for an invalid token. `undefined` if a limit is exceeded; the response has been sent then. */
-async function callerOf(exchange: Exchange, remoteAddress: string, doors: Doors): Promise<Caller | undefined> {
-  const settings = await doors.settings.get()
+async function callerOf(exchange: Exchange, remoteAddress: string, context: HttpContext): Promise<Caller | undefined> {
+  const settings = await context.settings.get()
   const visitor = { exchange, remoteAddress, settings, door: 'web' } as const
   try {
-    return await admit(shownToken(exchange.req.headers, {}), visitor, doors)
+    return await admit(shownToken(exchange.req.headers, {}), visitor, context)
   } catch {
     return null
   }

@@ -5,7 +5,7 @@ import type { Endpoint } from '../../api/endpoint.ts'
 import { isOffered } from '../../kernel/plan.ts'
 import { allHeaders, sendEmpty } from './answer.ts'
 import { UnsupportedContentType } from './body/unsupported-content-type.ts'
-import type { Doors } from './doors.ts'
+import type { HttpContext } from './context.ts'
 import { beginExchange, preflightHeaders } from './exchange.ts'
 import { malformedPath, oldVersion, unknownRoute, verbNotOffered } from './failures.ts'
 import { type HttpLimits, httpLimits } from './limits.ts'
@@ -68,7 +68,7 @@ export type Routes = (app: FastifyInstance) => void
  */
 export function createHttpServer(
   endpoints: readonly Endpoint[],
-  doors: Doors,
+  context: HttpContext,
   others: readonly Routes[],
   limits: HttpLimits = httpLimits,
 ): FastifyInstance {
@@ -89,12 +89,12 @@ export function createHttpServer(
     // Errors before routing: only the path can be malformed.
     frameworkErrors(_error, request, reply) {
       reply.hijack()
-      fail(beginExchange(request.raw, reply.raw, doors.siteUrl), malformedPath(), doors)
+      fail(beginExchange(request.raw, reply.raw, context.siteUrl), malformedPath(), context)
     },
   })
   // For responses that Fastify sends; the API writes its own.
   app.addHook('onSend', (request, reply, _payload, done) => {
-    reply.headers(allHeaders(beginExchange(request.raw, reply.raw, doors.siteUrl)))
+    reply.headers(allHeaders(beginExchange(request.raw, reply.raw, context.siteUrl)))
     done()
   })
   // Handlers read bodies as streams.
@@ -104,10 +104,10 @@ export function createHttpServer(
   /** True if a limit was exceeded; the response has been sent then. */
   const refuseOverLimit = async (request: FastifyRequest, reply: FastifyReply): Promise<boolean> => {
     const path = request.raw.url!.split('?', 1)[0]!
-    const limited = await exceedsPathLimit(doors.db, await doors.settings.get(), path, request.ip)
+    const limited = await exceedsPathLimit(context.db, await context.settings.get(), path, request.ip)
     if (!limited) return false
     reply.hijack()
-    sendTooMany(beginExchange(request.raw, reply.raw, doors.siteUrl), limited)
+    sendTooMany(beginExchange(request.raw, reply.raw, context.siteUrl), limited)
     return true
   }
   app.addHook('onRequest', (request, reply, done) => {
@@ -117,13 +117,13 @@ export function createHttpServer(
     }, done)
   })
 
-  mount(app, endpoints, doors)
+  mount(app, endpoints, context)
   for (const register of others) register(app)
 
-  const offered = verbsByPath(endpoints.filter(({ tier }) => isOffered(tier, doors.plan)))
+  const offered = verbsByPath(endpoints.filter(({ tier }) => isOffered(tier, context.plan)))
   const refuseRoute = (request: FastifyRequest, reply: FastifyReply) => {
     reply.hijack()
-    const exchange = beginExchange(request.raw, reply.raw, doors.siteUrl)
+    const exchange = beginExchange(request.raw, reply.raw, context.siteUrl)
     if (request.method === 'OPTIONS') return sendEmpty(exchange, 204, preflightHeaders(request.raw))
     const [path = '', query] = request.raw.url!.split('?', 2)
     const bare = tidied(path)
@@ -135,7 +135,7 @@ export function createHttpServer(
     fail(
       exchange,
       /^\/api\/v3(\/|$)/.test(path) ? oldVersion() : verbs.length > 0 ? verbNotOffered(verbs) : unknownRoute(),
-      doors,
+      context,
     )
   }
   app.setNotFoundHandler(refuseRoute)
@@ -146,7 +146,7 @@ export function createHttpServer(
     // Fastify's other errors about bodies: a malformed content type.
     const isType = error.code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE'
     const failure = isType ? new UnsupportedContentType(request.headers['content-type'] ?? '') : error
-    fail(beginExchange(request.raw, reply.raw, doors.siteUrl), failure, doors)
+    fail(beginExchange(request.raw, reply.raw, context.siteUrl), failure, context)
   })
   return app
 }

@@ -3,7 +3,7 @@ import { describe, expect } from 'vitest'
 import { test, type World } from '../../../test/world.ts'
 import { TestGit } from '../../git/testing.ts'
 import type { Load } from '../../kernel/shares.ts'
-import type { Doors } from './doors.ts'
+import type { HttpContext } from './context.ts'
 import { systemRoutes } from './system.ts'
 
 /** Readiness over a runner of its own, so that full lanes are in the way of no other test. */
@@ -11,7 +11,7 @@ async function readinessOver(world: World, { databaseLoads = () => world.db.load
   const git = await TestGit.start()
   const { runner, folder } = git
   const app = Fastify()
-  systemRoutes({ db: world.db } as Partial<Doors> as Doors, {
+  systemRoutes({ db: world.db } as Partial<HttpContext> as HttpContext, {
     runner,
     databaseLoads,
     dataDir: folder,

@@ -4,7 +4,7 @@ import { reach } from '../../db/reach.ts'
 import type { Runner } from '../../git/runner/client.ts'
 import { checkJobs } from '../../jobs/standing.ts'
 import type { Load } from '../../kernel/shares.ts'
-import type { Doors } from './doors.ts'
+import type { HttpContext } from './context.ts'
 import { type MetricsParts, metricsRoute } from './metrics-route.ts'
 import type { Routes } from './server.ts'
 
@@ -50,12 +50,12 @@ function requireFlow(what: string, loads: Readonly<Record<string, Load>>, limitM
 
 /** Health and readiness, which need no account and reveal nothing about stored data; and metrics. */
 export const systemRoutes =
-  (doors: Doors, parts: SystemParts): Routes =>
+  (context: HttpContext, parts: SystemParts): Routes =>
   (app) => {
     const { runner, databaseLoads, dataDir, stuckAfterMs: limitMs = stuckAfterMs } = parts
     /** What the service needs to be ready, by name: `database` is reported as `database_check`. */
     const checks: Readonly<Record<string, () => Promise<unknown>>> = {
-      database: () => reach(doors.db),
+      database: () => reach(context.db),
       database_pool: async () => requireFlow('pool of database', databaseLoads(), limitMs),
       disk: () => access(dataDir, constants.R_OK | constants.W_OK),
       git_runner: () => runner.ping(),
@@ -74,7 +74,7 @@ export const systemRoutes =
       async handler(_request, reply) {
         const results = await Promise.all([
           ...Object.entries(checks).map(async ([name, work]) => [`${name}_check`, await check(work)] as const),
-          checkJobs(doors.db).then((result) => ['jobs_check', result] as const),
+          checkJobs(context.db).then((result) => ['jobs_check', result] as const),
         ])
         const ready = results.every(([, { status }]) => status === 'ok')
         return reply.code(ready ? 200 : 503).send({
@@ -83,5 +83,5 @@ export const systemRoutes =
         })
       },
     })
-    metricsRoute(app, doors, parts)
+    metricsRoute(app, context, parts)
   }

@@ -4,7 +4,7 @@ import type { Ctx } from '../../api/ctx.ts'
 import type { Db } from '../../db/db.ts'
 
 /** What the SSH transport needs from the application. */
-export type SshDoors = {
+export type SshContext = {
   readonly db: Db
   readonly log: Logger
   /** Opens a context for one command. */

@@ -7,7 +7,7 @@ import type { TokenAuthenticator } from '../../modules/accounts/index.ts'
 import type { SettingsReader } from '../../settings/store.ts'
 
 /** What the HTTP transport needs from the application. */
-export type Doors = {
+export type HttpContext = {
   readonly db: Db
   readonly settings: SettingsReader
   readonly authenticator: TokenAuthenticator
