@@ -9,7 +9,7 @@ import { openBlobs } from './blobs/open.ts'
 import { type Config, mailsDir, uploadsDir } from './config.ts'
 import { openDatabase } from './db/database.ts'
 import { Notifications } from './db/notifications.ts'
-import { gitClaim } from './edges/git-http/serve.ts'
+import { gitMatcher } from './edges/git-http/serve.ts'
 import type { SshLimits } from './edges/git-ssh/limits.ts'
 import type { SshServer } from './edges/git-ssh/server.ts'
 import { accountPages } from './edges/http/account-pages.ts'
@@ -17,7 +17,7 @@ import { appearanceRoutes } from './edges/http/appearance-routes.ts'
 import { avatarRoutes } from './edges/http/avatar-routes.ts'
 import type { HttpContext } from './edges/http/context.ts'
 import { docsPage } from './edges/http/docs-page.ts'
-import { goGetClaim } from './edges/http/go-get-claim.ts'
+import { goGetMatcher } from './edges/http/go-get.ts'
 import { homeRoutes } from './edges/http/home-routes.ts'
 import { type HttpLimits, httpLimits } from './edges/http/limits.ts'
 import { measurePools, ownMetrics } from './edges/http/metrics.ts'
@@ -25,9 +25,9 @@ import { oauthRoutes } from './edges/http/oauth-routes.ts'
 import { openApiRoutes } from './edges/http/openapi/routes.ts'
 import { createHttpServer } from './edges/http/server.ts'
 import { systemRoutes } from './edges/http/system.ts'
-import { uploadClaim } from './edges/http/upload-claim.ts'
+import { uploadMatcher } from './edges/http/uploads.ts'
 import { wildcardRoutes } from './edges/http/wildcard-routes.ts'
-import { largeFileClaim } from './edges/lfs/serve.ts'
+import { lfsMatcher } from './edges/lfs/serve.ts'
 import { reactBy } from './events/reaction.ts'
 import { Git } from './git/git.ts'
 import { Runner } from './git/runner/client.ts'
@@ -164,10 +164,10 @@ export async function createApp(config: Config, services: Services, overrides: O
     oauthRoutes(context),
     accountPages(context),
     wildcardRoutes(site.url, [
-      gitClaim(context, limits),
-      largeFileClaim(context),
-      uploadClaim(context),
-      goGetClaim(context),
+      gitMatcher(context, limits),
+      lfsMatcher(context),
+      uploadMatcher(context),
+      goGetMatcher(context),
     ]),
   ]
   const http = createHttpServer(endpoints, context, others, limits)

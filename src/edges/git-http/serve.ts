@@ -18,7 +18,7 @@ import { ClientGone, clientGone, goneSignal } from '../http/gone.ts'
 import type { HttpLimits } from '../http/limits.ts'
 import { refusedByLimits } from '../http/rate-limit.ts'
 import { logAnswer } from '../http/request-log.ts'
-import type { Claim } from '../http/wildcard-routes.ts'
+import type { RouteMatcher } from '../http/wildcard-routes.ts'
 import { type GitRequest, parseGitUrl } from './request.ts'
 
 const uncached: Headers = {
@@ -29,8 +29,8 @@ const uncached: Headers = {
 const plain: Headers = { 'content-type': 'text/plain; charset=utf-8' }
 
 /** Git over smart HTTP: parses the URL, authenticates, checks permissions, streams. */
-export const gitClaim =
-  (context: HttpContext, limits: HttpLimits): Claim =>
+export const gitMatcher =
+  (context: HttpContext, limits: HttpLimits): RouteMatcher =>
   (method, url) => {
     const asked = method === 'PUT' ? undefined : parseGitUrl(url)
     return asked && ((exchange, remoteAddress) => serve(exchange, asked, remoteAddress, context, limits))

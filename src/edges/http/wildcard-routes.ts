@@ -6,18 +6,18 @@ import type { Routes } from './server.ts'
 type Serve = (exchange: Exchange, remoteAddress: string) => Promise<void>
 
 /** Matches a URL; `undefined` if another handler must serve it. */
-export type Claim = (method: string, url: string) => Serve | undefined
+export type RouteMatcher = (method: string, url: string) => Serve | undefined
 
 /** URLs that begin with a project path of any depth: the router cannot distinguish them, so the matchers do. */
 export const wildcardRoutes =
-  (siteUrl: string, claims: readonly Claim[]): Routes =>
+  (siteUrl: string, matchers: readonly RouteMatcher[]): Routes =>
   (app) => {
     app.route({
       method: ['GET', 'HEAD', 'POST', 'PUT'],
       url: '/*',
       handler(request, reply) {
-        for (const claim of claims) {
-          const serve = claim(request.raw.method!, request.raw.url!)
+        for (const match of matchers) {
+          const serve = match(request.raw.method!, request.raw.url!)
           if (!serve) continue
           reply.hijack()
           return serve(beginExchange(request.raw, reply.raw, siteUrl), request.ip)

@@ -7,7 +7,7 @@ import { answerFor, failureOf, logFault } from '../http/failures.ts'
 import { ClientGone, clientGone } from '../http/gone.ts'
 import { refusedByLimits } from '../http/rate-limit.ts'
 import { logAnswer } from '../http/request-log.ts'
-import type { Claim } from '../http/wildcard-routes.ts'
+import type { RouteMatcher } from '../http/wildcard-routes.ts'
 import { mediaType, refuse, type Visit } from './answer.ts'
 import { authenticateLfs } from './authenticate.ts'
 import { parseBatch, serveBatch, serveVerify } from './batch.ts'
@@ -17,8 +17,8 @@ import { type LfsCall, type LfsRequest, operationOf, parseLfsRequest } from './r
 import { serveDownload, serveUpload } from './transfer.ts'
 
 /** Git LFS over HTTP (batch API, basic transfers, locks): parses, authenticates, checks permissions, serves. */
-export const largeFileClaim =
-  (context: HttpContext): Claim =>
+export const lfsMatcher =
+  (context: HttpContext): RouteMatcher =>
   (method, url) => {
     const asked = parseLfsRequest(method, url)
     return asked && ((exchange, remoteAddress) => serve(exchange, asked, remoteAddress, context))

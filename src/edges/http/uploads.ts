@@ -11,7 +11,7 @@ import { fail } from './mount.ts'
 import { openForFiles } from './open-for-files.ts'
 import { logAnswer } from './request-log.ts'
 import { sendBlob } from './stored-blob.ts'
-import type { Claim } from './wildcard-routes.ts'
+import type { RouteMatcher } from './wildcard-routes.ts'
 
 /** The project, the secret and the file name in the URL of an upload. */
 type Address = { readonly path: string; readonly secret: string; readonly filename: string }
@@ -19,8 +19,8 @@ type Address = { readonly path: string; readonly secret: string; readonly filena
 const address = new RegExp(`^/${repositoryPath}/uploads/([0-9a-f]{32})/([^/]+)$`)
 
 /** Files uploaded to projects, for users who can read the project; 404 for anything else. */
-export const uploadClaim =
-  (context: HttpContext): Claim =>
+export const uploadMatcher =
+  (context: HttpContext): RouteMatcher =>
   (method, url) => {
     const [, path, secret, name] = address.exec(url.split('?', 1)[0]!) ?? []
     if ((method !== 'GET' && method !== 'HEAD') || path === undefined) return undefined

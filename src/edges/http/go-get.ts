@@ -8,7 +8,7 @@ import type { HttpContext } from './context.ts'
 import { fail } from './mount.ts'
 import { refusedByLimits } from './rate-limit.ts'
 import { logAnswer } from './request-log.ts'
-import type { Claim } from './wildcard-routes.ts'
+import type { RouteMatcher } from './wildcard-routes.ts'
 
 const address = new RegExp(`^/${repositoryPath}/?\\?(?:[^#]*&)?go-get=1(?:&|$)`)
 
@@ -16,8 +16,8 @@ const address = new RegExp(`^/${repositoryPath}/?\\?(?:[^#]*&)?go-get=1(?:&|$)`)
  * Responds to the go tool with the repository of a package: the project at or above the path, if the caller may fetch it.
  * Otherwise derives the repository from the path alone, so that the response does not reveal whether a project exists.
  */
-export const goGetClaim =
-  (context: HttpContext): Claim =>
+export const goGetMatcher =
+  (context: HttpContext): RouteMatcher =>
   (method, url) => {
     const path = method === 'GET' ? address.exec(url)?.[1] : undefined
     return path === undefined ? undefined : (exchange, remoteAddress) => serve(exchange, path, remoteAddress, context)
