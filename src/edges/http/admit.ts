@@ -3,14 +3,14 @@ import type { Settings } from '../../settings/settings.ts'
 import type { Exchange } from './answer.ts'
 import { callerOf } from './authenticate.ts'
 import type { HttpContext } from './context.ts'
-import { hasLimits, type LimitedDoor, refusedByLimits } from './rate-limit.ts'
+import { hasLimits, type LimitedRequests, refusedByLimits } from './rate-limit.ts'
 
 /** The origin of a request, and the rate limits that apply to it. */
 export type Visitor = {
   readonly exchange: Exchange
   readonly remoteAddress: string
   readonly settings: Settings
-  readonly door: LimitedDoor
+  readonly kind: LimitedRequests
 }
 
 /**
@@ -20,12 +20,12 @@ export type Visitor = {
  */
 export async function admit(
   token: string | undefined,
-  { exchange, remoteAddress, settings, door }: Visitor,
+  { exchange, remoteAddress, settings, kind }: Visitor,
   { db, authenticator }: HttpContext,
   onRevoked?: ((token: string) => Promise<void>) | undefined,
 ): Promise<Caller | undefined> {
   const isLimited = async (caller: Caller) =>
-    hasLimits(settings, door) && refusedByLimits(exchange, { db, settings }, caller, remoteAddress, door)
+    hasLimits(settings, kind) && refusedByLimits(exchange, { db, settings }, caller, remoteAddress, kind)
   let caller: Caller
   try {
     caller = await callerOf(token, authenticator, onRevoked)

@@ -76,7 +76,7 @@ function isNear({ ip, raw }: FastifyRequest, networks: BlockList): boolean {
 /** The caller; null for an invalid token. `undefined` if a limit is exceeded; the response has been sent then. */
 async function callerOf(exchange: Exchange, remoteAddress: string, context: HttpContext): Promise<Caller | undefined> {
   const settings = await context.settings.get()
-  const visitor = { exchange, remoteAddress, settings, door: 'web' } as const
+  const visitor = { exchange, remoteAddress, settings, kind: 'web' } as const
   try {
     return await admit(shownToken(exchange.req.headers, {}), visitor, context)
   } catch {

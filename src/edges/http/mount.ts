@@ -152,7 +152,7 @@ function server(e: Endpoint, context: HttpContext, bodies: LargeBodies) {
       const queryParams = parseQuery(query)
       const settings = await context.settings.get()
       const onRevoked = hearsOfRevoked(request.ip)
-      const visitor: Visitor = { exchange, remoteAddress: request.ip, settings, door: 'api' }
+      const visitor: Visitor = { exchange, remoteAddress: request.ip, settings, kind: 'api' }
       const token = shownToken(request.raw.headers, queryParams)
       const caller = await admit(token, visitor, context, onRevoked)
       if (caller === undefined) return

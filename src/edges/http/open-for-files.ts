@@ -20,7 +20,7 @@ export async function openForFiles(
   const { headers, url } = exchange.req
   const token = shownToken(headers, parseQuery(url!.split('?', 2)[1] ?? ''))
   const settings = await context.settings.get()
-  const caller = await admit(token, { exchange, remoteAddress, settings, door: 'web' }, context)
+  const caller = await admit(token, { exchange, remoteAddress, settings, kind: 'web' }, context)
   if (caller === undefined) return undefined
   requireScope(caller, scopes)
   const ctx = await context.open(caller, remoteAddress)

@@ -6,7 +6,7 @@ import type { Settings } from '../../settings/settings.ts'
 import { type Exchange, sendText } from './answer.ts'
 
 /** The API, or other paths: Git and LFS. */
-export type LimitedDoor = 'api' | 'web'
+export type LimitedRequests = 'api' | 'web'
 
 type Limited = { retryAfterSeconds: number }
 
@@ -21,14 +21,14 @@ async function exceedsRateLimit(
   settings: Settings,
   caller: Caller,
   remoteAddress: string | undefined,
-  door: LimitedDoor = 'api',
+  kind: LimitedRequests = 'api',
 ): Promise<Limited | undefined> {
-  const isWeb = door === 'web'
+  const isWeb = kind === 'web'
   const limit = caller
-    ? settings[`throttle_authenticated_${door}_enabled`] && {
+    ? settings[`throttle_authenticated_${kind}_enabled`] && {
         key: isWeb ? `web user:${caller.id}` : `user:${caller.id}`,
-        requests: settings[`throttle_authenticated_${door}_requests_per_period`],
-        seconds: settings[`throttle_authenticated_${door}_period_in_seconds`],
+        requests: settings[`throttle_authenticated_${kind}_requests_per_period`],
+        seconds: settings[`throttle_authenticated_${kind}_period_in_seconds`],
       }
     : settings.throttle_unauthenticated_enabled && {
         key: `address:${remoteAddress === undefined ? 'unknown' : networkOf(remoteAddress)}`,
@@ -85,8 +85,8 @@ export const sendTooMany = (exchange: Exchange, { retryAfterSeconds }: Limited):
   sendText(exchange, 429, 'Retry later\n', { ...plain, 'retry-after': retryAfterSeconds })
 
 /** Whether any limit is enabled. */
-export const hasLimits = (settings: Settings, door: LimitedDoor): boolean =>
-  settings[`throttle_authenticated_${door}_enabled`] ||
+export const hasLimits = (settings: Settings, kind: LimitedRequests): boolean =>
+  settings[`throttle_authenticated_${kind}_enabled`] ||
   settings.throttle_unauthenticated_enabled ||
   settings.unique_ips_limit_enabled
 
@@ -96,9 +96,9 @@ export async function refusedByLimits(
   { db, settings }: { db: Db; settings: Settings },
   caller: Caller,
   remoteAddress: string,
-  door: LimitedDoor,
+  kind: LimitedRequests,
 ): Promise<boolean> {
-  const limited = await exceedsRateLimit(db, settings, caller, remoteAddress, door)
+  const limited = await exceedsRateLimit(db, settings, caller, remoteAddress, kind)
   if (limited) {
     sendTooMany(exchange, limited)
     return true
