@@ -31,7 +31,7 @@ import { lfsMatcher } from './edges/lfs/serve.ts'
 import { reactBy } from './events/reaction.ts'
 import { Git } from './git/git.ts'
 import { Runner } from './git/runner/client.ts'
-import { type Patience, usualPatience } from './git/runner/patience.ts'
+import { type Timeouts, defaultTimeouts } from './git/runner/timeouts.ts'
 import { startJobs } from './jobs/runner.ts'
 import { observeJobs } from './jobs/standing.ts'
 import { openLog } from './kernel/log.ts'
@@ -71,7 +71,7 @@ export interface App extends ServedApp {
 export const repositoriesDir = ({ dataDir }: Config): string => join(dataDir, 'repositories')
 
 /** The timeouts for requests; background jobs use the defaults. */
-const patienceOf = (settings: Settings): Patience => ({
+const timeoutsOf = (settings: Settings): Timeouts => ({
   processMs: asTimeout(settings.repo_storage_timeout_default),
   quickMs: asTimeout(settings.repo_storage_timeout_medium),
   answerMs: asTimeout(settings.repo_storage_timeout_fast),
@@ -95,7 +95,7 @@ export async function createApp(config: Config, services: Services, overrides: O
 
   const runner = stack.use(await Runner.connect(services.runnerSocket))
   let serves = false
-  const git = stack.use(new Git(runner, { patience: () => (serves ? patienceOf(settings.latest) : usualPatience) }))
+  const git = stack.use(new Git(runner, { timeouts: () => (serves ? timeoutsOf(settings.latest) : defaultTimeouts) }))
 
   stack.defer(measurePools({ git: () => runner.loads(), database: async () => db.loads() }))
 

@@ -13,7 +13,7 @@ import { Repository } from './repository/repository.ts'
 import type { SharedWork } from './repository/shared-work.ts'
 import type { Runner } from './runner/client.ts'
 import { HelperPool } from './runner/helper-pool.ts'
-import { type Patience, usualPatience } from './runner/patience.ts'
+import { type Timeouts, defaultTimeouts } from './runner/timeouts.ts'
 
 export type GitOptions = {
   /** Cache size for parsed objects of all repositories. Default 64 MiB. */
@@ -28,14 +28,14 @@ export type GitOptions = {
   /** Idle time in milliseconds after which a helper ends. Default 30 s. */
   helperIdleMs?: number
   /** Called for each command. */
-  patience?: () => Patience
+  timeouts?: () => Timeouts
 }
 
 /** Runs git for one server process. Does not own the runner connection it is given. */
 export class Git implements GitContext {
   readonly runner: Runner
   readonly helpers: HelperPool
-  readonly patience: () => Patience
+  readonly timeouts: () => Timeouts
   readonly cache: Cache
   readonly making = new Map<string, SharedWork<object | undefined>>()
   readonly graphs: LRUCache<string, KeptGraph>
@@ -45,7 +45,7 @@ export class Git implements GitContext {
   constructor(runner: Runner, options: GitOptions = {}) {
     this.runner = runner
     this.helpers = new HelperPool({ max: options.maxHelpers ?? 64, idleMs: options.helperIdleMs ?? 30_000 })
-    this.patience = options.patience ?? (() => usualPatience)
+    this.timeouts = options.timeouts ?? (() => defaultTimeouts)
     this.cache = new LRUCache({ maxSize: options.cacheBytes ?? 64 * 1024 * 1024 })
     this.graphs = new LRUCache({ maxSize: options.graphBytes ?? 64 * 1024 * 1024 })
   }

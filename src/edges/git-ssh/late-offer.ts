@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net'
 
 /** Maximum delay, for clients that wait for the server's offer. */
-const patienceMs = 10
+const maxDelayMs = 10
 
 /**
  * Delays the server's offer of algorithms until the client's offer arrives. OpenSSH sends its offer without waiting, but its
@@ -19,7 +19,7 @@ export function offerLate(socket: Socket): void {
       socket.off('data', offer)
       socket.uncork()
     }
-    const timer = setTimeout(offer, patienceMs)
+    const timer = setTimeout(offer, maxDelayMs)
     socket.once('data', offer)
   })
 }

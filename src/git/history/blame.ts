@@ -26,7 +26,7 @@ export function blameFile(repo: Repository, commit: Oid, path: string): Promise<
         flags: ['--incremental', '--no-textconv', '--no-progress', '--ignore-revs-file='],
         args: [commit],
         paths: [path],
-        timeoutMs: repo.git.patience().quickMs,
+        timeoutMs: repo.git.timeouts().quickMs,
         maxOutputBytes,
       })
       return inFileOrder(stdout.toString('latin1'))

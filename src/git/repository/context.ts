@@ -2,7 +2,7 @@ import type { LRUCache } from 'lru-cache'
 import type { KeptGraph } from '../commit-graph/commit-graph.ts'
 import type { Runner } from '../runner/client.ts'
 import type { HelperPool } from '../runner/helper-pool.ts'
-import type { Patience } from '../runner/patience.ts'
+import type { Timeouts } from '../runner/timeouts.ts'
 import type { SharedWork } from './shared-work.ts'
 
 /** Cache of immutable facts about objects: an entry is never stale, only evicted. */
@@ -13,7 +13,7 @@ export type GitContext = {
   readonly runner: Runner
   readonly helpers: HelperPool
   /** The current timeouts. */
-  patience(): Patience
+  timeouts(): Timeouts
   readonly cache: Cache
   /** Computations in flight, by their cache key. */
   readonly making: Map<string, SharedWork<object | undefined>>

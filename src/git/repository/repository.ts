@@ -6,7 +6,7 @@ import type { RunOptions } from '../runner/client.ts'
 import { argvFor, type GitArgs, type Subcommand, writesRepository } from '../runner/command.ts'
 import { GitError, gitFailure } from '../runner/git-error.ts'
 import { Helper } from '../runner/helper.ts'
-import { type Patience, usualPatience } from '../runner/patience.ts'
+import { type Timeouts, defaultTimeouts } from '../runner/timeouts.ts'
 import type { GitContext } from './context.ts'
 
 export type Command = GitArgs & Pick<RunOptions, 'env' | 'lane' | 'nested' | 'timeoutMs'>
@@ -80,8 +80,8 @@ export class Repository {
   }
 
   /** Commands during a push use the default timeouts, however low the configured ones are. */
-  #patience(): Patience {
-    return this.#env ? usualPatience : this.git.patience()
+  #timeouts(): Timeouts {
+    return this.#env ? defaultTimeouts : this.git.timeouts()
   }
 
   /** Whether the repository exists. One `stat`; none once it was found to exist. */
@@ -117,7 +117,7 @@ export class Repository {
       caller: this.caller,
       // Examines the objects of a push whose own process holds a slot until it gets an answer.
       nested: this.#env !== undefined && options.lane === 'transfer',
-      timeoutMs: this.#patience().processMs,
+      timeoutMs: this.#timeouts().processMs,
       ...options,
       ...(this.gone && { gone: this.gone }),
       env: { ...this.#env, ...options.env },
@@ -177,7 +177,7 @@ export class Repository {
             stdin: true,
             ...(env && { env }),
           }),
-        timeoutMs: () => this.#patience().answerMs,
+        timeoutMs: () => this.#timeouts().answerMs,
         repeatable: !writesRepository(subcommand),
         onIdle: () => pool.trim(),
       })

@@ -8,4 +8,4 @@ export type Patience = {
   readonly answerMs: number
 }
 
-export const usualPatience: Patience = { processMs: 60_000, quickMs: 20_000, answerMs: 30_000 }
+export const defaultTimeouts: Patience = { processMs: 60_000, quickMs: 20_000, answerMs: 30_000 }
