@@ -8,7 +8,7 @@ import { remember } from '../../../git/repository/remember.ts'
 import type { Repository } from '../../../git/repository/repository.ts'
 import { RepositoryUnion } from '../../../git/repository/union.ts'
 import { GitError } from '../../../git/runner/git-error.ts'
-import { inTurn } from '../../../kernel/turns.ts'
+import { runExclusive } from '../../../kernel/keyed-mutex.ts'
 import { openRepository, type ProjectSubject, projectFacts } from '../../projects/index.ts'
 import { timeoutMs, tookTooLong } from './bounds.ts'
 import { projectsWithCode } from './queries.ts'
@@ -96,7 +96,7 @@ function inSearchTurn<T>({ actor, gone }: Ctx, work: () => Promise<T>): Promise<
     if (performance.now() > until) throw tookTooLong()
     return work()
   }
-  return inTurn(`search by ${actor?.id}`, () => inTurn('search of many projects', unlessLate))
+  return runExclusive(`search by ${actor?.id}`, () => runExclusive('search of many projects', unlessLate))
 }
 
 /** The repositories of these sources as one, for reading by id. */

@@ -4,7 +4,7 @@ const last = new Map<string, Promise<unknown>>()
  * Runs `work` after all earlier work with the same key in this process has ended, so that competing operations wait instead of
  * failing. Not a lock across processes.
  */
-export async function inTurn<T>(key: string, work: () => Promise<T>): Promise<T> {
+export async function runExclusive<T>(key: string, work: () => Promise<T>): Promise<T> {
   const before = last.get(key)
   const mine = (async () => {
     await before?.catch(() => {})
