@@ -7,7 +7,7 @@ import { parseCommand } from './command.ts'
 import type { SshContext } from './context.ts'
 import type { SshLimits } from './limits.ts'
 import { serve } from './serve.ts'
-import type { WaitingRoom } from './waiting-room.ts'
+import type { ConnectionLimiter } from './connection-limiter.ts'
 
 /** Limits of memory: a client that exceeds its window, or does not read the output, is disconnected. */
 const mostUnreadBytes = 8 * 1024 * 1024
@@ -20,7 +20,7 @@ export class SignedIn {
   readonly #sha256: string
   readonly #context: SshContext
   readonly #limits: SshLimits
-  readonly #idle: WaitingRoom
+  readonly #idle: ConnectionLimiter
   readonly #remoteAddress: string | undefined
   readonly #gone = new AbortController()
   readonly #channels = new Set<ServerChannel>()
@@ -32,7 +32,7 @@ export class SignedIn {
     socket: Socket,
     sha256: string,
     context: SshContext,
-    { limits, idle }: { limits: SshLimits; idle: WaitingRoom },
+    { limits, idle }: { limits: SshLimits; idle: ConnectionLimiter },
   ) {
     this.#connection = connection
     this.#socket = socket
@@ -42,12 +42,12 @@ export class SignedIn {
     this.#idle = idle
     this.#remoteAddress = socket.remoteAddress
     connection.on('session', (accept, reject) => {
-      if (this.#closing || this.#sessions >= limits.sessions) return reject()
+      if (this.#closing || this.#sessions >= limits.maxSessions) return reject()
       this.#open(accept())
     })
     socket.on('data', () => this.#isFlooded() && socket.destroy())
     socket.once('close', () => {
-      idle.leave(socket)
+      idle.remove(socket)
       this.#gone.abort()
     })
     this.#rest()
@@ -87,7 +87,7 @@ export class SignedIn {
   async #run(call: Call, text: string | undefined): Promise<void> {
     const { channel } = call
     const began = performance.now()
-    this.#idle.leave(this.#socket)
+    this.#idle.remove(this.#socket)
     this.#channels.add(channel)
     // Errors of a channel show as its end.
     channel.on('error', () => {})
@@ -150,7 +150,7 @@ export class SignedIn {
 
   #rest(): void {
     if (this.#gone.signal.aborted) return
-    this.#idle.enter(this.#socket, this.#sha256, () => {
+    this.#idle.add(this.#socket, this.#sha256, () => {
       this.#connection.end()
       // Even if the client does not close its side.
       this.#socket.destroySoon()

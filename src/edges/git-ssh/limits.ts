@@ -3,27 +3,27 @@ export type SshLimits = {
   /** Maximum time from the connection to the proof of a key, in milliseconds. */
   readonly signInMs: number
   /** Maximum unauthenticated connections. */
-  readonly strangers: number
+  readonly maxUnauthenticated: number
   /** Rejected keys or signatures after which a connection ends. */
-  readonly attempts: number
+  readonly maxAttempts: number
   /** Maximum concurrent commands of one connection. */
-  readonly sessions: number
+  readonly maxSessions: number
   /** Maximum idle time of a connection, in milliseconds. */
   readonly idleMs: number
   /** Maximum idle connections. */
-  readonly idle: number
+  readonly maxIdle: number
   /** Maximum time without traffic during a transfer, in milliseconds. */
   readonly stalledMs: number
 }
 
 export const sshLimits: SshLimits = {
   signInMs: 20_000,
-  strangers: 250,
+  maxUnauthenticated: 250,
   // An agent offers every key it holds, one after the other.
-  attempts: 10,
-  sessions: 10,
+  maxAttempts: 10,
+  maxSessions: 10,
   idleMs: 10 * 60_000,
   // Each takes about 100 KB.
-  idle: 500,
+  maxIdle: 500,
   stalledMs: 10 * 60_000,
 }

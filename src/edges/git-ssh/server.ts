@@ -8,7 +8,7 @@ import { gatherWrites } from './gather.ts'
 import { keepKeyObjects } from './key-objects.ts'
 import { offerLate } from './late-offer.ts'
 import { type SshLimits, sshLimits } from './limits.ts'
-import { WaitingRoom } from './waiting-room.ts'
+import { ConnectionLimiter } from './connection-limiter.ts'
 
 /**
  * Algorithms that Node implements natively, fastest first. No compression, because packs are compressed already. No SHA-1.
@@ -34,9 +34,9 @@ const keepalive = { keepaliveInterval: 30_000, keepaliveCountMax: 6 }
 export class SshServer implements AsyncDisposable {
   readonly #sockets: Server
   /** Unauthenticated connections, grouped by address. */
-  readonly #strangers: WaitingRoom
+  readonly #unauthenticated: ConnectionLimiter
   /** Idle connections, grouped by key. */
-  readonly #idle: WaitingRoom
+  readonly #idle: ConnectionLimiter
   /** Sockets during the handshake, by address and port, by which the library identifies them. */
   readonly #arriving = new Map<string, Socket>()
   readonly #open = new Set<Socket>()
@@ -44,8 +44,8 @@ export class SshServer implements AsyncDisposable {
 
   constructor(hostKey: string, context: SshContext, limits: Partial<SshLimits> = {}) {
     const all = { ...sshLimits, ...limits }
-    this.#strangers = new WaitingRoom(all.strangers, all.signInMs)
-    this.#idle = new WaitingRoom(all.idle, all.idleMs)
+    this.#unauthenticated = new ConnectionLimiter(all.maxUnauthenticated, all.signInMs)
+    this.#idle = new ConnectionLimiter(all.maxIdle, all.idleMs)
     const protocol = new ssh2.Server(
       { hostKeys: [hostKey], ident: 'Stithy', algorithms, ...keepalive },
       (connection, { ip, port }) => this.#welcome(connection, this.#arriving.get(`${ip} ${port}`), context, all),
@@ -59,12 +59,12 @@ export class SshServer implements AsyncDisposable {
       this.#arriving.set(name, socket)
       socket.once('close', () => {
         this.#open.delete(socket)
-        this.#strangers.leave(socket)
+        this.#unauthenticated.remove(socket)
         if (this.#arriving.get(name) === socket) this.#arriving.delete(name)
       })
       gatherWrites(socket)
       offerLate(socket)
-      this.#strangers.enter(socket, remoteAddress, () => socket.destroy())
+      this.#unauthenticated.add(socket, remoteAddress, () => socket.destroy())
       protocol.injectSocket(socket)
     })
   }
@@ -101,7 +101,7 @@ export class SshServer implements AsyncDisposable {
     keepKeyObjects(connection)
     const holder = signIn(connection, context, limits, socket.remoteAddress)
     connection.once('ready', async () => {
-      this.#strangers.leave(socket)
+      this.#unauthenticated.remove(socket)
       this.#arriving.delete(`${socket.remoteAddress} ${socket.remotePort}`)
       const client = new SignedIn(connection, socket, await holder, context, { limits, idle: this.#idle })
       this.#signedIn.add(client)

@@ -1,5 +1,5 @@
 /** Timeouts of git in milliseconds; 0 for no limit. Transfers have their own. */
-export type Patience = {
+export type Timeouts = {
   /** Of one process. */
   readonly processMs: number
   /** Of one process that should be quick, such as blame. */
@@ -8,4 +8,4 @@ export type Patience = {
   readonly answerMs: number
 }
 
-export const defaultTimeouts: Patience = { processMs: 60_000, quickMs: 20_000, answerMs: 30_000 }
+export const defaultTimeouts: Timeouts = { processMs: 60_000, quickMs: 20_000, answerMs: 30_000 }

@@ -12,7 +12,7 @@ const maxCommits = 10_000
 /** Of their messages. */
 const maxMessageCharacters = 32 * 1024 * 1024
 /** Then the commits are told without the difference, which goes on being made for whoever asks again. */
-const differencePatienceMs = 20_000
+const differenceTimeoutMs = 20_000
 
 type Difference = { readonly files: readonly FilePatch[]; readonly overflow: boolean }
 
@@ -49,14 +49,14 @@ async function changes(repo: Repository, from: Oid, to: Oid, { straight, fileByt
   if (oldTree === newTree) return { files: [], overflow: false }
   return patiently(
     patchesBetweenTrees(repo, oldTree, newTree, { ...limits, fileBytes }, { wide: true }),
-    differencePatienceMs,
+    differenceTimeoutMs,
   )
 }
 
 /** The difference, or none of it when it takes longer than that. */
-export function patiently(making: Promise<Difference>, patienceMs: number): Promise<Difference> {
+export function patiently(making: Promise<Difference>, timeoutMs: number): Promise<Difference> {
   const { promise, resolve, reject } = Promise.withResolvers<Difference>()
-  const timer = setTimeout(() => resolve({ files: [], overflow: true }), patienceMs)
+  const timer = setTimeout(() => resolve({ files: [], overflow: true }), timeoutMs)
   making.then(resolve, reject).finally(() => clearTimeout(timer))
   return promise
 }
