@@ -110,7 +110,7 @@ export async function createApp(config: Config, services: Services, overrides: O
   const secrets = openSecrets(join(config.dataDir, 'secrets.keys'))
 
   const react = reactBy(reactions)
-  const contextOf = (now: Settings, caller: Caller, remoteAddress?: string, gone?: AbortSignal): Ctx => ({
+  const contextOf = (now: Settings, caller: Caller, remoteAddress?: string, signal?: AbortSignal): Ctx => ({
     actor: caller,
     db,
     transaction: (work) =>
@@ -130,10 +130,10 @@ export async function createApp(config: Config, services: Services, overrides: O
     log,
     remoteAddress,
     shareKey: shareKeyOf(caller, remoteAddress),
-    gone,
+    signal,
   })
-  const open = async (caller: Caller, remoteAddress?: string, gone?: AbortSignal): Promise<Ctx> =>
-    contextOf(await settings.get(), caller, remoteAddress, gone)
+  const open = async (caller: Caller, remoteAddress?: string, signal?: AbortSignal): Promise<Ctx> =>
+    contextOf(await settings.get(), caller, remoteAddress, signal)
 
   const context: HttpContext = {
     db,

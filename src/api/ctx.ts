@@ -34,5 +34,5 @@ export type Ctx = {
   /** Whose share of git processes and connections the work uses (`shareKeyOf`); '' for the service itself. */
   readonly shareKey: string
   /** Only in read-only requests: aborts when the client disconnects before it has received the whole response. */
-  readonly gone?: AbortSignal | undefined
+  readonly signal?: AbortSignal | undefined
 }

@@ -57,20 +57,20 @@ export class SharedSlots {
    * Resolves with the release function once the caller has a slot. Rejects if too many callers wait, and with the reason of
    * `signal` if it aborts first. Work of the service itself ('') is counted and never waits.
    */
-  async enter(caller: string, gone?: AbortSignal): Promise<() => void> {
-    gone?.throwIfAborted()
+  async enter(caller: string, signal?: AbortSignal): Promise<() => void> {
+    signal?.throwIfAborted()
     const { promise, resolve, reject } = Promise.withResolvers<void>()
     const claim: Waiting = { caller, owner: '', nested: caller === '', start: resolve }
     const refused = this.#shares.add(claim)
     if (refused) throw refusal(refused, this.#what)
     const leave = () => {
-      if (this.#shares.remove(claim)) reject(gone!.reason)
+      if (this.#shares.remove(claim)) reject(signal!.reason)
     }
-    gone?.addEventListener('abort', leave, { once: true })
+    signal?.addEventListener('abort', leave, { once: true })
     try {
       await promise
     } finally {
-      gone?.removeEventListener('abort', leave)
+      signal?.removeEventListener('abort', leave)
     }
     return () => this.#shares.release(claim)
   }

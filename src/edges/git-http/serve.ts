@@ -14,7 +14,7 @@ import { authenticateGit, type Denial, denialAnswer } from '../http/authenticate
 import { atPaceOfClient, type BodyPace } from '../http/body/pace.ts'
 import type { HttpContext } from '../http/context.ts'
 import { answerFor, failureOf, logFault } from '../http/failures.ts'
-import { ClientGone, clientGone, goneSignal } from '../http/gone.ts'
+import { ClientDisconnected, clientDisconnectedStatus, disconnectSignal } from '../http/disconnect.ts'
 import type { HttpLimits } from '../http/limits.ts'
 import { refusedByLimits } from '../http/rate-limit.ts'
 import { logAnswer } from '../http/request-log.ts'
@@ -54,8 +54,8 @@ async function serve(
     const service = asked.service as Service
     const shown = await authenticateGit(req.headers.authorization, context, remoteAddress)
     // A read ends when the client disconnects; a push that has begun completes.
-    const gone = service === 'git-upload-pack' || asked.kind === 'refs' ? goneSignal(exchange) : undefined
-    ctx = await context.open('denied' in shown ? null : shown.caller, remoteAddress, gone)
+    const signal = service === 'git-upload-pack' || asked.kind === 'refs' ? disconnectSignal(exchange) : undefined
+    ctx = await context.open('denied' in shown ? null : shown.caller, remoteAddress, signal)
     if (await refusedByLimits(exchange, ctx, ctx.actor, remoteAddress, 'web')) return
     if ('denied' in shown) return refuseCredentials(exchange, shown, context.siteUrl)
     const access = await gitAccess(ctx, asked.path, service, 'http')
@@ -93,10 +93,10 @@ async function advertised(
   if ('plan' in access)
     return ctx.git
       .open(await ctx.git.emptyDir())
-      .until(ctx.gone)
+      .withSignal(ctx.signal)
       .for(ctx.shareKey)
   if (service === 'git-upload-pack') return openRepository(ctx, access.project)
-  return (await openForWriting(ctx, access.project)).until(ctx.gone)
+  return (await openForWriting(ctx, access.project)).withSignal(ctx.signal)
 }
 
 /** Sends the list of refs (with protocol v2, of capabilities), after the line that names the service. */
@@ -112,12 +112,12 @@ async function advertise(exchange: Exchange, repo: Repository, service: Service)
           onVerdict: async () => ({ ok: false }),
         })
   const { res } = exchange
-  const gone = goneSignal(exchange)
-  gone.throwIfAborted()
+  const signal = disconnectSignal(exchange)
+  signal.throwIfAborted()
   res.writeHead(200, head(exchange, `application/x-${service}-advertisement`))
   const line = `# service=${service}\n`
   res.write(`${(line.length + 4).toString(16).padStart(4, '0')}${line}0000`)
-  await pipeline(stream, res, { signal: gone })
+  await pipeline(stream, res, { signal })
   await done
 }
 
@@ -164,7 +164,7 @@ async function push(
  */
 async function converse(exchange: Exchange, stream: Duplex, headers: Headers, pace: BodyPace): Promise<void> {
   const { req, res } = exchange
-  const gone = goneSignal(exchange)
+  const signal = disconnectSignal(exchange)
   for (const [name, value] of Object.entries(headers)) res.setHeader(name, value)
   let broken: unknown
   let isSent = false
@@ -174,7 +174,7 @@ async function converse(exchange: Exchange, stream: Duplex, headers: Headers, pa
         // Reads the rest even after git has finished: unread bytes would be taken for the next request on the connection, and
         // only the end of a compressed body shows whether it was valid.
         if (stream.destroyed || stream.readableEnded) continue
-        if (!stream.write(chunk)) await drained(stream, gone)
+        if (!stream.write(chunk)) await drained(stream, signal)
       }
     } catch (error) {
       const { code = '' } = error as NodeJS.ErrnoException
@@ -186,7 +186,7 @@ async function converse(exchange: Exchange, stream: Duplex, headers: Headers, pa
     }
   }
   const pass = async (chunk: Buffer) => {
-    if (!broken && !gone.aborted && !res.write(chunk)) await drained(res, gone)
+    if (!broken && !signal.aborted && !res.write(chunk)) await drained(res, signal)
   }
   const answer = async () => {
     // Only the end of a compressed body shows whether it was complete; until then, git's output is buffered up to a limit.
@@ -226,16 +226,16 @@ function bodyOf(req: IncomingMessage): AsyncIterable<Buffer> {
 }
 
 /** Resolves when the stream drains, or when it closes or the client disconnects. */
-const drained = (stream: Writable, gone: AbortSignal): Promise<void> =>
+const drained = (stream: Writable, signal: AbortSignal): Promise<void> =>
   new Promise((resolve) => {
     const go = () => {
       stream.off('drain', go).off('close', go)
-      gone.removeEventListener('abort', go)
+      signal.removeEventListener('abort', go)
       resolve()
     }
-    if (stream.destroyed || gone.aborted) return resolve()
+    if (stream.destroyed || signal.aborted) return resolve()
     stream.on('drain', go).on('close', go)
-    gone.addEventListener('abort', go)
+    signal.addEventListener('abort', go)
   })
 
 const header = ({ req }: Exchange, name: string): string | undefined => {
@@ -253,8 +253,8 @@ const head = (exchange: Exchange, contentType: string): Headers => ({
 
 function failed(exchange: Exchange, error: unknown, { log }: HttpContext): void {
   const { req, res } = exchange
-  if (error instanceof ClientGone) {
-    res.statusCode = clientGone
+  if (error instanceof ClientDisconnected) {
+    res.statusCode = clientDisconnectedStatus
     return
   }
   const { status, headers } = answerFor(error)

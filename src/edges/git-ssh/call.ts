@@ -12,7 +12,7 @@ export type Call = {
   /** The socket carries all commands of the connection. */
   readonly socket: Socket
   /** Aborts when the client closes the channel. */
-  readonly gone: AbortSignal
+  readonly signal: AbortSignal
   /** `GIT_PROTOCOL` as the client sent it. */
   readonly protocol: string | undefined
   /** Maximum time without progress, in milliseconds; then the connection is closed. */
@@ -25,19 +25,19 @@ const hungUp = () => new Error('the client has hung up')
  * Sends a chunk. Resolves when there is room for more, in the client's window and in the socket, which has no flow control per
  * channel.
  */
-export async function send({ channel, socket, gone, stalledMs }: Call, chunk: Buffer | string): Promise<void> {
+export async function send({ channel, socket, signal, stalledMs }: Call, chunk: Buffer | string): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>()
-  const onGone = () => reject(hungUp())
-  if (gone.aborted) throw hungUp()
-  gone.addEventListener('abort', onGone)
+  const onAbort = () => reject(hungUp())
+  if (signal.aborted) throw hungUp()
+  signal.addEventListener('abort', onAbort)
   const stalled = setTimeout(() => socket.destroy(), stalledMs)
   channel.write(chunk, () => resolve())
   try {
     await promise
-    if (socket.writableNeedDrain) await once(socket, 'drain', { signal: gone })
+    if (socket.writableNeedDrain) await once(socket, 'drain', { signal })
   } finally {
     clearTimeout(stalled)
-    gone.removeEventListener('abort', onGone)
+    signal.removeEventListener('abort', onAbort)
   }
 }
 
@@ -46,10 +46,10 @@ export const say = ({ channel }: Call, text: string): void => void channel.stder
 
 /** Relays between client and git with back-pressure. Resolves when git has ended, even if the client disconnected. */
 export async function relay(call: Call, { stream, done }: Transfer): Promise<Exit> {
-  const { channel, gone } = call
+  const { channel, signal } = call
   const end = () => stream.destroy()
-  gone.addEventListener('abort', end)
-  if (gone.aborted) end()
+  signal.addEventListener('abort', end)
+  if (signal.aborted) end()
   // Git reads its input in pieces of 8 KB, one per packet; writing them one by one would wake the reading process for each.
   gatherWrites(stream)
   channel.pipe(stream)
@@ -60,7 +60,7 @@ export async function relay(call: Call, { stream, done }: Transfer): Promise<Exi
     if (error instanceof Failure) say(call, error.message)
     end()
   } finally {
-    gone.removeEventListener('abort', end)
+    signal.removeEventListener('abort', end)
   }
   try {
     return await done

@@ -22,7 +22,7 @@ export class SignedIn {
   readonly #limits: SshLimits
   readonly #idle: ConnectionLimiter
   readonly #remoteAddress: string | undefined
-  readonly #gone = new AbortController()
+  readonly #disconnected = new AbortController()
   readonly #channels = new Set<ServerChannel>()
   #sessions = 0
   #closing = false
@@ -48,7 +48,7 @@ export class SignedIn {
     socket.on('data', () => this.#isFlooded() && socket.destroy())
     socket.once('close', () => {
       idle.remove(socket)
-      this.#gone.abort()
+      this.#disconnected.abort()
     })
     this.#rest()
   }
@@ -61,11 +61,11 @@ export class SignedIn {
 
   #open(session: Session): void {
     let protocol: string | undefined
-    const gone = new AbortController()
+    const closed = new AbortController()
     this.#sessions++
     session.on('close', () => {
       this.#sessions--
-      gone.abort()
+      closed.abort()
       this.#endIfDone()
     })
     session.on('env', (accept, reject, { key, val }) => {
@@ -76,7 +76,7 @@ export class SignedIn {
     const call = (channel: ServerChannel): Call => ({
       channel,
       socket: this.#socket,
-      gone: AbortSignal.any([gone.signal, this.#gone.signal]),
+      signal: AbortSignal.any([closed.signal, this.#disconnected.signal]),
       protocol,
       stalledMs: this.#limits.stalledMs,
     })
@@ -93,7 +93,7 @@ export class SignedIn {
     channel.on('error', () => {})
     channel.stderr.on('error', () => {})
     const status = await this.#answer(call, text, began)
-    if (!call.gone.aborted) {
+    if (!call.signal.aborted) {
       channel.exit(status)
       channel.end()
     }
@@ -130,7 +130,7 @@ export class SignedIn {
       }
     } catch (error) {
       if (error instanceof Failure) say(call, error.message)
-      else if (!call.gone.aborted) {
+      else if (!call.signal.aborted) {
         log.error({ err: error, command: command.kind }, 'git over SSH failed')
         say(call, 'Something went wrong on our side.')
       }
@@ -149,7 +149,7 @@ export class SignedIn {
   }
 
   #rest(): void {
-    if (this.#gone.signal.aborted) return
+    if (this.#disconnected.signal.aborted) return
     this.#idle.add(this.#socket, this.#sha256, () => {
       this.#connection.end()
       // Even if the client does not close its side.

@@ -30,11 +30,11 @@ export async function recoveryCodes(call: Call, ctx: Ctx): Promise<number> {
 const longestAnswer = 64
 
 /** The line that the user types; empty if they disconnect or take too long. */
-async function answerOf({ channel, gone, stalledMs }: Call): Promise<string> {
-  const signal = AbortSignal.any([gone, AbortSignal.timeout(stalledMs)])
+async function answerOf({ channel, signal, stalledMs }: Call): Promise<string> {
+  const ended = AbortSignal.any([signal, AbortSignal.timeout(stalledMs)])
   let typed = ''
   try {
-    for await (const [chunk] of on(channel, 'data', { signal, close: ['end', 'close'] })) {
+    for await (const [chunk] of on(channel, 'data', { signal: ended, close: ['end', 'close'] })) {
       typed += String(chunk)
       if (typed.includes('\n') || typed.length > longestAnswer) break
     }

@@ -68,7 +68,7 @@ async function transfer(
   if ('plan' in access) return pushToNothing(call, access.plan, ctx, options)
   const { project } = access as { project: ProjectSubject }
   if (service === 'git-receive-pack') return push(call, project, ctx, options)
-  const repo = openRepository(ctx, project).until(call.gone)
+  const repo = openRepository(ctx, project).withSignal(call.signal)
   const started = service === 'git-upload-pack' ? uploadPack(repo, options) : uploadArchive(repo, options)
   return statusOf(await relay(call, await started))
 }
@@ -103,7 +103,7 @@ async function push(
 async function pushToNothing(call: Call, plan: Plan, ctx: Ctx, options: Options): Promise<number> {
   const nothing = ctx.git
     .open(await ctx.git.emptyDir())
-    .until(call.gone)
+    .withSignal(call.signal)
     .for(ctx.shareKey)
   const { stream, done } = await receivePack(nothing, {
     ...options,
@@ -120,7 +120,7 @@ async function pushToNothing(call: Call, plan: Plan, ctx: Ctx, options: Options)
 const flush = '0000'
 
 /** Whether the client sends more than the flush packet that means "no updates". Consumes nothing. */
-async function saysSomething({ channel, gone, stalledMs }: Call): Promise<boolean> {
+async function saysSomething({ channel, signal, stalledMs }: Call): Promise<boolean> {
   const { promise, resolve } = Promise.withResolvers<boolean>()
   const look = () => {
     const head = channel.read(flush.length) as Buffer | null
@@ -132,14 +132,14 @@ async function saysSomething({ channel, gone, stalledMs }: Call): Promise<boolea
   }
   const nothing = () => resolve(false)
   channel.on('readable', look).once('end', nothing)
-  gone.addEventListener('abort', nothing)
+  signal.addEventListener('abort', nothing)
   const stalled = setTimeout(nothing, stalledMs)
   try {
     return await promise
   } finally {
     clearTimeout(stalled)
     channel.off('readable', look).off('end', nothing)
-    gone.removeEventListener('abort', nothing)
+    signal.removeEventListener('abort', nothing)
   }
 }
 

@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { listBytes, type RecordText } from '../../api/record-texts.ts'
-import { goneSignal } from './gone.ts'
+import { disconnectSignal } from './disconnect.ts'
 
 export type Headers = Record<string, string | number>
 
@@ -126,7 +126,7 @@ export function sendEmpty(exchange: Exchange, status: number, headers: Headers =
 }
 
 /**
- * Sends a body; streams with back-pressure. Rejects if either side breaks; with `ClientGone` if the client disconnected, even
+ * Sends a body; streams with back-pressure. Rejects if either side breaks; with `ClientDisconnected` if the client disconnected, even
  * before the call. Always destroys the stream, and so the process or file behind it.
  */
 export async function sendBody(
@@ -142,16 +142,16 @@ export async function sendBody(
     else finish(res, body)
     return
   }
-  const gone = goneSignal(exchange)
+  const signal = disconnectSignal(exchange)
   // A stream may fail before the first read. The reader gets the error; without a listener it would end the process.
   body.on('error', () => {})
   try {
-    gone.throwIfAborted()
+    signal.throwIfAborted()
     res.writeHead(status, allHeaders(exchange, headers))
     if (req.method === 'HEAD') res.end()
-    else await pipeline(body, res, { signal: gone })
+    else await pipeline(body, res, { signal })
   } catch (error) {
-    gone.throwIfAborted()
+    signal.throwIfAborted()
     throw error
   } finally {
     body.destroy()

@@ -18,7 +18,7 @@ export type HttpContext = {
   readonly uploadsDir: string
   readonly log: Logger
   /** Opens a context for one request; `signal` for read-only requests. */
-  open(caller: Caller, remoteAddress: string | undefined, gone?: AbortSignal): Promise<Ctx>
+  open(caller: Caller, remoteAddress: string | undefined, signal?: AbortSignal): Promise<Ctx>
   /** Validates every response against its declaration; tests set it. */
   readonly onAnswer?: ((method: string, path: string, status: number, body: unknown) => void) | undefined
 }

@@ -29,7 +29,7 @@ import { parseQuery } from './body/urlencoded.ts'
 import type { HttpContext } from './context.ts'
 import { beginExchange } from './exchange.ts'
 import { answerFor, logFault } from './failures.ts'
-import { ClientGone, clientGone, goneSignal } from './gone.ts'
+import { ClientDisconnected, clientDisconnectedStatus, disconnectSignal } from './disconnect.ts'
 import { pageHeaders } from './page-headers.ts'
 import { logAnswer } from './request-log.ts'
 
@@ -162,7 +162,7 @@ function server(e: Endpoint, context: HttpContext, bodies: LargeBodies) {
           leaveBodies = await bodies.enter(
             request.raw.headers,
             shareKeyOf(served.caller, request.ip),
-            goneSignal(exchange),
+            disconnectSignal(exchange),
           )
         body = await readBody({
           method: e.method,
@@ -189,9 +189,9 @@ function server(e: Endpoint, context: HttpContext, bodies: LargeBodies) {
       read ??= compileParams(allParams(e), { plan: context.plan })
       const params = read(raw, e.method)
       if (served.caller === null && needsAccount(rule)) throw unauthenticated()
-      const gone = e.method === 'GET' ? goneSignal(exchange) : undefined
-      gone?.throwIfAborted()
-      const ctx = await context.open(served.caller, request.ip, gone)
+      const signal = e.method === 'GET' ? disconnectSignal(exchange) : undefined
+      signal?.throwIfAborted()
+      const ctx = await context.open(served.caller, request.ip, signal)
       if (settings.enforce_terms && !e.beforeTerms) await requireTerms(ctx)
       const subject = await e.subject.load(params, ctx)
       if (!subject || !allows(visible, ctx.actor, subject.facts)) throw notFound(e.subject.what)
@@ -276,8 +276,8 @@ async function answer(
 
 /** Sends the error response; logs errors that the caller did not cause. */
 export function fail(exchange: Exchange, error: unknown, { log }: Pick<HttpContext, 'log'>): void {
-  if (error instanceof ClientGone) {
-    exchange.res.statusCode = clientGone
+  if (error instanceof ClientDisconnected) {
+    exchange.res.statusCode = clientDisconnectedStatus
     return
   }
   const { status, body, headers } = answerFor(error)

@@ -4,7 +4,7 @@ import type { Exchange } from '../http/answer.ts'
 import { denialAnswer } from '../http/authenticate-git.ts'
 import type { HttpContext } from '../http/context.ts'
 import { answerFor, failureOf, logFault } from '../http/failures.ts'
-import { ClientGone, clientGone } from '../http/gone.ts'
+import { ClientDisconnected, clientDisconnectedStatus } from '../http/disconnect.ts'
 import { refusedByLimits } from '../http/rate-limit.ts'
 import { logAnswer } from '../http/request-log.ts'
 import type { RouteMatcher } from '../http/wildcard-routes.ts'
@@ -106,8 +106,8 @@ function failed(exchange: Exchange, error: unknown, { log, siteUrl }: HttpContex
   // A disconnected client needs no response, and is not a fault of the server. The request alone does not tell, because a
   // handler that stops reading destroys it, too.
   if (res.destroyed) return
-  if (error instanceof ClientGone) {
-    res.statusCode = clientGone
+  if (error instanceof ClientDisconnected) {
+    res.statusCode = clientDisconnectedStatus
     return
   }
   const { status, headers = {} } = answerFor(error)

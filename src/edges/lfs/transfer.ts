@@ -4,7 +4,7 @@ import { SharedSlots } from '../../kernel/shares.ts'
 import { type Storage, sizesOf, storeFile } from '../../modules/pushes/index.ts'
 import { type Headers, sendEmpty } from '../http/answer.ts'
 import { atPace, usualPace } from '../http/body/pace.ts'
-import { goneSignal } from '../http/gone.ts'
+import { disconnectSignal } from '../http/disconnect.ts'
 import { sendBlob } from '../http/stored-blob.ts'
 import { refuse, type Visit } from './answer.ts'
 import { unprocessable } from './body.ts'
@@ -45,7 +45,7 @@ export async function serveUpload(
   if (req.headers['content-encoding'] !== undefined) throw unprocessable('The content must not be encoded')
   // Not the request itself: a consumer that stops reading would destroy the connection before the response.
   const content = Readable.from(req.iterator({ destroyOnReturn: false }), { objectMode: false })
-  const leave = file.size > smallBytes ? await uploads.enter(ctx.shareKey, goneSignal(exchange)) : () => {}
+  const leave = file.size > smallBytes ? await uploads.enter(ctx.shareKey, disconnectSignal(exchange)) : () => {}
   try {
     await atPace(req, usualPace, () => storeFile(ctx, project.id, file, content))
   } finally {

@@ -24,10 +24,10 @@ export class Dag {
   readonly #freshParents: readonly (readonly number[])[]
   readonly #freshGenerations: readonly number[]
   /** Aborts when the client disconnects. */
-  readonly gone: AbortSignal | undefined
+  readonly signal: AbortSignal | undefined
 
-  constructor(graph: CommitGraph, fresh: readonly Commit[], gone: AbortSignal | undefined) {
-    this.gone = gone
+  constructor(graph: CommitGraph, fresh: readonly Commit[], signal: AbortSignal | undefined) {
+    this.signal = signal
     this.#graph = graph
     this.#fresh = fresh
     this.#freshNodes = new Map(fresh.map(({ oid }, index) => [oid, graph.count + index]))
@@ -137,7 +137,7 @@ export async function inDag<Found>(
     const graph = await openGraph(repo)
     if (graph === 'git') return undefined
     const fresh = await freshCommits(repo, graph, tips)
-    return fresh && (await work(new Dag(graph, fresh, repo.gone)))
+    return fresh && (await work(new Dag(graph, fresh, repo.signal)))
   } catch (error) {
     if (error instanceof BrokenGraph) distrustGraph(repo)
     else if (!(error instanceof LeaveToGit)) throw error
@@ -177,7 +177,7 @@ const stride = 8192
 export const isTurnOver = (steps: number): boolean => steps % stride === 0
 
 /** Yields to the event loop. Throws if the client has disconnected. */
-export async function nextTurn({ gone }: Dag): Promise<void> {
+export async function nextTurn({ signal }: Dag): Promise<void> {
   await setImmediate()
-  gone?.throwIfAborted()
+  signal?.throwIfAborted()
 }

@@ -93,7 +93,7 @@ export class PathReader {
   }
 
   #start(tree: Oid): Promise<string | undefined> {
-    this.#dag.gone?.throwIfAborted()
+    this.#dag.signal?.throwIfAborted()
     if (--this.budget.left < 0) throw new LeaveToGit('too much to read')
     const reading = this.#read(tree)
     this.#known.set(tree, reading)

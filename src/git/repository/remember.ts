@@ -19,19 +19,19 @@ export async function remember<Fact extends object | undefined>(
   if (known) return known as Fact
   const begun = making.get(name) as SharedWork<Fact> | undefined
   if (begun && !begun.isAbandoned) {
-    const fact = await begun.wait(repo.gone)
+    const fact = await begun.wait(repo.signal)
     // The object may have arrived since the shared computation read the repository.
     return fact ?? make(repo)
   }
-  const work = new SharedWork(async (gone) => {
-    const fact = await make(repo.until(gone))
+  const work = new SharedWork(async (signal) => {
+    const fact = await make(repo.withSignal(signal))
     const size = fact === undefined ? undefined : sizeBytes(fact)
     if (fact !== undefined && size !== undefined) keep(repo, key, fact, size)
     return fact
   })
   making.set(name, work)
   void work.over.then(() => making.get(name) === work && making.delete(name))
-  return work.wait(repo.gone)
+  return work.wait(repo.signal)
 }
 
 /** Puts a known fact into the cache. */

@@ -29,7 +29,7 @@ type RepositoryOptions = {
   env?: Record<string, string>
   /** Copies this repository, for another caller or signal. */
   same?: Repository
-  gone?: AbortSignal
+  signal?: AbortSignal
   caller?: string
 }
 
@@ -46,19 +46,19 @@ export class Repository {
   /** Prefix that separates the cached data of repositories: an object must not be readable through another repository. */
   readonly cacheKey: string
   /** Aborts when the client disconnects. */
-  readonly gone: AbortSignal | undefined
+  readonly signal: AbortSignal | undefined
   /** The caller whose share of git processes is used: an account or client address; '' for the service itself. */
   readonly caller: string
   readonly #env: Record<string, string> | undefined
   readonly #presence: { isSure: boolean }
   readonly #key: string
 
-  constructor(git: GitContext, gitDir: string, { key, objectDir, env, same, gone, caller }: RepositoryOptions = {}) {
+  constructor(git: GitContext, gitDir: string, { key, objectDir, env, same, signal, caller }: RepositoryOptions = {}) {
     this.git = git
     this.gitDir = gitDir
     this.objectDir = same?.objectDir ?? objectDir ?? join(gitDir, 'objects')
     this.cacheKey = same?.cacheKey ?? `${++handles}:`
-    this.gone = gone
+    this.signal = signal
     this.caller = caller ?? same?.caller ?? ''
     this.#env = same ? same.#env : env
     this.#presence = same ? same.#presence : { isSure: false }
@@ -69,14 +69,14 @@ export class Repository {
    * This repository with a signal: when it aborts, the processes started for the caller end, and their readers get its reason.
    * Shared processes continue.
    */
-  until(gone: AbortSignal | undefined): Repository {
-    return gone ? new Repository(this.git, this.gitDir, { same: this, gone }) : this
+  withSignal(signal: AbortSignal | undefined): Repository {
+    return signal ? new Repository(this.git, this.gitDir, { same: this, signal }) : this
   }
 
   /** This repository, with processes from the share of this caller. */
   for(caller: string): Repository {
     if (caller === this.caller) return this
-    return new Repository(this.git, this.gitDir, { same: this, caller, ...(this.gone && { gone: this.gone }) })
+    return new Repository(this.git, this.gitDir, { same: this, caller, ...(this.signal && { signal: this.signal }) })
   }
 
   /** Commands during a push use the default timeouts, however low the configured ones are. */
@@ -119,7 +119,7 @@ export class Repository {
       nested: this.#env !== undefined && options.lane === 'transfer',
       timeoutMs: this.#timeouts().processMs,
       ...options,
-      ...(this.gone && { gone: this.gone }),
+      ...(this.signal && { signal: this.signal }),
       env: { ...this.#env, ...options.env },
     })
   }

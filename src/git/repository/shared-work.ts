@@ -7,7 +7,7 @@ export class SharedWork<Result> {
   #waiting = 0
 
   /** `work` gets a signal that aborts when no caller waits any more. */
-  constructor(work: (gone: AbortSignal) => Promise<Result>) {
+  constructor(work: (signal: AbortSignal) => Promise<Result>) {
     this.#result = work(this.#abandoned.signal)
     this.over = this.#result.then(
       () => {},
@@ -20,17 +20,17 @@ export class SharedWork<Result> {
   }
 
   /** The result; rejects with the reason of `signal` as soon as it aborts. A caller without a signal waits to the end. */
-  wait(gone: AbortSignal | undefined): Promise<Result> {
+  wait(signal: AbortSignal | undefined): Promise<Result> {
     this.#waiting++
-    if (!gone) return this.#result
+    if (!signal) return this.#result
     const { promise, resolve, reject } = Promise.withResolvers<Result>()
     const leave = () => {
-      reject(gone.reason)
-      if (--this.#waiting === 0) this.#abandoned.abort(gone.reason)
+      reject(signal.reason)
+      if (--this.#waiting === 0) this.#abandoned.abort(signal.reason)
     }
-    if (gone.aborted) leave()
-    else gone.addEventListener('abort', leave, { once: true })
-    const stay = () => gone.removeEventListener('abort', leave)
+    if (signal.aborted) leave()
+    else signal.addEventListener('abort', leave, { once: true })
+    const stay = () => signal.removeEventListener('abort', leave)
     this.#result.then(resolve, reject).finally(stay)
     return promise
   }

@@ -7,7 +7,7 @@ import { quoteAlternate, Repository } from './repository.ts'
  * repository that has been removed are missing. Dispose it after use.
  */
 export class RepositoryUnion extends Repository {
-  private constructor(git: GitContext, emptyDir: string, members: readonly Repository[], gone?: AbortSignal) {
+  private constructor(git: GitContext, emptyDir: string, members: readonly Repository[], signal?: AbortSignal) {
     super(git, emptyDir, {
       env: {
         GIT_ALTERNATE_OBJECT_DIRECTORIES: members
@@ -16,13 +16,13 @@ export class RepositoryUnion extends Repository {
       },
       // All members were opened for the same caller.
       caller: members[0]?.caller ?? '',
-      ...(gone && { gone }),
+      ...(signal && { signal }),
     })
   }
 
   /** `signal`: see `Repository.withSignal`. */
-  static async of(git: GitContext, members: readonly Repository[], gone?: AbortSignal): Promise<RepositoryUnion> {
-    return new RepositoryUnion(git, await git.emptyDir(), members, gone)
+  static async of(git: GitContext, members: readonly Repository[], signal?: AbortSignal): Promise<RepositoryUnion> {
+    return new RepositoryUnion(git, await git.emptyDir(), members, signal)
   }
 
   /** Ends its helpers. */

@@ -16,7 +16,7 @@ import {
 
 export type RunOptions = Partial<Omit<RunRequest, 'id' | 'argv'>> & {
   /** Ends the process, even before it started; the caller and the reader of its output get the signal's reason. */
-  gone?: AbortSignal
+  signal?: AbortSignal
 }
 
 /** A control connection and its state. */
@@ -66,8 +66,8 @@ export class Runner {
    * jobs of the caller wait.
    */
   async start(argv: string[], options: RunOptions = {}): Promise<Child> {
-    const { gone } = options
-    gone?.throwIfAborted()
+    const { signal } = options
+    signal?.throwIfAborted()
     const link = await this.#connected()
     const id = this.#nextId++
     const request: RunRequest = {
@@ -103,21 +103,21 @@ export class Runner {
     const kill = (signal: NodeJS.Signals) => void (link.jobs.has(id) && say(link, { kill: id, signal }))
     // A job that waits for a slot is removed from the queue.
     const leave = () => kill('SIGTERM')
-    gone?.addEventListener('abort', leave, { once: true })
+    signal?.addEventListener('abort', leave, { once: true })
     try {
       const pid = await pending.started.promise
-      gone?.throwIfAborted()
+      signal?.throwIfAborted()
       if (!request.stdin) socket.end()
       const child = new Child({ socket, channel, pid, done: pending.done.promise, kill })
-      if (gone) endWith(gone, child)
+      if (signal) endWith(signal, child)
       return child
     } catch (error) {
       kill('SIGTERM')
       for (const open of pending.sockets) open.destroy()
-      gone?.throwIfAborted()
+      signal?.throwIfAborted()
       throw error
     } finally {
-      gone?.removeEventListener('abort', leave)
+      signal?.removeEventListener('abort', leave)
     }
   }
 
@@ -213,10 +213,10 @@ function hear(link: Link, notice: Exclude<RunnerNotice, { ready: true }>) {
 }
 
 /** The reader of a child gets the reason of the abort; without a reader the error is ignored. */
-function endWith(gone: AbortSignal, child: Child) {
-  const end = () => void child.on('error', () => {}).destroy(gone.reason as Error)
-  gone.addEventListener('abort', end, { once: true })
-  const forget = () => gone.removeEventListener('abort', end)
+function endWith(signal: AbortSignal, child: Child) {
+  const end = () => void child.on('error', () => {}).destroy(signal.reason as Error)
+  signal.addEventListener('abort', end, { once: true })
+  const forget = () => signal.removeEventListener('abort', end)
   child.done.then(forget, forget)
 }
 
@@ -229,7 +229,7 @@ function settle(link: Link, id: number, error: Error) {
   pending.done.reject(error)
   for (const socket of pending.sockets) socket.destroy()
   if (pending.pid === undefined) return
-  // The runner that owned it is gone. SIGTERM first, so that git removes its lock files.
+  // The runner that owned it has ended. SIGTERM first, so that git removes its lock files.
   const { pid } = pending
   signalGroup(pid, 'SIGTERM')
   setTimeout(() => signalGroup(pid, 'SIGKILL'), 1_000).unref()

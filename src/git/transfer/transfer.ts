@@ -145,9 +145,9 @@ const modeFlags = ({ advertise, statelessRpc }: TransferOptions) => [
 ]
 
 const runOptions = (
-  { gitDir, caller, gone }: Repository,
+  { gitDir, caller, signal }: Repository,
   { advertise, timeoutMs = 6 * 60 * 60_000 }: TransferOptions,
-) => ({ lane: 'transfer', owner: gitDir, caller, stdin: !advertise, timeoutMs, ...(gone && { gone }) }) as const
+) => ({ lane: 'transfer', owner: gitDir, caller, stdin: !advertise, timeoutMs, ...(signal && { signal }) }) as const
 
 /** The header is a list of `key=value` joined by colons; git uses only the version. */
 const protocolEnv = (header: string | undefined): Record<string, string> => {

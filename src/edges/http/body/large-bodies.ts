@@ -20,10 +20,10 @@ export class LargeBodies {
   readonly #forms = new SharedSlots('room for uploads', { slots: formSlots, maxWaiting })
 
   /** Resolves with the release function when there is room for the body. */
-  async enter(headers: IncomingHttpHeaders, caller: string, gone: AbortSignal): Promise<() => void> {
+  async enter(headers: IncomingHttpHeaders, caller: string, signal: AbortSignal): Promise<() => void> {
     const isSmall = Number(headers['content-length'] ?? Number.POSITIVE_INFINITY) <= smallBytes
     if (isSmall) return () => {}
     const isForm = /^\s*multipart\//i.test(headers['content-type'] ?? '')
-    return (isForm ? this.#forms : this.#slots).enter(caller, gone)
+    return (isForm ? this.#forms : this.#slots).enter(caller, signal)
   }
 }

@@ -47,16 +47,16 @@ async function changes(repo: Repository, from: Oid, to: Oid, { straight, fileByt
   const oldTree = old?.tree ?? emptyTreeOid
   const newTree = now?.tree ?? emptyTreeOid
   if (oldTree === newTree) return { files: [], overflow: false }
-  return patiently(
+  return withTimeout(
     patchesBetweenTrees(repo, oldTree, newTree, { ...limits, fileBytes }, { wide: true }),
     differenceTimeoutMs,
   )
 }
 
-/** The difference, or none of it when it takes longer than that. */
-export function patiently(making: Promise<Difference>, timeoutMs: number): Promise<Difference> {
+/** The difference; empty with `overflow` if it takes longer than `timeoutMs`. */
+export function withTimeout(difference: Promise<Difference>, timeoutMs: number): Promise<Difference> {
   const { promise, resolve, reject } = Promise.withResolvers<Difference>()
   const timer = setTimeout(() => resolve({ files: [], overflow: true }), timeoutMs)
-  making.then(resolve, reject).finally(() => clearTimeout(timer))
+  difference.then(resolve, reject).finally(() => clearTimeout(timer))
   return promise
 }
