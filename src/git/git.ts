@@ -37,7 +37,7 @@ export class Git implements GitContext {
   readonly helpers: HelperPool
   readonly timeouts: () => Timeouts
   readonly cache: Cache
-  readonly making = new Map<string, SharedWork<object | undefined>>()
+  readonly inFlight = new Map<string, SharedWork<object | undefined>>()
   readonly graphs: LRUCache<string, KeptGraph>
   readonly #open = new LRUCache<string, Repository>({ max: 10_000 })
   #emptyDir: Promise<string> | undefined

@@ -3,7 +3,7 @@ import type { RefName } from '../format/ref-name.ts'
 import { readCommits } from '../objects/commits.ts'
 import { commitsOf } from '../refs/ref-objects.ts'
 import { listRefTips, type RefTip } from '../refs/refs.ts'
-import { keep, recall, remember } from '../repository/remember.ts'
+import { getCached, memoize, setCached } from '../repository/memoize.ts'
 import type { Repository } from '../repository/repository.ts'
 import { inDag } from './dag.ts'
 import { between, commonAncestors, reachable, reaching } from './reach.ts'
@@ -29,7 +29,7 @@ export async function isAncestor(repo: Repository, ancestor: Oid, descendant: Oi
     })
     return { yes: code === 0 }
   }
-  return (await remember(repo, `ancestor ${ancestor} ${descendant}`, make, () => 50)).yes
+  return (await memoize(repo, `ancestor ${ancestor} ${descendant}`, make, () => 50)).yes
 }
 
 /**
@@ -43,10 +43,10 @@ export async function mergedInto(
 ): Promise<ReadonlySet<RefName>> {
   const key = (oid: Oid) => `ancestor ${oid} ${head}`
   const others = branches.filter(({ oid }) => oid !== head)
-  const known = new Map(others.map(({ oid }) => [oid, recall<{ yes: boolean }>(repo, key(oid))?.yes]))
+  const known = new Map(others.map(({ oid }) => [oid, getCached<{ yes: boolean }>(repo, key(oid))?.yes]))
   const unknown = others.filter(({ oid }) => known.get(oid) === undefined)
   const found = unknown.length === 0 ? undefined : await ancestorsOf(repo, head, unknown)
-  for (const { oid } of unknown) keep(repo, key(oid), { yes: found?.has(oid) === true }, 50)
+  for (const { oid } of unknown) setCached(repo, key(oid), { yes: found?.has(oid) === true }, 50)
   return new Set(others.filter(({ oid }) => known.get(oid) ?? found?.has(oid)).map(({ name }) => name))
 }
 
@@ -95,7 +95,7 @@ export async function mergeBase(repo: Repository, ...commits: readonly [Oid, Oid
     const { stdout } = await repo.run('merge-base', { flags, args: commits, accept: [0, 1] })
     return { oid: (stdout.toString('latin1').split('\n')[0] || undefined) as Oid | undefined }
   }
-  return (await remember(repo, `merge-base ${commits.join(' ')}`, make, () => 100)).oid
+  return (await memoize(repo, `merge-base ${commits.join(' ')}`, make, () => 100)).oid
 }
 
 /**
@@ -114,7 +114,7 @@ export async function mergeBases(repo: Repository, ...commits: readonly [Oid, Oi
         .filter((line) => line !== '') as Oid[],
     }
   }
-  return (await remember(repo, `merge-bases ${commits.join(' ')}`, make, ({ oids }) => 100 + 50 * oids.length)).oids
+  return (await memoize(repo, `merge-bases ${commits.join(' ')}`, make, ({ oids }) => 100 + 50 * oids.length)).oids
 }
 
 /** The best common ancestor if there is at most one; `undefined` otherwise, because only git ranks several. */
@@ -146,7 +146,7 @@ export function aheadBehind(
     const [onlyLeft, onlyRight] = stdout.toString('latin1').trim().split('\t')
     return { left: Number(onlyLeft), right: Number(onlyRight) }
   }
-  return remember(repo, `left-right ${left} ${right}`, make, () => 60)
+  return memoize(repo, `left-right ${left} ${right}`, make, () => 60)
 }
 
 /** Branches and tags (or those of `prefixes`) that contain the commit, by name. */

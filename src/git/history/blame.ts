@@ -1,5 +1,5 @@
 import type { Oid } from '../format/oid.ts'
-import { remember } from '../repository/remember.ts'
+import { memoize } from '../repository/memoize.ts'
 import type { Repository } from '../repository/repository.ts'
 
 /** The origin of each line: runs of lines in file order; neighbouring runs have different commits. */
@@ -17,7 +17,7 @@ const maxOutputBytes = 32 * 1024 * 1024
  * process; the result is immutable and cached. The file must exist. `Failure('unavailable')` on timeout.
  */
 export function blameFile(repo: Repository, commit: Oid, path: string): Promise<Blame> {
-  return remember(
+  return memoize(
     repo,
     `blame ${commit}:${path}`,
     async (repo) => {

@@ -1,7 +1,7 @@
 import { emptyTreeOid, type Oid } from '../format/oid.ts'
 import { pathFromBytes } from '../format/path-bytes.ts'
 import { readCommit } from '../objects/commits.ts'
-import { remember } from '../repository/remember.ts'
+import { memoize } from '../repository/memoize.ts'
 import type { Repository } from '../repository/repository.ts'
 import type { Question } from '../runner/helper.ts'
 import type { Inbox } from '../runner/inbox.ts'
@@ -46,7 +46,7 @@ const maxFiles = 20_000
  * cached. Both trees must exist.
  */
 export function changesBetweenTrees(repo: Repository, from: Oid, to: Oid): Promise<Changes> {
-  return remember(
+  return memoize(
     repo,
     `changes ${from} ${to}`,
     async (repo) => {

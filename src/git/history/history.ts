@@ -1,7 +1,7 @@
 import type { Oid } from '../format/oid.ts'
 import { isTreePath, pathToBytes } from '../format/path-bytes.ts'
 import { type Commit, readCommits } from '../objects/commits.ts'
-import { keep, recall, remember } from '../repository/remember.ts'
+import { getCached, memoize, setCached } from '../repository/memoize.ts'
 import type { Repository } from '../repository/repository.ts'
 import { inDag } from './dag.ts'
 import { type LogFilters, listedBefore, log } from './log.ts'
@@ -109,16 +109,16 @@ export async function countCommits(
   const [tip] = from
   const isOfPath = filters.path !== undefined && from.length === 1 && !filters.excluding?.length
   const latest = `latest count ${atMost} ${JSON.stringify(others)}`
-  const counted = await remember(
+  const counted = await memoize(
     repo,
     `count ${atMost} ${JSON.stringify(filters)}`,
     async (repo) => {
-      const before = isOfPath ? recall<Counted>(repo, latest) : undefined
+      const before = isOfPath ? getCached<Counted>(repo, latest) : undefined
       return (before && (await carriedOn(repo, filters, before, atMost))) ?? count(repo)
     },
     () => 50,
   )
-  if (isOfPath) keep(repo, latest, { tip: tip!, count: counted.count } satisfies Counted, 50)
+  if (isOfPath) setCached(repo, latest, { tip: tip!, count: counted.count } satisfies Counted, 50)
   return counted.count
 }
 
@@ -147,7 +147,7 @@ async function carriedOn(
  * with a commit-graph; cached, because it is immutable.
  */
 export async function lastCommitOfPath(repo: Repository, commit: Oid, path: string): Promise<Commit | undefined> {
-  const found = await remember(
+  const found = await memoize(
     repo,
     `last ${commit}:${path}`,
     async (repo) => {

@@ -1,6 +1,6 @@
 import type { Oid } from '../format/oid.ts'
 import { pathFromBytes } from '../format/path-bytes.ts'
-import { remember } from '../repository/remember.ts'
+import { memoize } from '../repository/memoize.ts'
 import type { Repository } from '../repository/repository.ts'
 
 /**
@@ -8,7 +8,7 @@ import type { Repository } from '../repository/repository.ts'
  * files: one process, cached.
  */
 export async function origin(repo: Repository, commit: Oid, path: string): Promise<string | undefined> {
-  const found = await remember(
+  const found = await memoize(
     repo,
     `origin ${commit}:${path}`,
     async (repo) => {

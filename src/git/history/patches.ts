@@ -2,7 +2,7 @@ import { availableParallelism } from 'node:os'
 import { Failure } from '../../kernel/failure.ts'
 import type { Oid } from '../format/oid.ts'
 import { decodeText, shownPath } from '../format/text.ts'
-import { remember } from '../repository/remember.ts'
+import { memoize } from '../repository/memoize.ts'
 import type { Repository } from '../repository/repository.ts'
 import { Inbox } from '../runner/inbox.ts'
 import { type ChangedFile, changedFiles, takeChangedFile } from './changes.ts'
@@ -38,7 +38,7 @@ const maxReadBytes = 512 * 1024 * 1024
 const maxParts = Math.min(4, availableParallelism())
 
 /** Larger results are not cached: a few would evict all commits and trees. */
-const rememberedBytes = 8 * 1024 * 1024
+const maxCachedBytes = 8 * 1024 * 1024
 
 /**
  * The textual difference of two trees, in git's order of new paths. One `diff-tree` process; cached unless large. The limits
@@ -53,13 +53,13 @@ export async function patchesBetweenTrees(
 ): Promise<Patches> {
   const key = `patches ${from} ${to} ${Object.values(limits).join(' ')}`
   if (from === to) return { files: [], overflow: false }
-  return remember(
+  return memoize(
     repo,
     key,
     (repo) => (wide ? readInParts : read)(repo, from, to, limits),
     (patches) => {
       const size = sizeOf(patches)
-      return size > rememberedBytes ? undefined : size
+      return size > maxCachedBytes ? undefined : size
     },
   )
 }

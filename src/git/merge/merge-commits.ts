@@ -1,7 +1,7 @@
 import type { Oid } from '../format/oid.ts'
 import { mergeBases } from '../history/ancestry.ts'
 import { readCommit } from '../objects/commits.ts'
-import { remember } from '../repository/remember.ts'
+import { memoize } from '../repository/memoize.ts'
 import type { Repository } from '../repository/repository.ts'
 import { mergeInScratch } from './merge-trees.ts'
 
@@ -28,5 +28,5 @@ export async function canMerge(repo: Repository, ours: Oid, theirs: Oid): Promis
     if (bases.includes(theirs) || bases.includes(ours)) return { yes: true }
     return { yes: (await mergeInScratch(repo, [ours, theirs], { keep: false })) !== 'conflict' }
   }
-  return (await remember(repo, `merges ${ours} ${theirs}`, make, () => 50)).yes
+  return (await memoize(repo, `merges ${ours} ${theirs}`, make, () => 50)).yes
 }

@@ -1,14 +1,14 @@
 import { Readable } from 'node:stream'
 import { Failure } from '../../kernel/failure.ts'
 import type { Oid } from '../format/oid.ts'
-import { keep } from '../repository/remember.ts'
+import { setCached } from '../repository/memoize.ts'
 import type { Repository } from '../repository/repository.ts'
 import { GitError } from '../runner/git-error.ts'
 import { objectContent, objectInfo } from './cat-file.ts'
 
 /** Default maximum of `readBlob`. */
 export const maxBlobBytes = 4 * 1024 * 1024
-const rememberedBytes = 64 * 1024
+const maxCachedBytes = 64 * 1024
 
 export type Blob = { readonly oid: Oid; readonly sizeBytes: number; readonly content: Buffer }
 
@@ -34,7 +34,7 @@ export function readBlob(repo: Repository, oid: Oid, { maxBytes = maxBlobBytes }
   if (known && known.sizeBytes <= maxBytes) return Promise.resolve(known)
   // Larger blobs are not cached: a few would evict all commits and trees.
   return read().then((blob) => {
-    if (blob && blob.sizeBytes <= rememberedBytes) keep(repo, `blob ${oid}`, blob, blob.sizeBytes)
+    if (blob && blob.sizeBytes <= maxCachedBytes) setCached(repo, `blob ${oid}`, blob, blob.sizeBytes)
     return blob
   })
 }

@@ -1,6 +1,6 @@
 import { parseObjectText } from '../format/object-text.ts'
 import type { Oid } from '../format/oid.ts'
-import { keep, remember } from '../repository/remember.ts'
+import { memoize, setCached } from '../repository/memoize.ts'
 import type { Repository } from '../repository/repository.ts'
 import { objectContent } from './cat-file.ts'
 import { parseSignature, type Signature } from './signature.ts'
@@ -32,7 +32,7 @@ const maxCommitBytes = 8 * 1024 * 1024
  * annotated tag, the commit it refers to.
  */
 export function readCommit(repo: Repository, oid: Oid): Promise<Commit | undefined> {
-  return remember(
+  return memoize(
     repo,
     `commit ${oid}`,
     async (repo) => {
@@ -44,8 +44,8 @@ export function readCommit(repo: Repository, oid: Oid): Promise<Commit | undefin
 }
 
 /** Caches a new commit after it has been stored. */
-export function rememberCommit(repo: Repository, commit: Commit): void {
-  keep(repo, `commit ${commit.oid}`, commit, sizeOf(commit))
+export function cacheCommit(repo: Repository, commit: Commit): void {
+  setCached(repo, `commit ${commit.oid}`, commit, sizeOf(commit))
 }
 
 /** Like `readCommit` for several commits in one round trip, in the order of `oids`. */

@@ -1,6 +1,6 @@
 import { parseObjectText } from '../format/object-text.ts'
 import type { Oid } from '../format/oid.ts'
-import { remember } from '../repository/remember.ts'
+import { memoize } from '../repository/memoize.ts'
 import type { Repository } from '../repository/repository.ts'
 import { type ObjectType, objectContent } from './cat-file.ts'
 import { parseSignature, type Signature } from './signature.ts'
@@ -25,7 +25,7 @@ const armour = /^-----BEGIN (?:PGP SIGNATURE|PGP MESSAGE|SSH SIGNATURE|SIGNED ME
  * tag is only a ref.
  */
 export function readTag(repo: Repository, oid: Oid): Promise<Tag | undefined> {
-  return remember(
+  return memoize(
     repo,
     `tag ${oid}`,
     async (repo) => {

@@ -1,7 +1,7 @@
 import type { Oid } from '../format/oid.ts'
 import type { Repository } from '../repository/repository.ts'
 import { type NewObject, type NewTreeEntry, treeObject, treeOrderKey } from './objects.ts'
-import { readTree, rememberTree, type TreeEntry, typeOfMode } from './trees.ts'
+import { readTree, cacheTree, type TreeEntry, typeOfMode } from './trees.ts'
 
 /** The entry at a path: a file, a symbolic link, a submodule, or a directory (`040000`), whose id is not computed yet. */
 export type EditedEntry = { readonly mode: string; readonly oid: Oid | undefined }
@@ -73,8 +73,8 @@ export class TreeEdit {
   }
 
   /** Caches the new trees after the objects of `finish` have been stored. */
-  remember(): void {
-    for (const [{ oid }, entries] of this.#made) rememberTree(this.#repo, oid, entries)
+  cacheTrees(): void {
+    for (const [{ oid }, entries] of this.#made) cacheTree(this.#repo, oid, entries)
   }
 
   /** Iterative, because a path may have more folders than the stack has room for. */

@@ -1,7 +1,7 @@
 import { Failure } from '../../kernel/failure.ts'
 import type { Oid } from '../format/oid.ts'
 import { pathFromBytes } from '../format/path-bytes.ts'
-import { remember } from '../repository/remember.ts'
+import { memoize } from '../repository/memoize.ts'
 import type { Repository } from '../repository/repository.ts'
 import { findEntry, type PathEntry, readTreeAt, typeOfMode } from './trees.ts'
 
@@ -27,7 +27,7 @@ export async function listTree(
   }
   const root = path === '' ? commit : await directoryAt(repo, commit, path)
   if (!root) return undefined
-  const below = await remember(
+  const below = await memoize(
     repo,
     `ls-tree ${root}`,
     async (repo) => inOrder(await readRecursively(repo, root)),

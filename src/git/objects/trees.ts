@@ -1,6 +1,6 @@
 import type { Oid } from '../format/oid.ts'
 import { isTreePath, pathFromBytes, pathToBytes } from '../format/path-bytes.ts'
-import { keep, remember } from '../repository/remember.ts'
+import { memoize, setCached } from '../repository/memoize.ts'
 import type { Repository } from '../repository/repository.ts'
 import { objectContent, objectInfo } from './cat-file.ts'
 
@@ -25,7 +25,7 @@ export const maxTreeBytes = 64 * 1024 * 1024
  * if the repository has no such tree.
  */
 export function readTree(repo: Repository, treeish: Oid): Promise<readonly TreeEntry[] | undefined> {
-  return remember(
+  return memoize(
     repo,
     `tree ${treeish}`,
     async (repo) => {
@@ -37,15 +37,15 @@ export function readTree(repo: Repository, treeish: Oid): Promise<readonly TreeE
 }
 
 /** Caches a tree that was just stored. */
-export const rememberTree = (repo: Repository, tree: Oid, entries: readonly TreeEntry[]): void => {
-  keep(repo, `tree ${tree}`, entries, 200 * entries.length)
+export const cacheTree = (repo: Repository, tree: Oid, entries: readonly TreeEntry[]): void => {
+  setCached(repo, `tree ${tree}`, entries, 200 * entries.length)
 }
 
 /** Like `readTree`, for the directory at `path` below `treeish`; `''` is the root. One round trip. */
 export function readTreeAt(repo: Repository, treeish: Oid, path: string): Promise<readonly TreeEntry[] | undefined> {
   if (path === '') return readTree(repo, treeish)
   if (!isTreePath(path)) return Promise.resolve(undefined)
-  return remember(
+  return memoize(
     repo,
     `tree ${treeish}:${path}`,
     async (repo) => {
@@ -63,7 +63,7 @@ export function readTreeAt(repo: Repository, treeish: Oid, path: string): Promis
  */
 export const findEntry = async (repo: Repository, treeish: Oid, path: string): Promise<SizedEntry | undefined> =>
   isTreePath(path)
-    ? remember(
+    ? memoize(
         repo,
         `entry ${treeish}:${path}`,
         (repo) => lookUpEntry(repo, treeish, path),

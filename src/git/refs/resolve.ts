@@ -1,7 +1,7 @@
 import type { Oid } from '../format/oid.ts'
 import { isHiddenRef, isRefName, type RefName } from '../format/ref-name.ts'
 import { objectInfo } from '../objects/cat-file.ts'
-import { remember } from '../repository/remember.ts'
+import { memoize } from '../repository/memoize.ts'
 import type { Repository } from '../repository/repository.ts'
 import { readFirstRef } from './ref-files.ts'
 
@@ -56,7 +56,7 @@ const stepsToAncestor = /^(.*[^~^])((?:[~^]\d{0,5}){1,16})$/s
 async function ancestorOf(repo: Repository, of: Revision | undefined, steps: string): Promise<Revision | undefined> {
   if (!of) return undefined
   const spec = `${of.oid}${steps}`
-  return remember(
+  return memoize(
     repo,
     `ancestor at ${spec}`,
     (repo) => askForRevision(repo, spec, undefined),
@@ -80,7 +80,7 @@ async function findRef(repo: Repository, names: readonly RefName[]): Promise<Rev
 /** The commit that a ref refers to, with annotated tags peeled. */
 async function commitOfRef(repo: Repository, ref: RefName, target: Oid | 'ask'): Promise<Oid | undefined> {
   if (target === 'ask') return askForCommit(repo, ref)
-  const peeled = await remember(
+  const peeled = await memoize(
     repo,
     `peeled ${target}`,
     async (repo) => {

@@ -16,7 +16,7 @@ export type GitContext = {
   timeouts(): Timeouts
   readonly cache: Cache
   /** Computations in flight, by their cache key. */
-  readonly making: Map<string, SharedWork<object | undefined>>
+  readonly inFlight: Map<string, SharedWork<object | undefined>>
   /** Commit-graphs by repository directory. */
   readonly graphs: LRUCache<string, KeptGraph>
   /** An empty repository that replaces missing ones, so that git itself answers every read. */

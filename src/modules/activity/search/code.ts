@@ -3,7 +3,7 @@ import type { Oid } from '../../../git/format/oid.ts'
 import { searchMessages } from '../../../git/history/message-search.ts'
 import { readCommits } from '../../../git/objects/commits.ts'
 import { searchText } from '../../../git/objects/text-search.ts'
-import { remember } from '../../../git/repository/remember.ts'
+import { memoize } from '../../../git/repository/memoize.ts'
 import type { Repository } from '../../../git/repository/repository.ts'
 import { notFound } from '../../../kernel/failure.ts'
 import { openRepository, type ProjectSubject } from '../../projects/index.ts'
@@ -44,7 +44,7 @@ export const blobsInProject: SearchScope<ProjectSubject> = {
     const repo = openRepository(ctx, within)
     const tip = await tipOf(repo, asked)
     if (!tip) return as(FoundBlob, nothing)
-    const found = await remember(
+    const found = await memoize(
       repo,
       `grep ${tip.commit} ${JSON.stringify(query)}`,
       async (repo) => {
@@ -71,7 +71,7 @@ export const commitsInProject: SearchScope<ProjectSubject> = {
     const repo = openRepository(ctx, within)
     const tip = await tipOf(repo, asked)
     if (!tip) return as(CommitDetail, nothing)
-    const found = await remember(
+    const found = await memoize(
       repo,
       `commits ${tip.commit} ${message}`,
       async (repo) => {

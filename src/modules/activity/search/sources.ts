@@ -4,7 +4,7 @@ import type { Oid } from '../../../git/format/oid.ts'
 import { branchRef } from '../../../git/format/ref-name.ts'
 import type { Found } from '../../../git/objects/text-search.ts'
 import { readRef } from '../../../git/refs/refs.ts'
-import { remember } from '../../../git/repository/remember.ts'
+import { memoize } from '../../../git/repository/memoize.ts'
 import type { Repository } from '../../../git/repository/repository.ts'
 import { RepositoryUnion } from '../../../git/repository/union.ts'
 import { GitError } from '../../../git/runner/git-error.ts'
@@ -68,7 +68,7 @@ export async function searchTogether<Thing extends object>(
     .update(key)
     .digest('base64')
   let partial: Found<Thing> | undefined
-  const whole = await remember(
+  const whole = await memoize(
     first.repo,
     `together ${name}`,
     ({ signal }) =>

@@ -2,7 +2,7 @@ import type { Oid } from '../../../git/format/oid.ts'
 import { blobSize, readBlob } from '../../../git/objects/blobs.ts'
 import { readCommit } from '../../../git/objects/commits.ts'
 import { readTree } from '../../../git/objects/trees.ts'
-import { remember } from '../../../git/repository/remember.ts'
+import { memoize } from '../../../git/repository/memoize.ts'
 import type { Repository } from '../../../git/repository/repository.ts'
 import { licenseKeyOf } from './licenses.ts'
 
@@ -37,7 +37,7 @@ async function licenseKeyAt(repo: Repository, blob: Oid): Promise<string | undef
     const text = (await readBlob(repo, blob))?.content.toString('utf8')
     return text === undefined ? undefined : { key: licenseKeyOf(text) }
   }
-  return (await remember(repo, `license ${blob}`, judge, () => 50))?.key
+  return (await memoize(repo, `license ${blob}`, judge, () => 50))?.key
 }
 
 const rendered = /\.(md|markdown|mdown|mkdn?|adoc|asciidoc|ad|rst|org|creole|textile|mediawiki|wiki|rdoc|pod)$/i

@@ -1,7 +1,7 @@
 import type { Oid } from '../../../git/format/oid.ts'
 import { commitStats } from '../../../git/history/changes.ts'
 import { listCommits } from '../../../git/history/history.ts'
-import { remember } from '../../../git/repository/remember.ts'
+import { memoize } from '../../../git/repository/memoize.ts'
 import type { Repository } from '../../../git/repository/repository.ts'
 
 export type ContributorRow = {
@@ -19,7 +19,7 @@ const atOnce = 50
 
 /** Who wrote the newest commits before `tip`, by exact address, newest first. Remembered. */
 export async function listContributors(repo: Repository, tip: Oid): Promise<readonly ContributorRow[]> {
-  const found = await remember(
+  const found = await memoize(
     repo,
     `contributors ${tip}`,
     async (repo) => {

@@ -5,7 +5,7 @@ import { countCommits, type HistoryFilters, type HistoryPage, listCommitIds } fr
 import type { Commit } from '../../../git/objects/commits.ts'
 import { readCommits } from '../../../git/objects/commits.ts'
 import { findEntry } from '../../../git/objects/trees.ts'
-import { remember } from '../../../git/repository/remember.ts'
+import { memoize } from '../../../git/repository/memoize.ts'
 import type { Repository } from '../../../git/repository/repository.ts'
 import { Failure } from '../../../kernel/failure.ts'
 import { findRange } from './range.ts'
@@ -76,7 +76,7 @@ export async function commitsPage(
 function idsOf(repo: Repository, history: HistoryFilters, page: HistoryPage): Promise<readonly Oid[]> {
   const ids = (repo: Repository) => listCommitIds(repo, history, page)
   if (history.from === 'all') return ids(repo)
-  return remember(repo, `ids ${JSON.stringify([page, history])}`, ids, (oids) => 80 * oids.length)
+  return memoize(repo, `ids ${JSON.stringify([page, history])}`, ids, (oids) => 80 * oids.length)
 }
 
 /** The beginning of a file's history. To count it is to list it, so one walk does for the total and for all its pages. */

@@ -2,7 +2,7 @@ import type { Ctx } from '../../../api/ctx.ts'
 import { emptyTreeOid } from '../../../git/format/oid.ts'
 import { branchRef } from '../../../git/format/ref-name.ts'
 import { commitStats } from '../../../git/history/changes.ts'
-import { type Commit, parseCommit, rememberCommit } from '../../../git/objects/commits.ts'
+import { type Commit, parseCommit, cacheCommit } from '../../../git/objects/commits.ts'
 import { commitObject } from '../../../git/objects/objects.ts'
 import { storeObjects } from '../../../git/objects/pack.ts'
 import { TreeEdit } from '../../../git/objects/tree-edit.ts'
@@ -87,8 +87,8 @@ async function makeCommit(
     async store() {
       await largeFiles?.store()
       await storeObjects(repo, [...contents.filter(({ oid }) => kept.has(oid)), ...objects, object])
-      edit.remember()
-      rememberCommit(repo, commit)
+      edit.cacheTrees()
+      cacheCommit(repo, commit)
       // Whoever asks hears what is wrong with it.
       if (counted) commitStats(repo, commit.oid).catch(() => {})
     },

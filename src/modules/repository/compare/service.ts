@@ -3,7 +3,7 @@ import { mergeBase } from '../../../git/history/ancestry.ts'
 import { listCommitIds } from '../../../git/history/history.ts'
 import { type FilePatch, type PatchLimits, patchesBetweenTrees } from '../../../git/history/patches.ts'
 import { type Commit, readCommit, readCommitsWithin } from '../../../git/objects/commits.ts'
-import { remember } from '../../../git/repository/remember.ts'
+import { memoize } from '../../../git/repository/memoize.ts'
 import type { Repository } from '../../../git/repository/repository.ts'
 
 /** The difference is whole as far as memory allows; a single file is bounded as everywhere. */
@@ -31,7 +31,7 @@ export async function compare(repo: Repository, from: Oid, to: Oid, how: How) {
 
 /** With too many, the newest are kept. */
 async function commitsBetween(repo: Repository, from: Oid, to: Oid): Promise<{ commits: Commit[]; more: boolean }> {
-  const ids = await remember(
+  const ids = await memoize(
     repo,
     `between ${from} ${to}`,
     (repo) => listCommitIds(repo, { from: [to], excluding: [from] }, { limit: maxCommits + 1 }),

@@ -1,7 +1,7 @@
 import { createHash, hash } from 'node:crypto'
 import type { Oid } from '../../../git/format/oid.ts'
 import { blobStream } from '../../../git/objects/blobs.ts'
-import { remember } from '../../../git/repository/remember.ts'
+import { memoize } from '../../../git/repository/memoize.ts'
 import type { Repository } from '../../../git/repository/repository.ts'
 
 /**
@@ -17,5 +17,5 @@ export async function contentSha256(repo: Repository, oid: Oid, content?: Buffer
     for await (const chunk of blob.stream as AsyncIterable<Buffer>) sum.update(chunk)
     return { hex: sum.digest('hex') }
   }
-  return (await remember(repo, `sha256 ${oid}`, make, () => 100))?.hex
+  return (await memoize(repo, `sha256 ${oid}`, make, () => 100))?.hex
 }

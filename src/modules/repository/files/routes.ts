@@ -2,7 +2,7 @@ import { disposition } from '../../../api/disposition.ts'
 import { endpoint, type Reply, raw } from '../../../api/endpoint.ts'
 import { textOf } from '../../../api/kept.ts'
 import { FilePath, Filled, Params } from '../../../api/params/types.ts'
-import { remember } from '../../../git/repository/remember.ts'
+import { memoize } from '../../../git/repository/memoize.ts'
 import type { Repository } from '../../../git/repository/repository.ts'
 import { notFound } from '../../../kernel/failure.ts'
 import { openRepository, project } from '../../projects/index.ts'
@@ -26,7 +26,7 @@ const keptBytes = 64 * 1024
 
 /** What the headers tell of a file. Remembered but for the ref: one round trip to git when all was asked for before. */
 async function fileFacts(repo: Repository, found: FoundFile, reply: Reply, content?: Buffer) {
-  const known = await remember(
+  const known = await memoize(
     repo,
     `file ${found.commit}:${found.path}`,
     async (repo) => {

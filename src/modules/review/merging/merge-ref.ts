@@ -2,7 +2,7 @@ import type { Ctx } from '../../../api/ctx.ts'
 import { emptyTreeOid, type Oid } from '../../../git/format/oid.ts'
 import type { RefName } from '../../../git/format/ref-name.ts'
 import { mergeCommits } from '../../../git/merge/merge-commits.ts'
-import { parseCommit, readCommit, rememberCommit } from '../../../git/objects/commits.ts'
+import { parseCommit, readCommit, cacheCommit } from '../../../git/objects/commits.ts'
 import { commitObject, treeObject, writeObjects } from '../../../git/objects/objects.ts'
 import { readRef, updateRefs } from '../../../git/refs/refs.ts'
 import { invalid, rowNotFound } from '../../../kernel/failure.ts'
@@ -43,7 +43,7 @@ export async function ensureMergeRef(ctx: Ctx, subject: MergeRequestSubject): Pr
     message: mergeMessage(row),
   })
   await writeObjects(repo, [...(tree === emptyTreeOid ? [treeObject([])] : []), object])
-  rememberCommit(repo, parseCommit(object.oid, object.content))
+  cacheCommit(repo, parseCommit(object.oid, object.content))
   await updateRefs(repo, [{ name, to: object.oid }])
   return object.oid
 }
