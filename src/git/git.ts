@@ -4,7 +4,7 @@ import { dirname, join, resolve } from 'node:path'
 import { LRUCache } from 'lru-cache'
 import { makeFolder, syncFolder, syncTree } from '../kernel/durable.ts'
 import { Failure } from '../kernel/failure.ts'
-import type { KeptGraph } from './commit-graph/commit-graph.ts'
+import type { CachedGraph } from './commit-graph/commit-graph.ts'
 import { branchRef } from './format/ref-name.ts'
 import { createBareRepository, type NewRepository } from './repository/bare-repository.ts'
 import type { Cache, GitContext } from './repository/context.ts'
@@ -38,7 +38,7 @@ export class Git implements GitContext {
   readonly timeouts: () => Timeouts
   readonly cache: Cache
   readonly inFlight = new Map<string, SharedWork<object | undefined>>()
-  readonly graphs: LRUCache<string, KeptGraph>
+  readonly graphs: LRUCache<string, CachedGraph>
   readonly #open = new LRUCache<string, Repository>({ max: 10_000 })
   #emptyDir: Promise<string> | undefined
 

@@ -10,7 +10,7 @@ export type Job<I extends TObject = TObject> = {
   /** Deduplicates: pending jobs with the same key become one. */
   readonly key?: (input: Static<I>) => string
   /** Limits all jobs with the same key together to a tenth of the time: earlier ones are delayed (`Throttle`). */
-  readonly rests?: boolean
+  readonly throttled?: boolean
   /** Jobs of the same queue run one at a time. */
   readonly queue?: (input: Static<I>) => string
   /** Maximum attempts, with exponential back-off between them. */

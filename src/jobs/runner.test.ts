@@ -6,7 +6,7 @@ import { TcpProxy } from '../../test/tcp-proxy.ts'
 import { test, World } from '../../test/world.ts'
 import { DatabaseLost } from '../db/lost.ts'
 import { enqueue, job } from './job.ts'
-import { Rests } from './rests.ts'
+import { Throttle } from './throttle.ts'
 import { type JobRunner, startJobs } from './runner.ts'
 
 /** For runners that must not break. */
@@ -51,12 +51,12 @@ test('jobs that a killed runner held, and those behind them in their queue, run 
   expect(ran.sort()).toEqual([1, 2])
 })
 
-test('a job that rests runs again only after its rest, and waits until then', async () => {
+test('a throttled job is delayed until its pause is over', async () => {
   own ??= World.start()
   const world = await own
   let now = 0
   let looks = 0
-  const rests = new Rests(() => {
+  const throttle = new Throttle(() => {
     looks++
     return now
   })
@@ -66,7 +66,7 @@ test('a job that rests runs again only after its rest, and waits until then', as
     name: 'slow',
     input: Type.Object({ n: Type.Integer() }),
     key: ({ n }) => `slow:${n}`,
-    rests: true,
+    throttled: true,
     attempts: 3,
     async run({ n }, ctx) {
       if (++runs === 2) return resolve()
@@ -81,7 +81,7 @@ test('a job that rests runs again only after its rest, and waits until then', as
     open: async () => ctx,
     log: pino({ level: 'silent' }),
     onBroken: fail,
-    rests,
+    throttle,
   })
   // One look before the first run, one at its end, and one for each time that the second run comes too soon.
   await expect.poll(() => looks).toBeGreaterThan(3)
@@ -91,18 +91,18 @@ test('a job that rests runs again only after its rest, and waits until then', as
   await runner.stop()
 })
 
-describe('a rest', () => {
-  test('is nine times as long as the work took, and five minutes at most', () => {
+describe('the pause of a throttled job', () => {
+  test('is nine times the run time, at most five minutes', () => {
     let now = 1_000
-    const rests = new Rests(() => now)
-    expect(rests.left('a')).toBe(0)
-    rests.begin('a', 100)
-    rests.begin('b', 3_600_000)
-    expect([rests.left('a'), rests.left('b'), rests.left('c')]).toEqual([900, 300_000, 0])
+    const throttle = new Throttle(() => now)
+    expect(throttle.delayMs('a')).toBe(0)
+    throttle.begin('a', 100)
+    throttle.begin('b', 3_600_000)
+    expect([throttle.delayMs('a'), throttle.delayMs('b'), throttle.delayMs('c')]).toEqual([900, 300_000, 0])
     now += 899
-    expect(rests.left('a')).toBe(1)
+    expect(throttle.delayMs('a')).toBe(1)
     now += 1
-    expect(rests.left('a')).toBe(0)
+    expect(throttle.delayMs('a')).toBe(0)
   })
 })
 
@@ -123,7 +123,7 @@ describe('a database that is late', () => {
 
   /** How often a start fails before the database answers. */
   const lateFor = { failures: 2 }
-  const times = { start: 3000, connect: 500, probe: 100, untaken: 3000 }
+  const times = { start: 3000, connect: 500, probe: 100, idle: 3000 }
 
   /** Starts runners until one takes jobs, as the jobs process does. */
   async function startAtLast(options: Parameters<typeof startJobs>[0], lost: () => void): Promise<JobRunner> {
@@ -182,7 +182,7 @@ describe('a database that is late', () => {
     const log = pino({ level: 'silent' })
     const runner = await startJobs({
       ...{ databaseUrl, jobs: [], open: async () => ctx, log, onBroken: resolve },
-      times: { ...times, untaken: 500 },
+      times: { ...times, idle: 500 },
     })
     // The rest of the service still has its database, so the probe is queued and not taken.
     proxy.freeze()

@@ -10,8 +10,8 @@ import { answered, DatabaseLost } from '../db/lost.ts'
 import { clockJump } from '../kernel/clock.ts'
 import { Failure } from '../kernel/failure.ts'
 import { enqueue, type Job, type JobDeclaration } from './job.ts'
-import { Rests } from './rests.ts'
-import { jobsAtOnce, saveTaken } from './standing.ts'
+import { Throttle } from './throttle.ts'
+import { jobsAtOnce, saveTaken } from './queue-state.ts'
 
 /** Timeouts and intervals in milliseconds. */
 export type RunnerTimes = {
@@ -22,10 +22,10 @@ export type RunnerTimes = {
   /** Interval of the probe job, which shows that jobs are taken. */
   readonly probe: number
   /** Maximum time without a taken job while slots are free and a job waits. */
-  readonly untaken: number
+  readonly idle: number
 }
 
-const usualTimes: RunnerTimes = { start: 30_000, connect: 10_000, probe: 15_000, untaken: 60_000 }
+const usualTimes: RunnerTimes = { start: 30_000, connect: 10_000, probe: 15_000, idle: 60_000 }
 
 export type JobRunnerOptions = {
   databaseUrl: string
@@ -34,7 +34,7 @@ export type JobRunnerOptions = {
   open: () => Promise<Ctx>
   log: Pino
   concurrency?: number
-  rests?: Rests
+  throttle?: Throttle
   /** Called at most once, when the runner takes no more jobs and cannot recover. */
   onBroken: (error: Error) => void
   times?: RunnerTimes
@@ -67,7 +67,7 @@ export async function startJobs(options: JobRunnerOptions): Promise<JobRunner> {
     concurrency = jobsAtOnce,
     onBroken,
     times = usualTimes,
-    rests = new Rests(),
+    throttle = new Throttle(),
   } = options
   const pool = new RunnerPool({
     ...connectionOptions(databaseUrl, 'jobs'),
@@ -96,7 +96,7 @@ export async function startJobs(options: JobRunnerOptions): Promise<JobRunner> {
           ...Object.fromEntries(
             jobs.map((job) => [
               job.name,
-              (payload: unknown) => watch.taking(() => runJob(job, payload, { open, log, rests })),
+              (payload: unknown) => watch.taking(() => runJob(job, payload, { open, log, throttle })),
             ]),
           ),
         },
@@ -250,8 +250,8 @@ class Watch {
       // Jobs cannot be taken without a database; the runner is not at fault.
       this.#waitingSince = undefined
     }
-    if (this.#waitingSince !== undefined && performance.now() - this.#waitingSince > times.untaken)
-      broken(new Failure('unavailable', `No job was taken for ${times.untaken / 1000} s, although jobs are waiting`))
+    if (this.#waitingSince !== undefined && performance.now() - this.#waitingSince > times.idle)
+      broken(new Failure('unavailable', `No job was taken for ${times.idle / 1000} s, although jobs are waiting`))
   }
 
   #save(): void {
@@ -265,18 +265,18 @@ class Watch {
   }
 }
 
-type RunParts = Pick<JobRunnerOptions, 'open' | 'log'> & { rests: Rests }
+type RunParts = Pick<JobRunnerOptions, 'open' | 'log'> & { throttle: Throttle }
 
-async function runJob(job: Job<any>, payload: unknown, { open, log, rests }: RunParts): Promise<void> {
+async function runJob(job: Job<any>, payload: unknown, { open, log, throttle }: RunParts): Promise<void> {
   if (!Value.Check(job.input, payload)) throw new Error(`${job.name}: invalid input: ${JSON.stringify(payload)}`)
   const ctx = await open()
-  const key = job.rests ? job.key?.(payload) : undefined
-  const restMs = key === undefined ? 0 : rests.left(key)
-  if (restMs > 0) return void (await ctx.transaction((tx) => enqueue(tx, job, payload, restMs)))
+  const key = job.throttled ? job.key?.(payload) : undefined
+  const delayMs = key === undefined ? 0 : throttle.delayMs(key)
+  if (delayMs > 0) return void (await ctx.transaction((tx) => enqueue(tx, job, payload, delayMs)))
   const began = performance.now()
   await job.run(payload, ctx)
   const tookMs = performance.now() - began
-  if (key !== undefined) rests.begin(key, tookMs)
+  if (key !== undefined) throttle.begin(key, tookMs)
   log.info({ job: job.name, input: payload, duration_ms: Math.round(tookMs) }, 'job done')
 }
 

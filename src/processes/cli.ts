@@ -21,7 +21,7 @@ const help = `Stithy, a source-hosting service
   --help, --version
 
 Settings are environment variables; the first start needs none. The most used:
-  STITHY_DATA_DIR              where everything is kept (./data)
+  STITHY_DATA_DIR              folder of all data (./data)
   STITHY_HTTP_PORT             8080
   STITHY_DATABASE_URL          a PostgreSQL of yours (absent: one that comes with Stithy)
 `

@@ -16,17 +16,17 @@ type Root = { password: string; token: string }
  */
 export function proposeRoot(config: Config): { config: Config; settle(made: Credentials | undefined): void } {
   const file = credentialsFile(config.dataDir)
-  const kept = readRoot(file)
+  const stored = readRoot(file)
   const root: Root = {
-    password: config.root.password ?? kept?.password ?? randomBytes(18).toString('base64url'),
-    token: config.root.token ?? kept?.token ?? randomBytes(15).toString('base64url'),
+    password: config.root.password ?? stored?.password ?? randomBytes(18).toString('base64url'),
+    token: config.root.token ?? stored?.token ?? randomBytes(15).toString('base64url'),
   }
-  if (kept === undefined) writePrivateFile(file, formatRoot({ username: 'root', ...root }))
+  if (stored === undefined) writePrivateFile(file, formatRoot({ username: 'root', ...root }))
   return {
     config: { ...config, root },
     settle(made) {
       if (made !== undefined) writePrivateFile(file, formatRoot(made))
-      else if (kept === undefined) rmSync(file, { force: true })
+      else if (stored === undefined) rmSync(file, { force: true })
     },
   }
 }

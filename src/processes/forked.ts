@@ -1,6 +1,6 @@
 import type { ChildProcess, Serializable } from 'node:child_process'
 import { Failure } from '../kernel/failure.ts'
-import type { Running } from './keeper.ts'
+import type { Running } from './supervisor.ts'
 import type { Order, Report } from './messages.ts'
 
 /** Maximum time to exit after the grace period, in ms. */

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import type { Kept } from './keeper.ts'
+import type { Supervised } from './supervisor.ts'
 
 /** The modules that other processes import, as `file:` URLs; tests replace them. */
 export type Parts = Readonly<{ appModule: string; runnerModule: string }>
@@ -10,7 +10,7 @@ type RunnerModule = {
   startRunner(options: { socketPath: string }): Promise<{ pid: number; ended: Promise<void> } & AsyncDisposable>
 }
 
-export function gitRunner({ runnerModule }: Parts, socketPath: string): Kept {
+export function gitRunner({ runnerModule }: Parts, socketPath: string): Supervised {
   return {
     name: 'The git runner',
     start: async () => {

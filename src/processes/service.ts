@@ -10,11 +10,11 @@ import type { Credentials, Services } from './app-module.ts'
 import { proposeRoot } from './credentials.ts'
 import { compileCacheDir } from './data-dir.ts'
 import { Forked } from './forked.ts'
-import { Keeper, type Kept } from './keeper.ts'
+import { Supervisor, type Supervised } from './supervisor.ts'
 import { answerMetrics } from './metrics.ts'
 import { gitRunner, type Parts } from './parts.ts'
 import type { Terminal } from './terminal.ts'
-import { closeUntaken } from './untaken.ts'
+import { closeUnclaimed } from './close-unclaimed.ts'
 
 const childEntry = fileURLToPath(new URL('./child.ts', import.meta.url))
 /** V8's default of up to 48 MB for young objects per process does not measurably speed up anything here. */
@@ -31,10 +31,10 @@ export class Service {
   readonly #config: Config
   readonly #parts: Parts
   readonly #terminal: Terminal
-  readonly #database: Keeper | undefined
-  readonly #runner: Keeper
-  readonly #jobs: Keeper
-  readonly #workers: readonly Keeper[]
+  readonly #database: Supervisor | undefined
+  readonly #runner: Supervisor
+  readonly #jobs: Supervisor
+  readonly #workers: readonly Supervisor[]
   readonly #databaseUrl = Promise.withResolvers<string>()
   readonly #prepared = Promise.withResolvers<Credentials | undefined>()
   readonly #services = Promise.withResolvers<Services>()
@@ -53,11 +53,11 @@ export class Service {
     // It may reject before a listener is attached.
     promise.catch(() => {})
 
-    const keeper = (kept: Kept) => new Keeper(kept, (line) => terminal.err(line))
-    this.#database = config.database.kind === 'embedded' ? keeper(this.#keepDatabase()) : undefined
-    this.#runner = keeper(gitRunner(parts, this.#runnerSocket))
-    this.#jobs = keeper(this.#keepJobs())
-    this.#workers = Array.from({ length: config.processes }, (_, index) => keeper(this.#keepWorker(index + 1)))
+    const supervisor = (process: Supervised) => new Supervisor(process, (line) => terminal.err(line))
+    this.#database = config.database.kind === 'embedded' ? supervisor(this.#databaseProcess()) : undefined
+    this.#runner = supervisor(gitRunner(parts, this.#runnerSocket))
+    this.#jobs = supervisor(this.#jobsProcess())
+    this.#workers = Array.from({ length: config.processes }, (_, index) => supervisor(this.#workerProcess(index + 1)))
   }
 
   /** Resolves when every worker listens; with the credentials of the first administrator if it was just created. */
@@ -88,7 +88,7 @@ export class Service {
     await this.#database?.stop(graceMs)
   }
 
-  #keepDatabase(): Kept {
+  #databaseProcess(): Supervised {
     const { dataDir } = this.#config
     return {
       name: 'PostgreSQL',
@@ -101,20 +101,20 @@ export class Service {
     }
   }
 
-  #keepWorker(number: number): Kept {
+  #workerProcess(number: number): Supervised {
     return {
       name: `HTTP worker ${number}`,
       start: async (signal) => {
         cluster.setupPrimary({ exec: childEntry, args: ['worker', this.#parts.appModule], execArgv })
         const { process } = cluster.fork()
-        closeUntaken(process)
+        closeUnclaimed(process)
         answerMetrics(process)
         return this.#started(process, signal, (worker) => this.#startApp(worker))
       },
     }
   }
 
-  #keepJobs(): Kept {
+  #jobsProcess(): Supervised {
     let prepared = false
     return {
       name: 'The jobs process',

@@ -14,9 +14,9 @@ export async function sendBlob(
 ): Promise<boolean> {
   const asked = exchange.req.headers
   const etag = `"${digest}"`
-  const kept: Headers = { etag, 'accept-ranges': 'bytes', 'content-security-policy': "sandbox; default-src 'none'" }
+  const validators: Headers = { etag, 'accept-ranges': 'bytes', 'content-security-policy': "sandbox; default-src 'none'" }
   if (isNamed(asked['if-none-match'], etag)) {
-    sendEmpty(exchange, 304, { ...kept, ...headers })
+    sendEmpty(exchange, 304, { ...validators, ...headers })
     return true
   }
   const ifRange = asked['if-range']
@@ -25,7 +25,7 @@ export async function sendBlob(
   const blob = await blobs.get(digest, range)
   if (!blob) throw new Error(`the blob ${digest} is missing`)
   await sendBody(exchange, range ? 206 : 200, blob.body, {
-    ...kept,
+    ...validators,
     ...headers,
     'content-length': range ? range.end - range.start + 1 : sizeBytes,
     ...(range && { 'content-range': `bytes ${range.start}-${range.end}/${sizeBytes}` }),

@@ -95,7 +95,7 @@ export class CommitGraph {
 /**
  * A cached graph, valid while the file that lists its layers is the same one: git replaces that file and never writes into it.
  */
-export type KeptGraph = {
+export type CachedGraph = {
   readonly file: string
   /** `'git'`: the file exists but is too large or of an unknown kind; git has to read it. */
   readonly graph: CommitGraph | 'git'

@@ -1,13 +1,13 @@
 import { statSync } from 'node:fs'
 import { type FileHandle, open } from 'node:fs/promises'
 import { join } from 'node:path'
-import { CommitGraph, type KeptGraph } from '../commit-graph/commit-graph.ts'
+import { CommitGraph, type CachedGraph } from '../commit-graph/commit-graph.ts'
 import { BrokenGraph, GraphLayer } from '../commit-graph/graph-layer.ts'
 import type { Repository } from '../repository/repository.ts'
 
 const maxLayers = 100
 const none = new CommitGraph([])
-const opening = new Map<string, Promise<KeptGraph>>()
+const opening = new Map<string, Promise<CachedGraph>>()
 
 /**
  * The current commit-graph of a repository, empty if there is none. `'git'` if only git can read the history: the files are
@@ -26,9 +26,9 @@ export async function openGraph(repo: Repository): Promise<CommitGraph | 'git'> 
   const reading = opening.get(repo.gitDir) ?? read(info, single !== undefined, file, known, graphs.maxSize)
   opening.set(repo.gitDir, reading)
   try {
-    const kept = await reading
-    graphs.set(repo.gitDir, kept, { size: (kept.graph === 'git' ? 0 : kept.graph.sizeBytes) + 500 })
-    return kept.graph
+    const cached = await reading
+    graphs.set(repo.gitDir, cached, { size: (cached.graph === 'git' ? 0 : cached.graph.sizeBytes) + 500 })
+    return cached.graph
   } finally {
     opening.delete(repo.gitDir)
   }
@@ -51,9 +51,9 @@ async function read(
   info: string,
   single: boolean,
   file: string,
-  known: KeptGraph | undefined,
+  known: CachedGraph | undefined,
   maxBytes: number,
-): Promise<KeptGraph> {
+): Promise<CachedGraph> {
   const layers = new Map<string, GraphLayer>()
   try {
     const ids = single ? ['commit-graph'] : await chain(join(info, 'commit-graphs/commit-graph-chain'))
@@ -89,6 +89,6 @@ async function chain(path: string): Promise<string[]> {
 async function contentOf(path: string, maxBytes: number): Promise<Buffer> {
   await using handle: FileHandle = await open(path, 'r')
   const { size } = await handle.stat()
-  if (size > maxBytes) throw new BrokenGraph('too large to be kept')
+  if (size > maxBytes) throw new BrokenGraph('too large to cache')
   return handle.readFile()
 }

@@ -65,11 +65,11 @@ export class TreeEdit {
    * The id of the current tree, the possibly new tree objects, each after those it refers to, and the ids of the entries that
    * were set and still exist.
    */
-  finish(): { tree: Oid; objects: NewObject[]; kept: ReadonlySet<Oid> } {
+  finish(): { tree: Oid; objects: NewObject[]; added: ReadonlySet<Oid> } {
     this.#made.clear()
-    const kept = new Set<Oid>()
-    const tree = this.#build(this.#root, kept)
-    return { tree, objects: [...this.#made.keys()], kept }
+    const added = new Set<Oid>()
+    const tree = this.#build(this.#root, added)
+    return { tree, objects: [...this.#made.keys()], added }
   }
 
   /** Caches the new trees after the objects of `finish` have been stored. */
@@ -78,7 +78,7 @@ export class TreeEdit {
   }
 
   /** Iterative, because a path may have more folders than the stack has room for. */
-  #build(root: Folder, kept: Set<Oid>): Oid {
+  #build(root: Folder, added: Set<Oid>): Oid {
     const folders = [root]
     for (const folder of folders) if (folder.isNew) for (const below of folder.folders()) folders.push(below)
     const oids = new Map<Folder, Oid>()
@@ -86,7 +86,7 @@ export class TreeEdit {
       if (!folder.isNew) oids.set(folder, folder.oid!)
       else {
         const entries = folder.entries(oids)
-        for (const oid of folder.leaves()) kept.add(oid)
+        for (const oid of folder.leaves()) added.add(oid)
         const tree = treeObject(entries)
         this.#made.set(tree, entries)
         oids.set(folder, tree.oid)

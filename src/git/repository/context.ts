@@ -1,5 +1,5 @@
 import type { LRUCache } from 'lru-cache'
-import type { KeptGraph } from '../commit-graph/commit-graph.ts'
+import type { CachedGraph } from '../commit-graph/commit-graph.ts'
 import type { Runner } from '../runner/client.ts'
 import type { HelperPool } from '../runner/helper-pool.ts'
 import type { Timeouts } from '../runner/timeouts.ts'
@@ -18,7 +18,7 @@ export type GitContext = {
   /** Computations in flight, by their cache key. */
   readonly inFlight: Map<string, SharedWork<object | undefined>>
   /** Commit-graphs by repository directory. */
-  readonly graphs: LRUCache<string, KeptGraph>
+  readonly graphs: LRUCache<string, CachedGraph>
   /** An empty repository that replaces missing ones, so that git itself answers every read. */
   emptyDir(): Promise<string>
 }

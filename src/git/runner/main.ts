@@ -263,13 +263,13 @@ function blocking(socket: Socket | undefined, on: boolean) {
 }
 
 function collect(stream: NodeJS.ReadableStream) {
-  const kept: Buffer[] = []
+  const chunks: Buffer[] = []
   let size = 0
   stream.on('data', (chunk: Buffer) => {
-    if (size < maxStderrBytes) kept.push(chunk.subarray(0, maxStderrBytes - size))
+    if (size < maxStderrBytes) chunks.push(chunk.subarray(0, maxStderrBytes - size))
     size += chunk.length
   })
-  return { text: () => Buffer.concat(kept).toString('utf8') }
+  return { text: () => Buffer.concat(chunks).toString('utf8') }
 }
 
 function end(job: Job, signal: NodeJS.Signals) {

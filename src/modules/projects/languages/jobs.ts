@@ -16,7 +16,7 @@ export const refreshLanguages = job({
   input: Type.Object({ projectId: Type.Integer() }),
   key: ({ projectId }) => `refresh_languages:${projectId}`,
   queue: () => 'languages',
-  rests: true,
+  throttled: true,
   // Over four minutes: a shorter outage of the database must not cost what records show.
   attempts: 6,
   async run({ projectId }, ctx) {

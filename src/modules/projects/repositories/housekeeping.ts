@@ -2,7 +2,7 @@ import type { Ctx } from '../../../api/ctx.ts'
 import type { Repository } from '../../../git/repository/repository.ts'
 import { removeStaleLocks } from '../../../git/repository/stale-locks.ts'
 import { packRefs, prune, repack, writeCommitGraph } from '../../../git/transfer/maintenance.ts'
-import { Rests } from '../../../jobs/rests.ts'
+import { Throttle } from '../../../jobs/throttle.ts'
 import { longAgo } from '../../../kernel/clock.ts'
 import type { Settings } from '../../../settings/settings.ts'
 import { findHousekeeping, type HousekeepingRow, saveHousekeeping } from './queries.ts'
@@ -30,14 +30,14 @@ export function dueHousekeeping(row: HousekeepingRow, settings: Settings): House
 }
 
 /** In a steady stream of pushes each kind is due all the time. */
-const rests = new Rests()
-const restKey = (projectId: number, kind: Housekeeping) => `${projectId} ${kind}`
+const throttle = new Throttle()
+const throttleKey = (projectId: number, kind: Housekeeping) => `${projectId} ${kind}`
 
 /** The kinds that are due, and after how many milliseconds each has rested. */
 async function dueNow(ctx: Ctx, projectId: number): Promise<{ kind: Housekeeping; inMs: number }[]> {
   const row = await findHousekeeping(ctx.db, projectId)
   const kinds = row ? dueHousekeeping(row, ctx.settings) : []
-  return kinds.map((kind) => ({ kind, inMs: rests.left(restKey(projectId, kind)) }))
+  return kinds.map((kind) => ({ kind, inMs: throttle.delayMs(throttleKey(projectId, kind)) }))
 }
 
 /** After how many milliseconds there is something to do, if there is. */
@@ -52,7 +52,7 @@ export async function housekeepWhenDue(ctx: Ctx, projectId: number, repo: Reposi
   if (!kind) return
   const began = performance.now()
   await housekeep(ctx, projectId, repo, kind)
-  rests.begin(restKey(projectId, kind), performance.now() - began)
+  throttle.begin(throttleKey(projectId, kind), performance.now() - began)
 }
 
 /**

@@ -36,7 +36,7 @@ export const refreshRepository = job({
   input: Type.Object({ projectId: Type.Integer() }),
   key: ({ projectId }) => `refresh_repository:${projectId}`,
   queue: ({ projectId }) => `repository:${projectId}`,
-  rests: true,
+  throttled: true,
   // Over four minutes: a shorter outage of the database must not cost what records show.
   attempts: 6,
   async run({ projectId }, ctx) {

@@ -67,7 +67,7 @@ async function makeCommit(
   const edit = await TreeEdit.of(repo, from?.tree)
   const largeFiles = await NewLargeFiles.of(ctx, project, repo, edit)
   const contents = await applyActions(repo, edit, actions, largeFiles?.pointerTo)
-  const { tree, objects, kept } = edit.finish()
+  const { tree, objects, added } = edit.finish()
   if (tree === (from?.tree ?? emptyTreeOid)) throw invalid('Nothing would change: the commit would be empty')
   const committer = callerSignature(ctx)
   const object = commitObject({
@@ -86,7 +86,7 @@ async function makeCommit(
     commit,
     async store() {
       await largeFiles?.store()
-      await storeObjects(repo, [...contents.filter(({ oid }) => kept.has(oid)), ...objects, object])
+      await storeObjects(repo, [...contents.filter(({ oid }) => added.has(oid)), ...objects, object])
       edit.cacheTrees()
       cacheCommit(repo, commit)
       // Whoever asks hears what is wrong with it.

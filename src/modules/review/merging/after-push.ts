@@ -11,7 +11,7 @@ export const mergeRequestsUpdateDue: JobDeclaration<typeof input> = {
   input,
   key: ({ projectId }) => `update_merge_requests:${projectId}`,
   queue: ({ projectId }) => `merge_requests:${projectId}`,
-  rests: true,
+  throttled: true,
   attempts: 10,
 }
 

@@ -10,7 +10,7 @@ type Offered = SendHandle & { close(): void }
  * Closes the connections that were sent to a worker but not acknowledged before it ended. Node waits for the acknowledgement
  * forever and keeps them open, so that their clients would hang.
  */
-export function closeUntaken(worker: ChildProcess): void {
+export function closeUnclaimed(worker: ChildProcess): void {
   const offered = new Map<number, Offered>()
   const send = worker.send.bind(worker) as (message: Offer, ...rest: unknown[]) => boolean
   worker.send = ((message: Offer, ...rest: unknown[]) => {

@@ -1,6 +1,6 @@
 import { expect } from 'vitest'
 import { test, World } from '../../test/world.ts'
-import { checkJobs, jobsStanding } from './standing.ts'
+import { checkJobs, queueState } from './queue-state.ts'
 
 const ago = (minutes: number) => `now() - interval '${minutes} minutes'`
 const queueJob = (world: World, queue: string | null = null) =>
@@ -36,11 +36,11 @@ test('a job that waits for another of its queue is not due', async () => {
   await using world = await World.start()
   await queueJob(world, 'one')
   await queueJob(world, 'one')
-  expect((await jobsStanding(world.db)).oldest_due_seconds).toBeGreaterThan(500)
+  expect((await queueState(world.db)).oldest_due_seconds).toBeGreaterThan(500)
   await world.rows(`select graphile_worker.add_job('other', '{}', queue_name := 'one')`)
   await world.rows(`update graphile_worker._private_jobs set locked_at = now(), locked_by = 'x'
     where id = (select min(id) from graphile_worker._private_jobs)`)
-  expect(await jobsStanding(world.db)).toMatchObject({ oldest_due_seconds: 0, running: 1 })
+  expect(await queueState(world.db)).toMatchObject({ oldest_due_seconds: 0, running: 1 })
 })
 
 test('metrics tell the age of the oldest due job and when the last one was taken', async () => {

@@ -1,11 +1,11 @@
 import { LRUCache } from 'lru-cache'
 
 /** Pause as a multiple of the run time: with 9, the work takes a tenth of the time. */
-const times = 9
-const mostMs = 5 * 60_000
+const pauseFactor = 9
+const maxPauseMs = 5 * 60_000
 
 /** Delays recurring work by key. State is in memory, per process. */
-export class Rests {
+export class Throttle {
   readonly #until = new LRUCache<string, number>({ max: 10_000 })
   readonly #clock: () => number
 
@@ -15,12 +15,12 @@ export class Rests {
   }
 
   /** Milliseconds left to wait; 0 if the work may run. */
-  left(key: string): number {
+  delayMs(key: string): number {
     return Math.max(0, (this.#until.get(key) ?? 0) - this.#clock())
   }
 
   /** Starts the pause after a run that took `tookMs`. */
   begin(key: string, tookMs: number): void {
-    this.#until.set(key, this.#clock() + Math.min(times * tookMs, mostMs))
+    this.#until.set(key, this.#clock() + Math.min(pauseFactor * tookMs, maxPauseMs))
   }
 }

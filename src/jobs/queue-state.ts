@@ -4,18 +4,18 @@ import type { Db } from '../db/db.ts'
 import { sql } from '../db/sql.ts'
 
 /** State of the job queue. */
-export type Standing = {
+export type QueueState = {
   /** Waiting time of the oldest job that is due; 0 if none waits. */
   readonly oldest_due_seconds: number
   /** When a runner last took a job, accurate to a few seconds; null before the first. */
   readonly last_taken_at: string | null
   /** Time since a job was last taken; null before the first. */
-  readonly untaken_seconds: number | null
+  readonly idle_seconds: number | null
   readonly running: number
 }
 
 /** Jobs behind a running job of the same queue are not due. */
-const standing = sql`
+const queueStateSql = sql`
   with jobs as materialized (select queue_name, run_at, locked_at, attempts, max_attempts from graphile_worker.jobs)
   select
     coalesce((select extract(epoch from now() - min(run_at)) from jobs
@@ -23,11 +23,11 @@ const standing = sql`
         or queue_name not in (select queue_name from jobs where locked_at is not null and queue_name is not null))), 0)::float8
       as oldest_due_seconds,
     (select to_char(taken_at, 'YYYY-MM-DD"T"HH24:MI:SS"Z"') from job_runner) as last_taken_at,
-    (select extract(epoch from now() - taken_at) from job_runner)::float8 as untaken_seconds,
+    (select extract(epoch from now() - taken_at) from job_runner)::float8 as idle_seconds,
     (select count(*) from jobs where locked_at is not null)::integer as running`
 
 /** One query. */
-export const jobsStanding = async (db: Db): Promise<Standing> => (await db.row<Standing>(standing))!
+export const queueState = async (db: Db): Promise<QueueState> => (await db.row<QueueState>(queueStateSql))!
 
 /** Saves the current time as the last one at which a job was taken. */
 export const saveTaken = (db: Db): Promise<number> =>
@@ -51,10 +51,10 @@ export type JobsCheck = {
 /** Readiness check: fails if jobs are due and none was taken for five minutes although slots were free. Never rejects. */
 export async function checkJobs(db: Db): Promise<JobsCheck> {
   const late = delay(answerWithinMs, undefined, { ref: false }).then(() => 'late' as const)
-  const found = await Promise.race([jobsStanding(db).catch(() => 'late' as const), late])
+  const found = await Promise.race([queueState(db).catch(() => 'late' as const), late])
   if (found === 'late') return { status: 'failed', message: 'no answer in time' }
-  const { oldest_due_seconds, last_taken_at, untaken_seconds, running } = found
-  const isStuck = oldest_due_seconds > lateSeconds && (untaken_seconds ?? 0) > lateSeconds && running < jobsAtOnce
+  const { oldest_due_seconds, last_taken_at, idle_seconds, running } = found
+  const isStuck = oldest_due_seconds > lateSeconds && (idle_seconds ?? 0) > lateSeconds && running < jobsAtOnce
   const figures = { oldest_due_seconds: Math.round(oldest_due_seconds), last_taken_at }
   return isStuck ? { status: 'failed', message: 'no jobs are taken', ...figures } : { status: 'ok', ...figures }
 }
@@ -66,9 +66,9 @@ export function observeJobs(db: Db): void {
   observed = db
 }
 
-const measure = async (): Promise<Standing | undefined> => {
+const measure = async (): Promise<QueueState | undefined> => {
   const late = delay(answerWithinMs / 2, undefined, { ref: false })
-  return observed && (await Promise.race([jobsStanding(observed).catch(() => undefined), late]))
+  return observed && (await Promise.race([queueState(observed).catch(() => undefined), late]))
 }
 
 // All workers query the same database, so the maximum is correct.

@@ -9,7 +9,7 @@ export type Running = {
   stop(graceMs: number): Promise<void>
 }
 
-export type Kept = {
+export type Supervised = {
   /** Name for messages: `the git runner`. */
   name: string
   /** Resolves when the process is ready; rejects if it cannot start, or soon after `signal` aborts. */
@@ -22,23 +22,23 @@ const mostFailures = 6
 const firstPauseMs = 100
 
 /** Supervises one process: restarts it when it ends, with increasing delays, and gives up after repeated failures. */
-export class Keeper {
-  readonly #kept: Kept
+export class Supervisor {
+  readonly #supervised: Supervised
   readonly #say: (line: string) => void
   readonly #stopping = new AbortController()
   #running: Running | undefined
   #starting: Promise<Running> | undefined
   #loop: Promise<void> = Promise.resolve()
 
-  constructor(kept: Kept, say: (line: string) => void) {
-    this.#kept = kept
+  constructor(supervised: Supervised, say: (line: string) => void) {
+    this.#supervised = supervised
     this.#say = say
   }
 
   /** Starts the process; rejects if that fails. Later calls `gaveUp` at most once, after repeated failures. */
   async start(gaveUp: (failure: Failure) => void): Promise<void> {
     this.#running = await this.#begin()
-    this.#loop = this.#keep(gaveUp)
+    this.#loop = this.#supervise(gaveUp)
   }
 
   async stop(graceMs: number): Promise<void> {
@@ -49,13 +49,13 @@ export class Keeper {
   }
 
   #begin(): Promise<Running> {
-    this.#starting = this.#kept.start(this.#stopping.signal)
+    this.#starting = this.#supervised.start(this.#stopping.signal)
     return this.#starting
   }
 
-  async #keep(gaveUp: (failure: Failure) => void): Promise<void> {
+  async #supervise(gaveUp: (failure: Failure) => void): Promise<void> {
     const { signal } = this.#stopping
-    const { name } = this.#kept
+    const { name } = this.#supervised
     let failures = 0
     let startedAt = performance.now()
     while (true) {
