@@ -5,9 +5,9 @@ import type { Scope } from '../access/scopes.ts'
 import type { Timestamp } from '../db/types.ts'
 import type { Tier } from '../kernel/plan.ts'
 import type { Settings } from '../settings/settings.ts'
+import type { CachedRecords } from './cached-records.ts'
 import type { Ctx } from './ctx.ts'
 import type { Entity } from './entity.ts'
-import type { Kept } from './kept.ts'
 import type { Page, Paged } from './page.ts'
 import type { ParamsOf } from './params/params-of.ts'
 import type { RecordText } from './record-texts.ts'
@@ -47,15 +47,15 @@ export const variants = (...entities: readonly Entity<any>[]): Variants => ({ va
 
 /** A handler's result in one of the declared `variants`. */
 export class Variant {
-  readonly shape: Entity<any> | Kept<any, any>
+  readonly shape: Entity<any> | CachedRecords<any, any>
   readonly result: unknown
-  constructor(shape: Entity<any> | Kept<any, any>, result: unknown) {
+  constructor(shape: Entity<any> | CachedRecords<any, any>, result: unknown) {
     this.shape = shape
     this.result = result
   }
 }
 /** The result as this entity, or as its cached texts if the rows are version stamps. */
-export const as = <Row>(shape: Entity<Row> | Kept<Row, any>, result: Row | Paged<Row>): Variant =>
+export const as = <Row>(shape: Entity<Row> | CachedRecords<Row, any>, result: Row | Paged<Row>): Variant =>
   new Variant(shape, result)
 
 /** What a handler returns if there was nothing to change: 304. The endpoint documents the meaning in `unchanged`. */

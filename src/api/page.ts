@@ -73,7 +73,7 @@ const cursor = (list: List, { idAfter, idBefore }: Page): Sql[] => {
   ]
 }
 
-/** A row of a list of cached records: see `Kept`. */
+/** A row of a list of cached records: see `CachedRecords`. */
 type Stamp = { id: number; stamp: string }
 
 /**

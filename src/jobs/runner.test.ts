@@ -6,8 +6,8 @@ import { TcpProxy } from '../../test/tcp-proxy.ts'
 import { test, World } from '../../test/world.ts'
 import { DatabaseLost } from '../db/lost.ts'
 import { enqueue, job } from './job.ts'
-import { Throttle } from './throttle.ts'
 import { type JobRunner, startJobs } from './runner.ts'
+import { Throttle } from './throttle.ts'
 
 /** For runners that must not break. */
 const fail = (error: Error) => {

@@ -10,8 +10,8 @@ import { answered, DatabaseLost } from '../db/lost.ts'
 import { clockJump } from '../kernel/clock.ts'
 import { Failure } from '../kernel/failure.ts'
 import { enqueue, type Job, type JobDeclaration } from './job.ts'
-import { Throttle } from './throttle.ts'
 import { jobsAtOnce, saveTaken } from './queue-state.ts'
+import { Throttle } from './throttle.ts'
 
 /** Timeouts and intervals in milliseconds. */
 export type RunnerTimes = {

@@ -1,7 +1,7 @@
 import type { ChildProcess, Serializable } from 'node:child_process'
 import { Failure } from '../kernel/failure.ts'
-import type { Running } from './supervisor.ts'
 import type { Order, Report } from './messages.ts'
+import type { Running } from './supervisor.ts'
 
 /** Maximum time to exit after the grace period, in ms. */
 const endWithinMs = 2_000

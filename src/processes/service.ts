@@ -7,14 +7,14 @@ import { shortFolder } from '../db/embedded/socket-folder.ts'
 import { startEmbedded } from '../db/embedded/start.ts'
 import type { Failure } from '../kernel/failure.ts'
 import type { Credentials, Services } from './app-module.ts'
+import { closeUnclaimed } from './close-unclaimed.ts'
 import { proposeRoot } from './credentials.ts'
 import { compileCacheDir } from './data-dir.ts'
 import { Forked } from './forked.ts'
-import { Supervisor, type Supervised } from './supervisor.ts'
 import { answerMetrics } from './metrics.ts'
 import { gitRunner, type Parts } from './parts.ts'
+import { type Supervised, Supervisor } from './supervisor.ts'
 import type { Terminal } from './terminal.ts'
-import { closeUnclaimed } from './close-unclaimed.ts'
 
 const childEntry = fileURLToPath(new URL('./child.ts', import.meta.url))
 /** V8's default of up to 48 MB for young objects per process does not measurably speed up anything here. */

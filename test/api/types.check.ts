@@ -1,9 +1,9 @@
 // Compiled, never run: `npm run check` fails when a line marked @ts-expect-error compiles.
 import { Type } from 'typebox'
 import type { Policy } from '../../src/access/policy.ts'
+import { cachedRecords } from '../../src/api/cached-records.ts'
 import { as, endpoint, raw, variants } from '../../src/api/endpoint.ts'
 import { entity } from '../../src/api/entity.ts'
-import { kept } from '../../src/api/kept.ts'
 import { fetchPage } from '../../src/api/page.ts'
 import { Flag, Optional, Params, Text, Whole } from '../../src/api/params/types.ts'
 import { cacheableEntity } from '../../src/api/record-view.ts'
@@ -72,12 +72,12 @@ const idOnly = Type.Object({ id: Type.Integer() })
 type Stamped = { id: number; stamp: string }
 const caching = { stamp: ({ stamp }: Stamped) => stamp, load: async (): Promise<Stamped[]> => [] }
 
-kept<Stamped, Stamped>({
+cachedRecords<Stamped, Stamped>({
   ...caching,
   entity: cacheableEntity({ name: 'X', schema: idOnly, present: (row: Stamped) => ({ id: row.id }) }),
 })
 
-kept<Stamped, Stamped>({
+cachedRecords<Stamped, Stamped>({
   ...caching,
   entity: cacheableEntity({
     name: 'X',
@@ -87,7 +87,7 @@ kept<Stamped, Stamped>({
   }),
 })
 
-kept<Stamped, Stamped>({
+cachedRecords<Stamped, Stamped>({
   ...caching,
   // @ts-expect-error an entity that reads the whole request is not cached as text
   entity: entity({ name: 'X', schema: idOnly, present: (_row: Stamped, ctx) => ({ id: ctx.actor!.id }) }),

@@ -14,7 +14,11 @@ export async function sendBlob(
 ): Promise<boolean> {
   const asked = exchange.req.headers
   const etag = `"${digest}"`
-  const validators: Headers = { etag, 'accept-ranges': 'bytes', 'content-security-policy': "sandbox; default-src 'none'" }
+  const validators: Headers = {
+    etag,
+    'accept-ranges': 'bytes',
+    'content-security-policy': "sandbox; default-src 'none'",
+  }
   if (isNamed(asked['if-none-match'], etag)) {
     sendEmpty(exchange, 304, { ...validators, ...headers })
     return true

@@ -1,7 +1,7 @@
 import type { Oid } from '../format/oid.ts'
 import type { Repository } from '../repository/repository.ts'
 import { type NewObject, type NewTreeEntry, treeObject, treeOrderKey } from './objects.ts'
-import { readTree, cacheTree, type TreeEntry, typeOfMode } from './trees.ts'
+import { cacheTree, readTree, type TreeEntry, typeOfMode } from './trees.ts'
 
 /** The entry at a path: a file, a symbolic link, a submodule, or a directory (`040000`), whose id is not computed yet. */
 export type EditedEntry = { readonly mode: string; readonly oid: Oid | undefined }

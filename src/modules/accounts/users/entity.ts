@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
+import { cachedRecords } from '../../../api/cached-records.ts'
 import type { Ctx } from '../../../api/ctx.ts'
 import { entity } from '../../../api/entity.ts'
-import { kept } from '../../../api/kept.ts'
 import { cacheableEntity, type RecordView } from '../../../api/record-view.ts'
 import { dateOnly, nullable, timestamp } from '../../../api/schema.ts'
 import { avatarUrl } from '../../namespaces/index.ts'
@@ -37,7 +37,7 @@ export const UserListItem = cacheableEntity({
 })
 
 /** The same, cached as text. */
-export const keptUserListItems = kept<UserStamp, UserReferenceRow & UserStamp>({
+export const keptUserListItems = cachedRecords<UserStamp, UserReferenceRow & UserStamp>({
   entity: UserListItem,
   stamp: ({ stamp }) => stamp,
   load: (ids, { db }) => findReferences(db, ids),

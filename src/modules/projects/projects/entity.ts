@@ -2,7 +2,7 @@ import { Type } from 'typebox'
 import { featureLevelName, visibilityName } from '../../../access/levels.ts'
 import { allows, hasFeature } from '../../../access/policy.ts'
 import { projectPolicy } from '../../../access/project-policy.ts'
-import { kept } from '../../../api/kept.ts'
+import { cachedRecords } from '../../../api/cached-records.ts'
 import { type CacheableEntity, cacheableEntity, type RecordView } from '../../../api/record-view.ts'
 import { dateOnly, nullable, timestamp } from '../../../api/schema.ts'
 import { httpUrlToRepo, type Site, sshUrlToRepo } from '../../../api/site.ts'
@@ -340,7 +340,7 @@ export const Project = cacheableEntity({
 /** The records of `entity` as cached texts. With `inheritedMembership` a group's level counts for all below it. */
 const keptAs = (e: CacheableEntity<ProjectRecordRow>, options: RecordOptions = {}) => {
   const showsShares = 'shared_with_groups' in e.schema.properties
-  return kept<ProjectStamp, ProjectRecordRow>({
+  return cachedRecords<ProjectStamp, ProjectRecordRow>({
     entity: e,
     stamp: ({ stamp, seen_shares }) => `${stamp} ${showsShares ? (seen_shares ?? '') : ''}`,
     ...(showsShares && { complete: (stamps, ctx) => completeStamps(ctx.db, ctx.actor, stamps) }),

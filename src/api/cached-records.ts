@@ -7,7 +7,7 @@ import { type CacheableEntity, keyOfView, type RecordView, viewOf } from './reco
  * An entity whose records are cached as text. Lists yield stamps: small rows that say which version of which record is
  * meant and how the caller stands to it. Only records without a text are loaded and presented.
  */
-export type Kept<Stamp, Row extends Stamp> = {
+export type CachedRecords<Stamp, Row extends Stamp> = {
   readonly entity: CacheableEntity<Row>
   /** Names the version of the row. Rows with the same stamp are equal; the view is added to the key by `textsOf`. */
   readonly stamp: (stamp: Stamp) => string
@@ -17,8 +17,9 @@ export type Kept<Stamp, Row extends Stamp> = {
   readonly load: (ids: readonly number[], ctx: Ctx) => Promise<readonly Row[]>
 }
 
-export const kept = <Stamp extends { readonly id: number }, Row extends Stamp>(k: Kept<Stamp, Row>): Kept<Stamp, Row> =>
-  k
+export const cachedRecords = <Stamp extends { readonly id: number }, Row extends Stamp>(
+  k: CachedRecords<Stamp, Row>,
+): CachedRecords<Stamp, Row> => k
 
 /** The text of a row as `view` sees it: what is presented can depend on nothing else. */
 const textFor = <Row>(entity: CacheableEntity<Row>, row: Row, view: RecordView): RecordText =>
@@ -26,7 +27,7 @@ const textFor = <Row>(entity: CacheableEntity<Row>, row: Row, view: RecordView):
 
 /** The texts of a page, in its order. No statement, besides that of `complete`, if all are cached; otherwise one. */
 export async function textsOf<Stamp extends { readonly id: number }, Row extends Stamp>(
-  { entity, stamp: stampOf, complete, load }: Kept<Stamp, Row>,
+  { entity, stamp: stampOf, complete, load }: CachedRecords<Stamp, Row>,
   listed: readonly Stamp[],
   ctx: Ctx,
 ): Promise<RecordText[]> {
