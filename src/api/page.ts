@@ -48,7 +48,7 @@ export type List = {
   /** Set if the order is by id, so that pages can continue after an id. The rows must have `id`. */
   readonly keyset?: { readonly direction: Direction } | undefined
   /** Caches pages (`KeptReads`). Requires that nothing in the list depends on the clock. */
-  readonly kept?: boolean
+  readonly cached?: boolean
   /** Rejects large offsets; for lists that support keyset pagination. */
   readonly capped?: boolean
   /** Name of the records, for messages. */
@@ -102,7 +102,7 @@ export async function fetchPage<Row>(db: Db, list: List, page: Page): Promise<Pa
   const { where, offset } = rangeOf(list, page)
   const statement = pageStatement(list, where, page.perPage + 1, offset)
   const total = page.keyset ? undefined : totalOf(db, list, where)
-  const found = await (list.kept ? db.kept : db).rows<Row>(statement)
+  const found = await (list.cached ? db.kept : db).rows<Row>(statement)
   return total ? offsetPaged(page, found, total) : keysetPaged(list, page, found)
 }
 

@@ -4,7 +4,7 @@ import { type Exchange, type Headers, sendText } from '../http/answer.ts'
 export const mediaType = 'application/vnd.git-lfs+json'
 
 /** The exchange and the context of one call. */
-export type Visit = { readonly exchange: Exchange; readonly ctx: Ctx }
+export type LfsExchange = { readonly exchange: Exchange; readonly ctx: Ctx }
 
 export const sendLfs = (exchange: Exchange, status: number, value: unknown, headers: Headers = {}): void =>
   sendText(exchange, status, JSON.stringify(value), { 'content-type': mediaType, ...headers })

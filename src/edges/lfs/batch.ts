@@ -1,7 +1,7 @@
 import { parseDigest } from '../../blobs/blob-store.ts'
 import { conflict, Failure } from '../../kernel/failure.ts'
 import { type Asked, answerBatch, type Operation, type Storage, sizesOf } from '../../modules/pushes/index.ts'
-import { refuse, sendLfs, type Visit } from './answer.ts'
+import { refuse, sendLfs, type LfsExchange } from './answer.ts'
 import { checkRef, unprocessable } from './body.ts'
 
 export type Batch = { readonly operation: Operation; readonly objects: readonly Asked[] }
@@ -28,14 +28,14 @@ export function parseBatch(body: Readonly<Record<string, unknown>>): Batch {
   return { operation, objects }
 }
 
-export async function serveBatch({ exchange, ctx }: Visit, storage: Storage, batch: Batch): Promise<void> {
+export async function serveBatch({ exchange, ctx }: LfsExchange, storage: Storage, batch: Batch): Promise<void> {
   const objects = await answerBatch(ctx, storage, batch.operation, batch.objects)
   sendLfs(exchange, 200, { transfer: 'basic', hash_algo: 'sha256', objects })
 }
 
 /** Verifies that an uploaded file exists with the size the client expects. */
 export async function serveVerify(
-  { exchange, ctx }: Visit,
+  { exchange, ctx }: LfsExchange,
   storage: Storage,
   { oid, size }: Readonly<Record<string, unknown>>,
 ): Promise<void> {

@@ -7,7 +7,7 @@ import {
   type Storage,
   unlockFile,
 } from '../../modules/pushes/index.ts'
-import { refuse, sendLfs, type Visit } from './answer.ts'
+import { refuse, sendLfs, type LfsExchange } from './answer.ts'
 import { checkRef, unprocessable } from './body.ts'
 
 type Body = Readonly<Record<string, unknown>>
@@ -39,7 +39,7 @@ function pageAsked({ cursor, limit }: { cursor?: unknown; limit?: unknown }): { 
 
 /** Lists locks of the project. `refspec` is ignored, because a lock applies to all branches. */
 export async function serveListLocks(
-  { exchange, ctx }: Visit,
+  { exchange, ctx }: LfsExchange,
   { project }: Storage,
   query: URLSearchParams,
 ): Promise<void> {
@@ -51,7 +51,7 @@ export async function serveListLocks(
 }
 
 /** Lists locks, the caller's own separately from those of other users, which block a push. */
-export async function serveVerifyLocks({ exchange, ctx }: Visit, { project }: Storage, body: Body): Promise<void> {
+export async function serveVerifyLocks({ exchange, ctx }: LfsExchange, { project }: Storage, body: Body): Promise<void> {
   checkRef(body['ref'])
   const page = await lockPage(ctx, project, {}, pageAsked(body))
   const own = ({ owner_id }: LockRow) => owner_id === accountOf(ctx.actor!)
@@ -62,7 +62,7 @@ export async function serveVerifyLocks({ exchange, ctx }: Visit, { project }: St
   })
 }
 
-export async function serveCreateLock({ exchange, ctx }: Visit, { project }: Storage, body: Body): Promise<void> {
+export async function serveCreateLock({ exchange, ctx }: LfsExchange, { project }: Storage, body: Body): Promise<void> {
   const { path, ref } = body
   checkRef(ref)
   if (typeof path !== 'string') throw unprocessable('path is missing')
@@ -72,7 +72,7 @@ export async function serveCreateLock({ exchange, ctx }: Visit, { project }: Sto
 }
 
 export async function serveUnlock(
-  { exchange, ctx }: Visit,
+  { exchange, ctx }: LfsExchange,
   { project }: Storage,
   id: string,
   body: Body,

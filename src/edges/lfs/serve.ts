@@ -8,7 +8,7 @@ import { answerFor, failureOf, logFault } from '../http/failures.ts'
 import { refusedByLimits } from '../http/rate-limit.ts'
 import { logAnswer } from '../http/request-log.ts'
 import type { RouteMatcher } from '../http/wildcard-routes.ts'
-import { mediaType, refuse, type Visit } from './answer.ts'
+import { mediaType, refuse, type LfsExchange } from './answer.ts'
 import { authenticateLfs } from './authenticate.ts'
 import { parseBatch, serveBatch, serveVerify } from './batch.ts'
 import { readCall } from './body.ts'
@@ -81,23 +81,23 @@ function unfitHeaders({ req }: Exchange, { kind }: LfsCall): { status: number; m
   return undefined
 }
 
-async function answer(visit: Visit, storage: Storage, call: LfsCall): Promise<void> {
-  const { exchange } = visit
+async function answer(lfs: LfsExchange, storage: Storage, call: LfsCall): Promise<void> {
+  const { exchange } = lfs
   switch (call.kind) {
     case 'download':
-      return serveDownload(visit, storage, call.oid)
+      return serveDownload(lfs, storage, call.oid)
     case 'upload':
-      return serveUpload(visit, storage, call)
+      return serveUpload(lfs, storage, call)
     case 'verify':
-      return serveVerify(visit, storage, await readCall(exchange))
+      return serveVerify(lfs, storage, await readCall(exchange))
     case 'list_locks':
-      return serveListLocks(visit, storage, new URLSearchParams(exchange.req.url!.split('?', 2)[1]))
+      return serveListLocks(lfs, storage, new URLSearchParams(exchange.req.url!.split('?', 2)[1]))
     case 'create_lock':
-      return serveCreateLock(visit, storage, await readCall(exchange))
+      return serveCreateLock(lfs, storage, await readCall(exchange))
     case 'verify_locks':
-      return serveVerifyLocks(visit, storage, await readCall(exchange))
+      return serveVerifyLocks(lfs, storage, await readCall(exchange))
     case 'unlock':
-      return serveUnlock(visit, storage, call.id, await readCall(exchange))
+      return serveUnlock(lfs, storage, call.id, await readCall(exchange))
   }
 }
 

@@ -6,11 +6,11 @@ import { type Headers, sendEmpty } from '../http/answer.ts'
 import { atPace, usualPace } from '../http/body/pace.ts'
 import { disconnectSignal } from '../http/disconnect.ts'
 import { sendBlob } from '../http/stored-blob.ts'
-import { refuse, type Visit } from './answer.ts'
+import { refuse, type LfsExchange } from './answer.ts'
 import { unprocessable } from './body.ts'
 
 /** Sends a file, or the part that `Range` requests. Content with an oid never changes, so clients may cache it forever. */
-export async function serveDownload({ exchange, ctx }: Visit, storage: Storage, oid: Digest): Promise<void> {
+export async function serveDownload({ exchange, ctx }: LfsExchange, storage: Storage, oid: Digest): Promise<void> {
   const sizeBytes = (await sizesOf(ctx, storage, [oid])).get(oid)
   if (sizeBytes === undefined) return refuse(exchange, ctx.site.url, 404, 'Not found.')
   const sent = await sendBlob(exchange, ctx.blobs, { digest: oid, sizeBytes }, headers)
@@ -34,7 +34,7 @@ const uploads = new SharedSlots('room for uploads', { slots: 24, maxWaiting: 300
 
 /** Stores a file. 200 means that it is stored and belongs to the project. */
 export async function serveUpload(
-  { exchange, ctx }: Visit,
+  { exchange, ctx }: LfsExchange,
   { project }: Storage,
   file: { oid: Digest; size: number },
 ): Promise<void> {

@@ -16,8 +16,8 @@ export type Remote = {
 
 export type MirrorLimits = { readonly timeoutMs: number; readonly maxBytes: number }
 
-/** Why the mirror failed; `told` is git's output. Failures that the remote did not cause are thrown. */
-export type MirrorFailure = { readonly failed: 'refused' | 'too_slow' | 'too_large'; readonly told: string }
+/** Why the mirror failed; `output` is git's output. Failures that the remote did not cause are thrown. */
+export type MirrorFailure = { readonly failed: 'refused' | 'too_slow' | 'too_large'; readonly output: string }
 
 export type Mirrored = { readonly refs: readonly Ref[]; readonly defaultBranch: string | undefined }
 
@@ -109,12 +109,12 @@ async function runToEnd(
     for await (const chunk of child as AsyncIterable<Buffer>)
       if (stdout.length < maxAnswerBytes) stdout += chunk.toString('utf8')
     const { code, signal, stderr, timedOut } = await child.done
-    if (tooLarge || (await repositorySize(repo.gitDir)) > maxBytes) return { failed: 'too_large', told: stderr }
-    if (timedOut) return { failed: 'too_slow', told: stderr }
+    if (tooLarge || (await repositorySize(repo.gitDir)) > maxBytes) return { failed: 'too_large', output: stderr }
+    if (timedOut) return { failed: 'too_slow', output: stderr }
     // A signal says nothing about the remote, except SIGPIPE, which follows a closed connection.
     if (signal !== null && signal !== 'SIGPIPE') throw new Error(`git ${subcommand} was ended by ${signal}`)
     if (code !== 0 && isDiskFull(stderr)) throw gitFailure(subcommand, { code, signal, stderr })
-    return code === 0 ? { stdout } : { failed: 'refused', told: stderr }
+    return code === 0 ? { stdout } : { failed: 'refused', output: stderr }
   } finally {
     clearInterval(checking)
   }

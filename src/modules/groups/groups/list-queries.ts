@@ -61,7 +61,7 @@ export function listGroups(caller: Caller, set: GroupSet, filters: GroupFilters,
     )
   return {
     type: 'Group',
-    kept: true,
+    cached: true,
     select: sql`select ${recordColumns(options)} from namespaces g`,
     from: sql`from namespaces g`,
     key: raw('g.id'),

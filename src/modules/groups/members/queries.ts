@@ -39,7 +39,7 @@ const filtered = ({ query, user_ids, skip_users }: MemberFilters): Sql[] => [
 /** Direct members, in the order they came. */
 export const listMembers = (source: MemberSource, filters: MemberFilters): List => ({
   type: 'Member',
-  kept: true,
+  cached: true,
   select,
   from: sql`from members m join users u on u.id = m.user_id`,
   where: [direct(source), alive, ...filtered(filters)],
@@ -96,7 +96,7 @@ export const listAllMembers = (source: MemberSource, filters: MemberFilters): Li
   const where = filtered(filters)
   return {
     type: 'Member',
-    kept: true,
+    cached: true,
     select: selectNearest(source),
     // Who they are in the index is enough, unless something else is asked of them.
     from:

@@ -77,16 +77,16 @@ function plainUrl({ scheme, host, port, url }: Destination): string {
   return `${scheme}://${name}:${port}${url.pathname}${url.search}`
 }
 
-function sentenceFor({ failed, told }: MirrorFailure, limit: number): string {
+function sentenceFor({ failed, output }: MirrorFailure, limit: number): string {
   if (failed === 'too_large') return `The repository is larger than ${limit} MB.`
   if (failed === 'too_slow') return `The import took longer than ${timeoutMs / 3_600_000} hours.`
   // Git would ask for them, and there is nobody to answer: what it says then is about how it asked.
-  if (/askpass|could not read (Username|Password)|Authentication failed/.test(told))
+  if (/askpass|could not read (Username|Password)|Authentication failed/.test(output))
     return 'The other side asks for credentials, and the address has none or others.'
-  const lines = told.split('\n').filter((line) => /^(fatal|error|remote):/.test(line))
+  const lines = output.split('\n').filter((line) => /^(fatal|error|remote):/.test(line))
   return withoutCredentials(lines.join('\n').slice(0, 1000)) || 'The repository could not be read.'
 }
 
-/** Git is not told any, but the other side may repeat what it was sent. */
+/** Git does not get the credentials, but the remote may repeat what it was sent. */
 const withoutCredentials = (text: string): string =>
   text.replace(/\/\/[^/\s@]*@/g, '//*****:*****@').replace(/[^\P{C}\n]/gu, '')

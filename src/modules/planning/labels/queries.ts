@@ -73,7 +73,7 @@ export type LabelFilters = {
 /** By title. */
 export const labelsOf = (place: Place, { ancestors, counts, search }: LabelFilters): List => ({
   type: 'Label',
-  kept: true,
+  cached: true,
   select: sql`select ${columns(place)}${counts ? countColumn(place) : empty} from labels l`,
   from: raw('from labels l'),
   key: raw('l.id'),

@@ -61,7 +61,7 @@ export const milestonesOf = (
   { iids, state, title, search, ancestors }: MilestoneFilters,
 ): List => ({
   type: 'Milestone',
-  kept: true,
+  cached: true,
   select: sql`select ${columns} from milestones ms`,
   from: raw('from milestones ms'),
   where: [

@@ -26,7 +26,7 @@ const shown = (mergeRequest: { readonly id: number; readonly project_id: number 
 
 export const labelEventsOf = (mergeRequest: { readonly id: number; readonly project_id: number }): List => ({
   type: 'ResourceLabelEvent',
-  kept: true,
+  cached: true,
   select,
   from: raw('from label_events e left join labels l on l.id = e.label_id'),
   where: [shown(mergeRequest)],

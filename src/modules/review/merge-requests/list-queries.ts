@@ -159,7 +159,7 @@ export const listMergeRequests = (
   { by, sort }: MergeRequestOrder,
 ): List => ({
   type: 'MergeRequest',
-  kept: true,
+  cached: true,
   select: recordSelect(caller),
   from:
     set.of === 'project'
