@@ -18,7 +18,7 @@ export type Supervised = {
 
 /** A process that ran for less than this counts as a failure. */
 const healthyAfterMs = 5_000
-const mostFailures = 6
+const maxFailures = 6
 const firstPauseMs = 100
 
 /** Supervises one process: restarts it when it ends, with increasing delays, and gives up after repeated failures. */
@@ -65,7 +65,7 @@ export class Supervisor {
       this.#running = undefined
       while (this.#running === undefined) {
         const why = reason === undefined ? '' : ` (${reason})`
-        if (failures >= mostFailures) {
+        if (failures >= maxFailures) {
           return gaveUp(new Failure('unavailable', `${name} ended ${failures} times in a row${why}: Stithy stops.`))
         }
         this.#say(`${name} ended${why}: starting it again.`)

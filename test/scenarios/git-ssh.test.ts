@@ -300,7 +300,7 @@ describe.skipIf(!hasSsh)('git over SSH (needs OpenSSH)', () => {
     }
     const left = async () => (await ann.get('/user/two_factor')).json.recovery_codes_left
     for (const answer of ['', 'no\n', 'x'.repeat(10_000)])
-      expect(await ask(answer)).toMatch(/\(yes\/no\).*No new recovery codes were made/s)
+      expect(await ask(answer)).toMatch(/\(yes\/no\).*No new recovery codes were generated/s)
     expect(await ann.post('/user/two_factor/recovery_codes', { code: device.recoveryCodes[0] })).toMatchObject({
       status: 201,
     })
@@ -323,7 +323,7 @@ describe.skipIf(!hasSsh)('git over SSH (needs OpenSSH)', () => {
     await world.rows('delete from ssh_keys where user_id = $1', [ann.id])
     expect(await sshWith(world, key, shared, 'git')).toMatchObject({
       code: 1,
-      err: 'Stithy: Nobody has this key any more.\n',
+      err: 'Stithy: This key is no longer registered.\n',
     })
     await sshWith(world, key, [...shared, '-O', 'exit'], 'git')
   })
@@ -582,7 +582,14 @@ describe.skipIf(!hasSsh)('limits of SSH (needs OpenSSH)', () => {
   let strict: World
   let usual: World
   beforeAll(async () => {
-    const strictLimits = { maxUnauthenticated: 5, maxAttempts: 3, maxSessions: 2, maxIdle: 3, signInMs: longMs, idleMs: longMs }
+    const strictLimits = {
+      maxUnauthenticated: 5,
+      maxAttempts: 3,
+      maxSessions: 2,
+      maxIdle: 3,
+      signInMs: longMs,
+      idleMs: longMs,
+    }
     strict = await World.start({}, { sshLimits: strictLimits })
     usual = await World.start({}, { sshLimits: { signInMs: longMs } })
   })

@@ -42,7 +42,7 @@ export async function send({ channel, socket, signal, stalledMs }: Call, chunk: 
 }
 
 /** Sends a message for the user to stderr, beside git's protocol. */
-export const say = ({ channel }: Call, text: string): void => void channel.stderr.write(`Stithy: ${text}\n`)
+export const sendMessage = ({ channel }: Call, text: string): void => void channel.stderr.write(`Stithy: ${text}\n`)
 
 /** Relays between client and git with back-pressure. Resolves when git has ended, even if the client disconnected. */
 export async function relay(call: Call, { stream, done }: Transfer): Promise<Exit> {
@@ -57,7 +57,7 @@ export async function relay(call: Call, { stream, done }: Transfer): Promise<Exi
     // The stream ends before the process; destroying it then would turn the exit code into a signal.
     for await (const chunk of stream.iterator({ destroyOnReturn: false })) await send(call, chunk as Buffer)
   } catch (error) {
-    if (error instanceof Failure) say(call, error.message)
+    if (error instanceof Failure) sendMessage(call, error.message)
     end()
   } finally {
     signal.removeEventListener('abort', end)

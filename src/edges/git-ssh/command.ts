@@ -11,7 +11,7 @@ export type Command =
 /** One word of a POSIX shell, as git quotes it. Repository paths need no other quoting. */
 const word = new RegExp(`^(?:'(/?${repositoryPath}(?:\\.git)?/?)'|(/?${repositoryPath}(?:\\.git)?/?))$`)
 const services = new Set(['git-upload-pack', 'git-receive-pack', 'git-upload-archive'])
-const longest = 4096
+const maxLength = 4096
 
 /**
  * Parses a command without a shell: it must match one of the known forms completely, or it is `unknown`. `undefined` means that
@@ -19,11 +19,11 @@ const longest = 4096
  */
 export function parseCommand(text: string | undefined): Command {
   if (text === undefined) return { kind: 'welcome' }
-  if (text.length > longest) return { kind: 'unknown' }
+  if (text.length > maxLength) return { kind: 'unknown' }
   // Compat: old clients send `git upload-pack`.
-  const said = text.replace(/^git (?=[a-z])/, 'git-')
-  const space = said.indexOf(' ')
-  const [name, rest] = space < 0 ? [said, ''] : [said.slice(0, space), said.slice(space + 1)]
+  const normalized = text.replace(/^git (?=[a-z])/, 'git-')
+  const space = normalized.indexOf(' ')
+  const [name, rest] = space < 0 ? [normalized, ''] : [normalized.slice(0, space), normalized.slice(space + 1)]
   if (name === 'git-lfs-authenticate') return readLargeFiles(rest)
   if (name === '2fa_recovery_codes') return { kind: 'recovery-codes' }
   const path = services.has(name) ? readPath(rest) : undefined

@@ -2,7 +2,7 @@ import type { Socket } from 'node:net'
 import type { Connection, ServerChannel, Session } from 'ssh2'
 import { Failure } from '../../kernel/failure.ts'
 import { findKeyHolder, keyRefusal } from '../../modules/accounts/index.ts'
-import { type Call, say } from './call.ts'
+import { type Call, sendMessage } from './call.ts'
 import { parseCommand } from './command.ts'
 import type { ConnectionLimiter } from './connection-limiter.ts'
 import type { SshContext } from './context.ts'
@@ -10,8 +10,8 @@ import type { SshLimits } from './limits.ts'
 import { serve } from './serve.ts'
 
 /** Limits of memory: a client that exceeds its window, or does not read the output, is disconnected. */
-const mostUnreadBytes = 8 * 1024 * 1024
-const mostUnsentBytes = 64 * 1024 * 1024
+const maxUnreadBytes = 8 * 1024 * 1024
+const maxUnsentBytes = 64 * 1024 * 1024
 
 /** An authenticated connection: runs the client's commands until it disconnects or is idle for too long. */
 export class SignedIn {
@@ -120,19 +120,19 @@ export class SignedIn {
     try {
       const holder = await findKeyHolder(db, this.#sha256)
       keyId = holder?.keyId
-      if (!holder) say(call, 'Nobody has this key any more.')
-      else if ('refused' in holder) say(call, holder.refused)
+      if (!holder) sendMessage(call, 'This key is no longer registered.')
+      else if ('refused' in holder) sendMessage(call, holder.refused)
       else {
         const ctx = await open(holder.actor, this.#remoteAddress)
         const refused = keyRefusal(holder.key, ctx.settings)
         if (refused === undefined) status = await serve(call, command, holder, ctx)
-        else say(call, refused)
+        else sendMessage(call, refused)
       }
     } catch (error) {
-      if (error instanceof Failure) say(call, error.message)
+      if (error instanceof Failure) sendMessage(call, error.message)
       else if (!call.signal.aborted) {
         log.error({ err: error, command: command.kind }, 'git over SSH failed')
-        say(call, 'Something went wrong on our side.')
+        sendMessage(call, 'Internal server error.')
       }
     }
     log.info(
@@ -158,8 +158,8 @@ export class SignedIn {
   }
 
   #isFlooded(): boolean {
-    if (this.#socket.writableLength > mostUnsentBytes) return true
-    for (const channel of this.#channels) if (channel.readableLength > mostUnreadBytes) return true
+    if (this.#socket.writableLength > maxUnsentBytes) return true
+    for (const channel of this.#channels) if (channel.readableLength > maxUnreadBytes) return true
     return false
   }
 }

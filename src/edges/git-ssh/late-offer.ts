@@ -10,9 +10,9 @@ const maxDelayMs = 10
  * the socket.
  */
 export function offerLate(socket: Socket): void {
-  socket.once('data', (said: Buffer) => {
+  socket.once('data', (text: Buffer) => {
     // The offer came together with the client's name; the client sends nothing more before the server's offer.
-    if (said.indexOf('\n') !== said.length - 1) return
+    if (text.indexOf('\n') !== text.length - 1) return
     socket.cork()
     const offer = () => {
       clearTimeout(timer)

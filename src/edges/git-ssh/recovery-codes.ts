@@ -2,12 +2,12 @@ import { on } from 'node:events'
 import type { Ctx } from '../../api/ctx.ts'
 import { isTwoFactorEnabled, recoverCodes } from '../../modules/accounts/index.ts'
 import { termsComplaint } from '../../modules/instance/index.ts'
-import { type Call, say, send } from './call.ts'
+import { type Call, send, sendMessage } from './call.ts'
 
 const question =
-  'Are you sure that you want new recovery codes for your second factor?\nThose that you have will not be good any more. (yes/no)\n'
+  'Are you sure that you want to generate new two-factor recovery codes?\nAny existing recovery codes become invalid. (yes/no)\n'
 const advice =
-  'Sign in with one of them in the place of the code of your device, and set up another device: each is good once.'
+  'Sign in with one of them instead of a code of your device, and set up another device. Each code works once.'
 
 /** Regenerates the recovery codes of a user who lost their device, after confirmation. Resolves with the exit status. */
 export async function recoveryCodes(call: Call, ctx: Ctx): Promise<number> {
@@ -16,18 +16,18 @@ export async function recoveryCodes(call: Call, ctx: Ctx): Promise<number> {
     : ((await termsComplaint(ctx)) ??
       ((await isTwoFactorEnabled(ctx)) ? undefined : 'Two-factor authentication is not enabled for this user'))
   if (refused !== undefined) {
-    say(call, refused)
+    sendMessage(call, refused)
     return 1
   }
   await send(call, question)
   if ((await answerOf(call)) === 'yes') {
     const codes = await recoverCodes(ctx)
     await send(call, `\nYour recovery codes are:\n\n${codes.join('\n')}\n\n${advice}\n`)
-  } else await send(call, '\nNo new recovery codes were made. Those that you have stay good.\n')
+  } else await send(call, '\nNo new recovery codes were generated. Existing codes remain valid.\n')
   return 0
 }
 
-const longestAnswer = 64
+const maxAnswerLength = 64
 
 /** The line that the user types; empty if they disconnect or take too long. */
 async function answerOf({ channel, signal, stalledMs }: Call): Promise<string> {
@@ -36,7 +36,7 @@ async function answerOf({ channel, signal, stalledMs }: Call): Promise<string> {
   try {
     for await (const [chunk] of on(channel, 'data', { signal: ended, close: ['end', 'close'] })) {
       typed += String(chunk)
-      if (typed.includes('\n') || typed.length > longestAnswer) break
+      if (typed.includes('\n') || typed.length > maxAnswerLength) break
     }
   } catch {
     return ''

@@ -6,7 +6,7 @@ import { createFromPush, type Plan } from '../../modules/lifecycle/index.ts'
 import { openRepository, type ProjectSubject } from '../../modules/projects/index.ts'
 import { largeFileCredentials, lfsAccess } from '../../modules/pushes/index.ts'
 import { type Access, gitAccess, protocolRefusal, receivePush } from '../../modules/transport/index.ts'
-import { type Call, relay, say, send } from './call.ts'
+import { type Call, relay, send, sendMessage } from './call.ts'
 import type { Command } from './command.ts'
 import { recoveryCodes } from './recovery-codes.ts'
 
@@ -23,7 +23,7 @@ export async function serve(call: Call, command: Command, { name }: KeyHolder, c
     case 'recovery-codes':
       return recoveryCodes(call, ctx)
     case 'unknown':
-      say(call, "The command you're trying to execute is not allowed.")
+      sendMessage(call, "The command you're trying to execute is not allowed.")
       return failed
     case 'transfer':
       return transfer(call, command, ctx)
@@ -46,7 +46,7 @@ async function largeFiles(
     await send(call, `${JSON.stringify(await largeFileCredentials(ctx, access.storage.project, operation))}\n`)
     return 0
   }
-  say(call, 'message' in access ? access.message : 'Not found.')
+  sendMessage(call, 'message' in access ? access.message : 'Not found.')
   return failed
 }
 
@@ -61,7 +61,7 @@ async function transfer(
   const access = await gitAccess(ctx, path, service === 'git-upload-archive' ? 'git-upload-pack' : service, 'ssh')
   const refusal = refusalOf(access)
   if (refusal !== undefined) {
-    say(call, refusal)
+    sendMessage(call, refusal)
     return failed
   }
   const options = { idleMs: call.stalledMs, protocol: call.protocol }

@@ -114,7 +114,7 @@ const forms: Readonly<Record<string, Form>> = {
   '/-/users/password/new': forgottenPassword,
 }
 
-const longestBody = 16 * 1024
+const maxBodyBytes = 16 * 1024
 
 /** The pages that links in mails open. */
 export const accountPages =
@@ -148,7 +148,7 @@ export const accountPages =
         url,
         handler: (request, reply) =>
           serve(request, reply, async (ctx) => {
-            const bytes = await atPace(request.raw, usualPace, () => readBytes(request.raw, longestBody))
+            const bytes = await atPace(request.raw, usualPace, () => readBytes(request.raw, maxBodyBytes))
             return take(new URLSearchParams(bytes.toString('utf8')), ctx)
           }),
       })

@@ -172,12 +172,12 @@ async function grant(
   throw refuse('unsupported_grant_type')
 }
 
-const mostBytes = 64 * 1024
+const maxFilterBytes = 64 * 1024
 
 async function paramsOf({ raw }: FastifyRequest, { uploadsDir }: HttpContext): Promise<RawParams> {
   const query = parseQuery(raw.url!.split('?', 2)[1] ?? '')
   if (raw.method !== 'POST') return query
-  const limits = { ...anonymousLimits, bytes: mostBytes }
+  const limits = { ...anonymousLimits, bytes: maxFilterBytes }
   const body = await readBody({ method: 'POST', headers: raw.headers, body: raw, limits, tmpDir: uploadsDir })
   try {
     return { ...query, ...body.params }

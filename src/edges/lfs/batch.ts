@@ -1,7 +1,7 @@
 import { parseDigest } from '../../blobs/blob-store.ts'
 import { conflict, Failure } from '../../kernel/failure.ts'
 import { type Asked, answerBatch, type Operation, type Storage, sizesOf } from '../../modules/pushes/index.ts'
-import { refuse, sendLfs, type LfsExchange } from './answer.ts'
+import { type LfsExchange, refuse, sendLfs } from './answer.ts'
 import { checkRef, unprocessable } from './body.ts'
 
 export type Batch = { readonly operation: Operation; readonly objects: readonly Asked[] }

@@ -7,7 +7,7 @@ import {
   type Storage,
   unlockFile,
 } from '../../modules/pushes/index.ts'
-import { refuse, sendLfs, type LfsExchange } from './answer.ts'
+import { type LfsExchange, refuse, sendLfs } from './answer.ts'
 import { checkRef, unprocessable } from './body.ts'
 
 type Body = Readonly<Record<string, unknown>>
@@ -51,7 +51,11 @@ export async function serveListLocks(
 }
 
 /** Lists locks, the caller's own separately from those of other users, which block a push. */
-export async function serveVerifyLocks({ exchange, ctx }: LfsExchange, { project }: Storage, body: Body): Promise<void> {
+export async function serveVerifyLocks(
+  { exchange, ctx }: LfsExchange,
+  { project }: Storage,
+  body: Body,
+): Promise<void> {
   checkRef(body['ref'])
   const page = await lockPage(ctx, project, {}, pageAsked(body))
   const own = ({ owner_id }: LockRow) => owner_id === accountOf(ctx.actor!)

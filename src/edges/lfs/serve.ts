@@ -8,7 +8,7 @@ import { answerFor, failureOf, logFault } from '../http/failures.ts'
 import { refusedByLimits } from '../http/rate-limit.ts'
 import { logAnswer } from '../http/request-log.ts'
 import type { RouteMatcher } from '../http/wildcard-routes.ts'
-import { mediaType, refuse, type LfsExchange } from './answer.ts'
+import { type LfsExchange, mediaType, refuse } from './answer.ts'
 import { authenticateLfs } from './authenticate.ts'
 import { parseBatch, serveBatch, serveVerify } from './batch.ts'
 import { readCall } from './body.ts'
@@ -31,32 +31,32 @@ async function serve(
   context: HttpContext,
 ): Promise<void> {
   const { req } = exchange
-  const say = (status: number, message: string, headers = {}) =>
+  const reject = (status: number, message: string, headers = {}) =>
     refuse(exchange, context.siteUrl, status, message, { headers })
   let ctx: Ctx | undefined
   try {
     const settings = await context.settings.get()
-    if (!settings.lfs_enabled) return say(501, 'Git LFS is not enabled on this Stithy server, contact your admin.')
+    if (!settings.lfs_enabled) return reject(501, 'Git LFS is not enabled on this Stithy server, contact your admin.')
     if (call.kind === 'old_api')
-      return say(501, 'Server supports batch API only, please update your Git LFS client to version 1.0.1 and up.')
+      return reject(501, 'Server supports batch API only, please update your Git LFS client to version 1.0.1 and up.')
     const unfit = unfitHeaders(exchange, call)
-    if (unfit) return say(unfit.status, unfit.message)
+    if (unfit) return reject(unfit.status, unfit.message)
     const known = await authenticateLfs(req.headers.authorization, context, remoteAddress)
     ctx = await context.open('denied' in known ? null : known.caller, remoteAddress)
     if (await refusedByLimits(exchange, ctx, ctx.actor, remoteAddress, 'web')) return
     if ('denied' in known) {
       const { status, message, headers } = denialAnswer(known, context.siteUrl)
-      return say(status, message, status === 401 ? challenge : headers)
+      return reject(status, message, status === 401 ? challenge : headers)
     }
     const batch = call.kind === 'batch' ? parseBatch(await readCall(exchange)) : undefined
     const access = await lfsAccess(ctx, path, batch?.operation ?? operationOf(call)!, known.grant)
-    if ('challenge' in access) return say(401, 'HTTP Basic: Access denied', challenge)
-    if ('refused' in access) return say(access.refused, access.message)
+    if ('challenge' in access) return reject(401, 'HTTP Basic: Access denied', challenge)
+    if ('refused' in access) return reject(access.refused, access.message)
     const full =
       batch?.operation === 'upload' || call.kind === 'upload'
         ? await sizeComplaint(ctx, access.storage.project.id)
         : undefined
-    if (full !== undefined) return say(403, full)
+    if (full !== undefined) return reject(403, full)
     if (batch) await serveBatch({ exchange, ctx }, access.storage, batch)
     else await answer({ exchange, ctx }, access.storage, call)
   } catch (error) {

@@ -6,7 +6,7 @@ import { type Headers, sendEmpty } from '../http/answer.ts'
 import { atPace, usualPace } from '../http/body/pace.ts'
 import { disconnectSignal } from '../http/disconnect.ts'
 import { sendBlob } from '../http/stored-blob.ts'
-import { refuse, type LfsExchange } from './answer.ts'
+import { type LfsExchange, refuse } from './answer.ts'
 import { unprocessable } from './body.ts'
 
 /** Sends a file, or the part that `Range` requests. Content with an oid never changes, so clients may cache it forever. */

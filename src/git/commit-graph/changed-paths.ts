@@ -35,7 +35,7 @@ export function isMaybeIn(bits: Buffer, start: number, end: number, hashes: numb
 
 /** Git's defaults: filters for at most 512 paths, ten bits per path. */
 const usualHashes = 7
-const mostBytes = 1024
+const maxFilterBytes = 1024
 
 function bitsFor(paths: ChangedPaths, bytes: number, hashes: number): Uint32Array {
   const found = new Uint32Array((paths.hashes.length / 2) * hashes)
@@ -44,7 +44,7 @@ function bitsFor(paths: ChangedPaths, bytes: number, hashes: number): Uint32Arra
     for (let index = 0, hash = paths.hashes[path]!; index < hashes; index++, hash = (hash + step) >>> 0)
       found[at++] = hash % (bytes * 8)
   }
-  if (hashes === usualHashes && bytes <= mostBytes) paths.bits[bytes] = found
+  if (hashes === usualHashes && bytes <= maxFilterBytes) paths.bits[bytes] = found
   return found
 }
 

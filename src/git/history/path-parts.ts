@@ -1,19 +1,19 @@
 import type { ChangedFile } from './changes.ts'
 
 /** Minimum number of files; fewer do not justify another process. */
-const fewestFiles = 100
+const minFiles = 100
 /** Maximum paths on a command line. */
-const mostPaths = 500
+const maxPaths = 500
 
 /**
  * Splits the changed files into `count` consecutive groups of paths, in git's order and of similar size. Empty if the
  * difference cannot be split: it is small, contains renames, or has a path that is not text.
  */
 export function partsOf(files: readonly ChangedFile[], count: number): string[][] {
-  if (files.length < fewestFiles || files.some(({ status }) => status === 'renamed')) return []
+  if (files.length < minFiles || files.some(({ status }) => status === 'renamed')) return []
   for (let depth = 1; depth <= 5; depth++) {
     const sizes = sizesAt(files, depth)
-    if (!sizes || sizes.size > mostPaths) return []
+    if (!sizes || sizes.size > maxPaths) return []
     if (sizes.size >= 4 * count) return split(sizes, files.length, count)
   }
   return []

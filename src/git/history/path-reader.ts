@@ -15,7 +15,7 @@ export const maxAhead = 64
 const maxStepsBack = 1000
 
 /** Maximum commits for evaluating all filters at once, which blocks the event loop. */
-const mostAsked = 500_000
+const maxAtOnce = 500_000
 
 const [unchanged, changed] = [1, 2]
 
@@ -59,7 +59,7 @@ export class PathReader {
 
   /** Evaluates the filters of all commits at once, which is faster if most of them are needed. */
   askFilters(): void {
-    if (this.#hashes && this.#dag.size <= mostAsked) this.#dag.markUnchanged(this.#hashes, this.#changes)
+    if (this.#hashes && this.#dag.size <= maxAtOnce) this.#dag.markUnchanged(this.#hashes, this.#changes)
   }
 
   async isSame(one: number, other: number): Promise<boolean> {

@@ -24,7 +24,7 @@ export function splitSignatures(content: Buffer, name: 'gpgsig' | 'gpgsig-sha256
   const signatures: string[] = []
   let at = 0
   /** The kind of header that a continuation line belongs to. */
-  let within: 'signature' | 'other signature' | 'header' = 'header'
+  let within: 'signature' | 'other_signature' | 'header' = 'header'
   while (at < content.length && content[at] !== newline) {
     const end = content.indexOf(newline, at)
     const next = end < 0 ? content.length : end + 1
@@ -46,5 +46,5 @@ const blank = 32
 
 function kindOf(line: Buffer, name: string) {
   if (line.toString('latin1', 0, name.length + 1) === `${name} `) return 'signature'
-  return line.toString('latin1', 0, 'gpgsig'.length) === 'gpgsig' ? 'other signature' : 'header'
+  return line.toString('latin1', 0, 'gpgsig'.length) === 'gpgsig' ? 'other_signature' : 'header'
 }
