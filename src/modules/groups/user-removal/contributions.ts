@@ -6,7 +6,7 @@
 export type Contribution = {
   readonly table: string
   readonly column: string
-  readonly hard: 'deleted' | 'of nobody'
+  readonly hard: 'deleted' | 'anonymized'
   /** Nobody has two rows that are alike in these: what the placeholder has already is dropped. */
   readonly once?: readonly string[]
 }
@@ -14,28 +14,28 @@ export type Contribution = {
 export const contributions: readonly Contribution[] = [
   { table: 'award_emoji', column: 'user_id', hard: 'deleted', once: ['merge_request_id', 'note_id', 'name'] },
   { table: 'commit_comments', column: 'author_id', hard: 'deleted' },
-  { table: 'commit_statuses', column: 'user_id', hard: 'of nobody' },
-  { table: 'deploy_tokens', column: 'creator_id', hard: 'of nobody' },
+  { table: 'commit_statuses', column: 'user_id', hard: 'anonymized' },
+  { table: 'deploy_tokens', column: 'creator_id', hard: 'anonymized' },
   { table: 'feed_events', column: 'author_id', hard: 'deleted' },
-  { table: 'invitations', column: 'created_by_id', hard: 'of nobody' },
+  { table: 'invitations', column: 'created_by_id', hard: 'anonymized' },
   { table: 'label_events', column: 'user_id', hard: 'deleted' },
-  { table: 'members', column: 'created_by_id', hard: 'of nobody' },
+  { table: 'members', column: 'created_by_id', hard: 'anonymized' },
   { table: 'merge_requests', column: 'author_id', hard: 'deleted' },
-  { table: 'merge_requests', column: 'auto_merge_user_id', hard: 'of nobody' },
-  { table: 'merge_requests', column: 'closed_by_id', hard: 'of nobody' },
-  { table: 'merge_requests', column: 'collaboration_user_id', hard: 'of nobody' },
-  { table: 'merge_requests', column: 'merged_by_id', hard: 'of nobody' },
+  { table: 'merge_requests', column: 'auto_merge_user_id', hard: 'anonymized' },
+  { table: 'merge_requests', column: 'closed_by_id', hard: 'anonymized' },
+  { table: 'merge_requests', column: 'collaboration_user_id', hard: 'anonymized' },
+  { table: 'merge_requests', column: 'merged_by_id', hard: 'anonymized' },
   { table: 'notes', column: 'author_id', hard: 'deleted' },
-  { table: 'notes', column: 'resolved_by_id', hard: 'of nobody' },
-  { table: 'pipelines', column: 'user_id', hard: 'of nobody' },
-  { table: 'project_imports', column: 'actor_id', hard: 'of nobody' },
-  { table: 'projects', column: 'creator_id', hard: 'of nobody' },
-  { table: 'pushes', column: 'actor_id', hard: 'of nobody' },
-  { table: 'releases', column: 'author_id', hard: 'of nobody' },
-  { table: 'ssh_keys', column: 'creator_id', hard: 'of nobody' },
+  { table: 'notes', column: 'resolved_by_id', hard: 'anonymized' },
+  { table: 'pipelines', column: 'user_id', hard: 'anonymized' },
+  { table: 'project_imports', column: 'actor_id', hard: 'anonymized' },
+  { table: 'projects', column: 'creator_id', hard: 'anonymized' },
+  { table: 'pushes', column: 'actor_id', hard: 'anonymized' },
+  { table: 'releases', column: 'author_id', hard: 'anonymized' },
+  { table: 'ssh_keys', column: 'creator_id', hard: 'anonymized' },
   { table: 'time_logs', column: 'user_id', hard: 'deleted' },
   { table: 'todos', column: 'author_id', hard: 'deleted' },
-  { table: 'uploads', column: 'uploader_id', hard: 'of nobody' },
+  { table: 'uploads', column: 'uploader_id', hard: 'anonymized' },
 ]
 
 /** What is somebody's own, and goes with his account. */

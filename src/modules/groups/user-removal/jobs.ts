@@ -20,7 +20,7 @@ async function settleContributions(ctx: Ctx, userId: number, hard: boolean): Pro
   const placeholder = hard ? undefined : await ctx.transaction(ensurePlaceholder)
   for (const contribution of contributions) {
     // What is said of nobody then, the deletion of the account does.
-    if (hard && contribution.hard === 'of nobody') continue
+    if (hard && contribution.hard === 'anonymized') continue
     const to = placeholder === undefined ? 'delete' : { placeholder }
     const { once } = contribution
     if (once && placeholder !== undefined)

@@ -46,11 +46,11 @@ export async function createCommit(ctx: Ctx, request: CommitRequest): Promise<Co
   if (!ref) throw await refuseBranchName(openRepository(ctx, project), branch, start)
   const repo = await openForWriting(ctx, { ...project, default_branch: project.default_branch ?? branch })
   const target: Target = { project, repo, branch, ref, refusal: request.refusal }
-  let first: Commit | undefined | 'none yet' = 'none yet'
+  let first: Commit | undefined | 'not_read' = 'not_read'
   return moveBranch(ctx, target, async (tip) => {
     const from = await findStart(target, start, tip)
     // Somebody else was faster. What he did elsewhere is no reason to refuse.
-    if (first !== 'none yet' && !(await isSameAt(repo, request.actions.flatMap(touchedPaths), first, from)))
+    if (first !== 'not_read' && !(await isSameAt(repo, request.actions.flatMap(touchedPaths), first, from)))
       throw lostRace(branch)
     first = from
     await requireFresh(repo, from, request.actions, request.stale)

@@ -27,7 +27,7 @@ import { completeMerge, giveUpMerge, settleMerge } from './settle.ts'
 import { catchUp } from './update.ts'
 
 /** How it ended: the target branch moved, had it already, or the rules on pushes refused it. */
-type Outcome = 'moved' | 'there already' | { readonly refused: string }
+type Outcome = 'moved' | 'already_merged' | { readonly refused: string }
 
 const wentWrong = 'Something went wrong during merge'
 
@@ -52,9 +52,9 @@ export function mergeHead(ctx: Ctx, row: MergingRow, source: Oid, options: Merge
     try {
       const outcome = await moveTarget(ctx, repo, ref, row, merging, options)
       if (outcome === 'moved') return
-      const error = outcome === 'there already' ? null : `${wentWrong} pre-receive hook. ${outcome.refused}`
+      const error = outcome === 'already_merged' ? null : `${wentWrong} pre-receive hook. ${outcome.refused}`
       await giveUpMerge(ctx, row, merging.token, error)
-      if (outcome === 'there already') await catchUp(ctx, row.id)
+      if (outcome === 'already_merged') await catchUp(ctx, row.id)
     } catch (error) {
       // The branch may have moved all the same.
       await settleMerge(ctx, row.id, { release: true })
@@ -94,7 +94,7 @@ async function tryToMove(
   const target = await readRef(repo, name)
   if (!target) throw notMergeable()
   const source = merging.source_oid
-  if (await isAncestor(repo, source, target)) return 'there already'
+  if (await isAncestor(repo, source, target)) return 'already_merged'
   if (!(await isAbreast(repo, row, { source, target }))) throw conflicting()
   const made = await makeMerge(ctx, repo, row, { source, target }, { ...options, squash: merging.squash })
   if (made === 'conflict') throw conflicting()

@@ -14,13 +14,13 @@ import type { MergingRow } from './queries.ts'
 export type Standing =
   /** The target has all of it; `head` is the last that it was. */
   | { readonly is: 'merged'; readonly head: Oid; readonly target: Oid }
-  | { readonly is: 'without source' }
+  | { readonly is: 'source_missing' }
   /** The source moved, but its code may not be brought over now. */
   | { readonly is: 'withheld' }
   /** The source moved, or the target lost what it had. */
-  | { readonly is: 'another version' }
+  | { readonly is: 'changed' }
   /** At most the target went on. */
-  | { readonly is: 'as it was' }
+  | { readonly is: 'unchanged' }
 
 /** The objects of both heads are in the target's repository. */
 export async function standingOf(ctx: Ctx, row: MergingRow, { source, target, isWithheld }: Heads): Promise<Standing> {
@@ -35,10 +35,10 @@ export async function standingOf(ctx: Ctx, row: MergingRow, { source, target, is
   )
     return { is: 'merged', head, target }
   if (isWithheld) return { is: 'withheld' }
-  if (!source) return { is: (await hasLostSource(ctx, row)) ? 'without source' : 'as it was' }
-  if (source !== row.head_oid) return { is: 'another version' }
-  if (!target || target === row.start_oid) return { is: 'as it was' }
-  return { is: row.start_oid && (await contains(repo, target, row.start_oid)) ? 'as it was' : 'another version' }
+  if (!source) return { is: (await hasLostSource(ctx, row)) ? 'source_missing' : 'unchanged' }
+  if (source !== row.head_oid) return { is: 'changed' }
+  if (!target || target === row.start_oid) return { is: 'unchanged' }
+  return { is: row.start_oid && (await contains(repo, target, row.start_oid)) ? 'unchanged' : 'changed' }
 }
 
 /** What never had a source branch waits for it; a repository that is away, as a disk may be, has lost nothing. */

@@ -42,12 +42,12 @@ export async function catchUp(ctx: Ctx, id: number): Promise<void> {
     const heads = await readHeads(ctx, row)
     if (heads.source) await bringHead(ctx, row, heads.source)
     const standing = await standingOf(ctx, row, heads)
-    if (standing.is === 'as it was') return
+    if (standing.is === 'unchanged') return
     if (standing.is === 'withheld') return noteWithheld(ctx, row, heads)
     const done =
       standing.is === 'merged'
         ? await becomeMerged(ctx, row, standing)
-        : standing.is === 'without source'
+        : standing.is === 'source_missing'
           ? await becomeClosed(ctx, row, await pusherOf(ctx, row.source_project_id, row.source_branch))
           : await takeVersion(ctx, row, heads)
     if (done) return
