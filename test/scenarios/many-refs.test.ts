@@ -61,6 +61,24 @@ describe('a push of many refs', () => {
     expect(await refsOf(work, remote)).toHaveLength(many + 4 - 550)
   })
 
+  test('moves the others when another process holds the lock of one', async ({ world }) => {
+    await using folder = await temporaryFolder()
+    const { work } = await source(folder.path, 40)
+    const project = await world.project()
+    const remote = world.remote(project, world.root)
+    await git(work, 'push', '-q', remote, 'main')
+    const lock = join(repositoryDir(repositoriesDir(world.config), 'default', project.id), 'refs/heads/b17.lock')
+    await writeFile(lock, '')
+    const output = await attempt(work, 'push', '--porcelain', remote, 'refs/heads/b*:refs/heads/b*')
+    expect(output).toMatch(/^!\s+refs\/heads\/b17:refs\/heads\/b17\s.*being changed/m)
+    expect(output.match(/^\*\s/gm)).toHaveLength(39)
+    const atomic = await attempt(work, 'push', '--atomic', '--porcelain', remote, 'main:x1', 'main:b17')
+    expect(atomic).not.toMatch(/^\*\s/m)
+    await rm(lock)
+    expect(await attempt(work, 'push', '--porcelain', remote, 'refs/heads/b*:refs/heads/b*')).toMatch(/^\*\s/m)
+    expect(await refsOf(work, remote)).toHaveLength(1 + 1 + 40)
+  })
+
   test('moves the others when one has moved meanwhile or collides with another name', async ({ world }) => {
     await using folder = await temporaryFolder()
     const { work, oid } = await source(folder.path, 40)
