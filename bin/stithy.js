@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// Starts src/main.ts with a Node that can run it. Plain JavaScript for any Node >= 20, because that is what npx finds.
+// Starts src/main.ts with a suitable Node. Plain JavaScript for Node 20 or newer, which npx may find.
 import { spawn } from 'node:child_process'
 import { existsSync, readdirSync, realpathSync } from 'node:fs'
 import nodeModule from 'node:module'
@@ -8,7 +8,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url'
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
 const main = join(root, 'src', 'main.ts')
-// Our packages lie in our folder, or beside it when Stithy is a package itself.
+// The packages are in this folder, or beside it if Stithy itself is installed as a package.
 const packages = [join(root, 'node_modules'), dirname(root)].filter(existsSync)
 const compileCache = packages.length > 0 ? join(packages[0], '.cache', 'stithy') : undefined
 const node = findNode()
@@ -20,14 +20,17 @@ if (node === undefined) {
   process.exitCode = 1
 } else if (node === realpathSync(process.execPath)) {
   process.argv[1] = main
-  // The primary then strips no types, which saves it 100 ms and 25 MB. A folder we cannot write to changes nothing.
+  // With the cache, the primary need not strip types, which saves 100 ms and 25 MB. No effect if the folder is not writable.
   nodeModule.enableCompileCache(compileCache)
   await import(pathToFileURL(main).href)
 } else {
   run(node)
 }
 
-/** The Node that comes with Stithy, as an optional package for this platform; else this one, if it is new enough. */
+/**
+ * The Node that is installed with Stithy as an optional package for this platform; otherwise the current one, if it is new
+ * enough.
+ */
 function findNode() {
   const suffix = `-${process.platform}-${process.arch}`
   for (const folder of packages) {
@@ -41,8 +44,8 @@ function findNode() {
 }
 
 /**
- * Runs main.ts and not this file again: a binary that goes by two names would launch itself for ever.
- * The channel is there so that the service notices when we are killed, and stops.
+ * Runs main.ts and not this file: a binary with two names would otherwise launch itself forever. The channel lets the service
+ * notice that this process was killed, and stop.
  */
 function run(binary) {
   const child = spawn(binary, [main, ...process.argv.slice(2)], {
@@ -55,7 +58,7 @@ function run(binary) {
     process.exitCode = 1
   })
   child.on('exit', (code, signal) => {
-    // Dies as the child died, so that a shell sees the same.
+    // Exits with the child's signal, so that a shell sees the same result.
     if (signal === null) process.exit(code ?? 1)
     process.removeAllListeners(signal)
     process.kill(process.pid, signal)

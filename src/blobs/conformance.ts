@@ -10,8 +10,8 @@ const read = async (store: BlobStore, digest: Digest, range?: { start: number; e
   return found && (await buffer(found.body))
 }
 
-/** What every blob store must do. */
-// biome-ignore lint/suspicious/noExportsInTest: it is no test file, but what the test files of all stores run
+/** Tests that every blob store must pass. */
+// biome-ignore lint/suspicious/noExportsInTest: not a test file; the test files of all stores call it
 export function blobStoreSuite(name: string, open: () => Promise<BlobStore>): void {
   describe(name, () => {
     test('gives back what it was given, by its SHA-256', async () => {

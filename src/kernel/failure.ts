@@ -1,4 +1,4 @@
-/** Kinds of failure the domain knows. Each edge owns the one table from kind to its wire. */
+/** Kinds of failure the domain knows. Each transport maps them to its protocol in one table. */
 export type FailureKind =
   | 'unauthenticated'
   | 'forbidden'
@@ -6,40 +6,40 @@ export type FailureKind =
   /** The input is well-formed but breaks a rule. */
   | 'invalid'
   | 'conflict'
-  /** As `conflict`, where the documents have it read as something missing. */
+  /** Like `conflict`, but the specification has it look like a missing resource. */
   | 'conflict_of_edit'
   | 'too_large'
-  /** The subject is in a state in which this cannot be done now. */
+  /** The state of the subject does not permit the action. */
   | 'not_allowed'
-  /** What is asked for cannot be made of what is there. */
+  /** The request cannot be satisfied from what is stored. */
   | 'not_acceptable'
   | 'unprocessable'
   | 'precondition_failed'
-  /** Another way of paging is needed. */
+  /** The endpoint requires another kind of pagination. */
   | 'paging_refused'
   /** The caller has reached a maximum count. */
   | 'limit_reached'
   | 'rate_limited'
-  /** The caller took too long to say what is wanted. */
+  /** The caller took too long to send the request. */
   | 'timed_out'
   | 'unavailable'
-  /** There is no room left for what is to be kept. */
+  /** There is no space left to store it. */
   | 'storage_full'
 
-/** Field name → complaints, each a sentence without its subject: `{ path: ['has already been taken'] }`. */
+/** Field name → violations, each a sentence without its subject: `{ path: ['has already been taken'] }`. */
 export type FieldComplaints = Readonly<Record<string, readonly string[]>>
 
-/** A failure the caller is meant to see. Anything else that is thrown is a bug and becomes a 500. */
+/** A failure the caller may see. Any other error is a bug and becomes a 500. */
 export class Failure extends Error {
   override name = 'Failure'
   readonly kind: FailureKind
-  /** Set when the complaints are about named fields. */
+  /** Set if the violations belong to named fields. */
   readonly fields: FieldComplaints | undefined
-  /** A word by which clients tell cases apart: `error_code`. */
+  /** Machine-readable code, sent as `error_code`. */
   readonly code: string | undefined
-  /** The message is one of a list of complaints about the whole: `["…"]`. */
+  /** The message is sent as a list: `["…"]`. */
   readonly listed: boolean
-  /** When the caller may try again, where that is known. */
+  /** When the caller may retry, if known. */
   readonly retryAfterSeconds: number | undefined
 
   /** `message` is safe to show to the caller. */
@@ -57,21 +57,21 @@ export class Failure extends Error {
   }
 }
 
-/** `what` is the noun as the wire spells it: `notFound('Project')` reads `404 Project Not Found`. */
+/** `what` is the noun as in the response: `notFound('Project')` gives `404 Project Not Found`. */
 export const notFound = (what: string): Failure => new Failure('not_found', `${what} Not Found`)
 
-/** A row that was looked up by number and is not there: `404 Not found`, with the small f clients know. */
+/** A row looked up by number does not exist: `404 Not found`, with a lower-case f as clients expect. */
 export const rowNotFound = (): Failure => new Failure('not_found', 'Not found')
 
 export const unauthenticated = (): Failure => new Failure('unauthenticated', 'Unauthorized')
 
-/** `reason` follows `403 Forbidden - `. */
+/** `reason` is appended to `403 Forbidden - `. */
 export const forbidden = (reason?: string): Failure =>
   new Failure('forbidden', reason === undefined ? 'Forbidden' : `Forbidden - ${reason}`)
 
 export const invalid = (message: string): Failure => new Failure('invalid', message)
 
-/** A record that breaks rules of its fields. */
+/** A record violates rules of its fields. */
 export const invalidFields = (fields: FieldComplaints): Failure =>
   new Failure(
     'invalid',

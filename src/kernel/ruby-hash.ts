@@ -1,6 +1,6 @@
 import type { FieldComplaints } from './failure.ts'
 
-/** Compat: complaints about fields as a hash in Ruby's spelling, which some answers have inside a text. */
+/** Compat: violations as a Ruby hash in text, which some error messages contain. */
 export const rubyHash = (fields: FieldComplaints): string =>
   `{${Object.entries(fields)
     .map(([name, texts]) => `:${name}=>[${texts.map((text) => JSON.stringify(text)).join(', ')}]`)

@@ -34,7 +34,7 @@ describe('the command line', () => {
   test('wrong settings are all told, and nothing is started', async () => {
     const { code, err } = await command('serve')
     expect(code).toBe(2)
-    expect(err).toMatch(/^2 settings are wrong:\n {2}- STITHY_HTTP_PORT .*\n {2}- STITHY_PLAN .*$/)
+    expect(err).toMatch(/^2 invalid settings:\n {2}- STITHY_HTTP_PORT .*\n {2}- STITHY_PLAN .*$/)
   })
 
   test.for([

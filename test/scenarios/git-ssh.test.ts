@@ -582,7 +582,7 @@ describe.skipIf(!hasSsh)('limits of SSH (needs OpenSSH)', () => {
   let strict: World
   let usual: World
   beforeAll(async () => {
-    const strictLimits = { strangers: 5, attempts: 3, sessions: 2, idle: 3, signInMs: longMs, idleMs: longMs }
+    const strictLimits = { maxUnauthenticated: 5, maxAttempts: 3, maxSessions: 2, maxIdle: 3, signInMs: longMs, idleMs: longMs }
     strict = await World.start({}, { sshLimits: strictLimits })
     usual = await World.start({}, { sshLimits: { signInMs: longMs } })
   })

@@ -1,13 +1,13 @@
 import { createSecretKey } from 'node:crypto'
 import type { Connection } from 'ssh2'
 
-/** Where the library keeps the keys of a connection. None of it is promised, so all of it may be missing. */
+/** Private fields in which the library stores the keys of a connection. Any of them may be missing in another version. */
 type Insides = { readonly _protocol?: { readonly _cipher?: Keyed; readonly _decipher?: Keyed } }
 type Keyed = { _encKey?: unknown; _decipherKey?: unknown; _macKey?: unknown }
 
 /**
- * Gives the library its keys as `KeyObject`s, for it makes a cipher or a digest of each packet: with the bytes of a key,
- * Node takes ten times as long for that. After each exchange of keys.
+ * Replaces the library's keys by `KeyObject`s after each key exchange. The library creates a cipher or a digest per packet,
+ * which takes Node ten times as long with the bytes of a key.
  */
 export function keepKeyObjects(connection: Connection): void {
   connection.on('handshake', () => {

@@ -3,11 +3,11 @@ import { createRequire } from 'node:module'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { type Headers, sendText } from './answer.ts'
 import { beginExchange } from './exchange.ts'
-import type { Door } from './server.ts'
+import type { Routes } from './server.ts'
 
 const script = '/-/docs/rapidoc-min.js'
 
-/** Nothing from elsewhere: no fonts, no pictures, and the specification from here. */
+/** Loads nothing from other hosts: no fonts, no images, and the specification from this server. */
 const page = `<!doctype html>
 <html lang="en">
 <head>
@@ -24,7 +24,7 @@ const page = `<!doctype html>
 </html>
 `
 
-/** The viewer writes its styles into the page; scripts come from here alone. */
+/** The viewer adds inline styles; scripts come only from this server. */
 const policy = [
   "default-src 'none'",
   "script-src 'self'",
@@ -36,9 +36,9 @@ const policy = [
   "frame-ancestors 'none'",
 ].join('; ')
 
-/** `/-/docs`: the reference of the API, for people. `siteUrl` is ours, for CORS. */
+/** `/-/docs`: the API reference as a page. `siteUrl` is the site's own origin, for CORS. */
 export const docsPage =
-  (siteUrl: string): Door =>
+  (siteUrl: string): Routes =>
   (app) => {
     const send = (request: FastifyRequest, reply: FastifyReply, text: string, headers: Headers) => {
       reply.hijack()

@@ -3,15 +3,15 @@ import { describe, expect } from 'vitest'
 import { test, type World } from '../../../test/world.ts'
 import { TestGit } from '../../git/testing.ts'
 import type { Load } from '../../kernel/shares.ts'
-import type { Doors } from './doors.ts'
-import { systemDoor } from './system.ts'
+import type { HttpContext } from './context.ts'
+import { systemRoutes } from './system.ts'
 
 /** Readiness over a runner of its own, so that full lanes are in the way of no other test. */
 async function readinessOver(world: World, { databaseLoads = () => world.db.loads() as Record<string, Load> } = {}) {
   const git = await TestGit.start()
   const { runner, folder } = git
   const app = Fastify()
-  systemDoor({ db: world.db } as Partial<Doors> as Doors, {
+  systemRoutes({ db: world.db } as Partial<HttpContext> as HttpContext, {
     runner,
     databaseLoads,
     dataDir: folder,

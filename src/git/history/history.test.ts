@@ -118,7 +118,7 @@ const always = (check: (real: Real) => Promise<void>, numRuns = 25) =>
         if (!isGits(subcommand, command, real.gitDir)) throw new Error(`git ${subcommand} was asked`)
         return run(subcommand, command)
       }
-      repo.until = () => repo
+      repo.withSignal = () => repo
       await check({ repo, commits, tip: commits.at(-1)!, git: (...args) => lines(gitIn(real.gitDir, args)) })
     }),
     { numRuns },
@@ -188,7 +188,7 @@ describe('history read in this process', () => {
     made.commit({ 'd/of a push': '1' })
     made.commit({ elsewhere: '1' })
     const tip = made.commit({ 'd/of a push': '2' })
-    repo.until = () => repo
+    repo.withSignal = () => repo
     repo.run = async () => {
       throw new Error('git was asked')
     }

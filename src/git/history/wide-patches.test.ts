@@ -23,7 +23,7 @@ async function bothWays(before: Record<string, TestFile>, after: Record<string, 
   const [from, to] = [(await readCommit(repo, old))!.tree, (await readCommit(repo, now))!.tree]
   let processes = 0
   const start = repo.start.bind(repo)
-  repo.until = () => repo
+  repo.withSignal = () => repo
   repo.start = (...words) => {
     processes++
     return start(...words)

@@ -7,7 +7,7 @@ import { branchName, branchRef, parseRefName } from '../format/ref-name.ts'
 import type { Repository } from '../repository/repository.ts'
 
 /**
- * The branch that `HEAD` names, whether it exists yet or not; `undefined` for a repository that was never made, or whose `HEAD` is
+ * The branch that `HEAD` names, even if it does not exist yet; `undefined` if the repository does not exist or `HEAD` is
  * detached. Reads one small file, no process.
  */
 export async function defaultBranch(repo: Repository): Promise<string | undefined> {
@@ -22,9 +22,10 @@ export async function defaultBranch(repo: Repository): Promise<string | undefine
 const attempts = 50
 
 /**
- * Points `HEAD` at a branch, which need not exist. Written here, because git syncs neither the file nor its name, and a repository
- * with an empty `HEAD` is none. Throws `Failure('invalid')` for what is no branch name, `Failure('unprocessable')` without a
- * repository, and `Failure('unavailable')` when another process holds the lock for a second.
+ * Points `HEAD` at a branch, which need not exist. Writes the file itself, because git syncs neither the file nor its name, and
+ * a repository with an empty `HEAD` is invalid. Throws `Failure('invalid')` for an invalid branch name,
+ * `Failure('unprocessable')` if the repository does not exist, and `Failure('unavailable')` if another process holds the lock
+ * for a second.
  */
 export async function setDefaultBranch(repo: Repository, name: string): Promise<void> {
   const ref = branchRef(name)
@@ -46,7 +47,7 @@ export async function setDefaultBranch(repo: Repository, name: string): Promise<
   await syncFolder(repo.gitDir)
 }
 
-/** The lock that git uses as well. */
+/** The same lock file that git uses. */
 async function openLock(path: string) {
   for (let attempt = 1; ; attempt++) {
     try {

@@ -19,7 +19,7 @@ import {
   writeCommitGraph,
 } from '../transfer/maintenance.ts'
 import { Inbox } from './inbox.ts'
-import { usualPatience } from './patience.ts'
+import { defaultTimeouts } from './timeouts.ts'
 import { startRunner } from './start.ts'
 
 const gitsBelow = (pid: number) => {
@@ -70,7 +70,7 @@ test('an object that kills its reader is told of, and those behind it are answer
 
 test('a reader that falls silent is given up on, and replaced', () =>
   withEnoughTime([200, 2_000, 20_000], async (answerMs) => {
-    await using world = await TestGit.start({ patience: () => ({ ...usualPatience, answerMs }) })
+    await using world = await TestGit.start({ timeouts: () => ({ ...defaultTimeouts, answerMs }) })
     const made = await world.repository()
     const tip = made.commit({ a: 'x' })
     const helper = await made.repo.objects()

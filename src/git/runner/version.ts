@@ -1,12 +1,12 @@
 import type { Runner } from './client.ts'
 import type { Exit } from './protocol.ts'
 
-/** `cat-file -z` and `merge-tree --write-tree` are of this version. */
+/** The first version with `cat-file -z` and `merge-tree --write-tree`. */
 const minimum = [2, 38] as const
 
 /**
- * The version of the git that the runner finds, `2.39.5`. Throws an error whose message tells an administrator what to do when there is
- * none, or one that is too old. One process.
+ * The version of git that the runner finds, such as `2.39.5`. If git is missing or too old, throws an error whose message tells
+ * an administrator what to do. One process.
  */
 export async function checkGitVersion(runner: Runner): Promise<string> {
   let text = ''

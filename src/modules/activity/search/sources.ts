@@ -8,7 +8,7 @@ import { remember } from '../../../git/repository/remember.ts'
 import type { Repository } from '../../../git/repository/repository.ts'
 import { RepositoryUnion } from '../../../git/repository/union.ts'
 import { GitError } from '../../../git/runner/git-error.ts'
-import { inTurn } from '../../../kernel/turns.ts'
+import { runExclusive } from '../../../kernel/keyed-mutex.ts'
 import { openRepository, type ProjectSubject, projectFacts } from '../../projects/index.ts'
 import { timeoutMs, tookTooLong } from './bounds.ts'
 import { projectsWithCode } from './queries.ts'
@@ -71,10 +71,10 @@ export async function searchTogether<Thing extends object>(
   const whole = await remember(
     first.repo,
     `together ${name}`,
-    ({ gone }) =>
-      inSearchTurn({ ...ctx, gone }, async () => {
+    ({ signal }) =>
+      inSearchTurn({ ...ctx, signal }, async () => {
         const deadline = performance.now() + timeoutMs
-        const all = await searchAround({ ...ctx, gone }, byTip, search, () => Math.max(1, deadline - performance.now()))
+        const all = await searchAround({ ...ctx, signal }, byTip, search, () => Math.max(1, deadline - performance.now()))
         if (!all.timedOut && !all.broken) return all
         partial = all
         return undefined
@@ -89,14 +89,14 @@ export async function searchTogether<Thing extends object>(
  * One such search at a time in this process, and each caller waits for his own: the rest of git stays quick. Whoever has
  * waited as long as a search may take is not waited for any more, so that the line stays short.
  */
-function inSearchTurn<T>({ actor, gone }: Ctx, work: () => Promise<T>): Promise<T> {
+function inSearchTurn<T>({ actor, signal }: Ctx, work: () => Promise<T>): Promise<T> {
   const until = performance.now() + timeoutMs
   const unlessLate = () => {
-    gone?.throwIfAborted()
+    signal?.throwIfAborted()
     if (performance.now() > until) throw tookTooLong()
     return work()
   }
-  return inTurn(`search by ${actor?.id}`, () => inTurn('search of many projects', unlessLate))
+  return runExclusive(`search by ${actor?.id}`, () => runExclusive('search of many projects', unlessLate))
 }
 
 /** The repositories of these sources as one, for reading by id. */
@@ -104,7 +104,7 @@ export const unionOf = (ctx: Ctx, sources: readonly Source[]): Promise<Repositor
   RepositoryUnion.of(
     ctx.git,
     sources.map(({ repo }) => repo),
-    ctx.gone,
+    ctx.signal,
   )
 
 /** When git fails, halves are searched by themselves: a broken repository hides only what it alone has. */

@@ -3,7 +3,7 @@ import { test } from '../../../../test/world.ts'
 import type { Oid } from '../../../git/format/oid.ts'
 import { gitIn, type TestRepository } from '../../../git/testing.ts'
 import { gitCommands, hostileRefs, openAndClosed, type StoredProject, storedProject } from '../commits/testing.ts'
-import { patiently } from './service.ts'
+import { withTimeout } from './service.ts'
 
 const enc = encodeURIComponent
 const at = (project: StoredProject, from: string, to: string, more = '') =>
@@ -226,9 +226,9 @@ describe('GET /projects/:id/repository/compare', () => {
 
   test('what takes too long is told without the difference', async () => {
     const whole = { files: [], overflow: false }
-    expect(await patiently(Promise.resolve(whole), 1_000)).toBe(whole)
-    expect(await patiently(new Promise(() => {}), 10)).toEqual({ files: [], overflow: true })
-    await expect(patiently(Promise.reject(new Error('broken')), 1_000)).rejects.toThrow('broken')
+    expect(await withTimeout(Promise.resolve(whole), 1_000)).toBe(whole)
+    expect(await withTimeout(new Promise(() => {}), 10)).toEqual({ files: [], overflow: true })
+    await expect(withTimeout(Promise.reject(new Error('broken')), 1_000)).rejects.toThrow('broken')
   })
 
   test('messages that would fill the memory end the list at the newest that fit', async ({ world }) => {

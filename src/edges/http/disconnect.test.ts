@@ -6,7 +6,7 @@ import { describe, expect, test } from 'vitest'
 import type { Exchange } from './answer.ts'
 import { sendBody } from './answer.ts'
 import { beginExchange } from './exchange.ts'
-import { ClientGone, goneSignal } from './gone.ts'
+import { ClientDisconnected, disconnectSignal } from './disconnect.ts'
 
 /** Sends these bytes to a server, and gives the exchanges that it makes of them. */
 async function exchangesOf(bytes: string, count: number) {
@@ -49,15 +49,15 @@ describe('a client that closes the connection', () => {
   test('aborts the signal that is asked for afterwards', async () => {
     await using visit = await exchangesOf(get, 1)
     await visit.leave()
-    expect(goneSignal(visit.exchanges[0]!).reason).toBeInstanceOf(ClientGone)
+    expect(disconnectSignal(visit.exchanges[0]!).reason).toBeInstanceOf(ClientDisconnected)
   })
 
   test('aborts the signals of all requests that were pipelined on it', async () => {
     await using visit = await exchangesOf(get.repeat(20), 20)
-    const before = visit.exchanges.slice(0, 10).map(goneSignal)
+    const before = visit.exchanges.slice(0, 10).map(disconnectSignal)
     expect(before.some(({ aborted }) => aborted)).toBe(false)
     await visit.leave()
-    expect([...before, ...visit.exchanges.map(goneSignal)].every(({ aborted }) => aborted)).toBe(true)
+    expect([...before, ...visit.exchanges.map(disconnectSignal)].every(({ aborted }) => aborted)).toBe(true)
   })
 
   test('destroys the body of an answer, be it made before or after', async () => {
@@ -67,7 +67,7 @@ describe('a client that closes the connection', () => {
     const sent = [sendBody(first, 200, bodies[0], {}), sendBody(second, 200, bodies[1], {})]
     const settled = Promise.allSettled(sent)
     await visit.leave()
-    await expect(sendBody(third, 200, bodies[2], {})).rejects.toThrow(ClientGone)
+    await expect(sendBody(third, 200, bodies[2], {})).rejects.toThrow(ClientDisconnected)
     expect((await settled).map(({ status }) => status)).toEqual(['rejected', 'rejected'])
     expect(bodies.map(({ destroyed }) => destroyed)).toEqual([true, true, true])
   })
@@ -88,8 +88,8 @@ test('the body of an answer is destroyed after HEAD, and when a header cannot be
 test('an answer that is sent whole does not abort the signal', async () => {
   await using visit = await exchangesOf(get, 1)
   const [exchange] = visit.exchanges as [Exchange]
-  const gone = goneSignal(exchange)
+  const signal = disconnectSignal(exchange)
   await sendBody(exchange, 200, Readable.from(['whole']), {})
   await visit.leave()
-  expect(gone.aborted).toBe(false)
+  expect(signal.aborted).toBe(false)
 })
