@@ -255,12 +255,12 @@ const cases: readonly Case[] = [
   },
 ]
 
-describe('a rule', () => {
+describe('policy rules', () => {
   test.for(cases)('$sentence ($who)', (each) => {
     expect(allows(each.rule, callers[each.who], facts(each))).toBe(each.allowed)
   })
 
-  test('needs an account unless it is open to anyone', () => {
+  test('a rule needs an account unless it is open to anyone', () => {
     expect([open, signedIn, closed].map(needsAccount)).toEqual([false, true, true])
   })
 })

@@ -6,7 +6,7 @@ import { KeptRows } from './kept-rows.ts'
 import { Reader } from './reader.ts'
 import { sql } from './sql.ts'
 
-/** Kept rows over connections of their own, with the statements that were sent. */
+/** A row cache with its own connections, and the statements it sent. */
 function keptRows({ databaseUrl }: World) {
   const reader = new Reader(databaseUrl, 2)
   const sent: string[] = []
@@ -23,13 +23,13 @@ function keptRows({ databaseUrl }: World) {
 }
 
 const nameOf = (id: number) => sql`select name from users where id = ${id}`
-/** Moments are those of the whole server: another worker's commit between two reads of a test is nobody's fault. */
+/** Snapshots cover the whole server: another worker may commit between two reads of a test. */
 const quiet = { retry: 8 }
 
 const askedForMoment = expect.stringMatching(/^select pg_current_snapshot/)
 
-describe('a kept row', () => {
-  test('costs a question for the moment, which all who ask at once share', quiet, async ({ world }) => {
+describe('the row cache', () => {
+  test('concurrent reads of a cached row share one snapshot check', quiet, async ({ world }) => {
     await using reads = keptRows(world)
     const row = await reads.kept.row<{ name: string }>(nameOf(1))
     expect(row!.name).toBe('Administrator')
@@ -39,7 +39,7 @@ describe('a kept row', () => {
     for (const each of again) expect(each).toBe(row)
   })
 
-  test('is read anew after anything was committed, be it elsewhere', async ({ world }) => {
+  test('a cached row is read again after a commit, of another process too', async ({ world }) => {
     await using reads = keptRows(world)
     const ann = await world.user({ name: 'Ann' })
     const read = () => reads.kept.row<{ name: string }>(nameOf(ann.id))
@@ -48,7 +48,7 @@ describe('a kept row', () => {
     expect(await read()).toMatchObject({ name: 'Anna' })
   })
 
-  test('is read at once where it is known that something was committed', async ({ world }) => {
+  test('a cached row is read without a snapshot check when it is known to be outdated', async ({ world }) => {
     await using reads = keptRows(world)
     await reads.kept.row(nameOf(1))
     reads.sent.length = 0
@@ -57,7 +57,7 @@ describe('a kept row', () => {
     expect(reads.sent).toEqual([expect.stringContaining('from users')])
   })
 
-  test('known to be older than what was seen last is not asked about', async ({ world }) => {
+  test('a cached row older than the last seen snapshot is read without a snapshot check', async ({ world }) => {
     await using reads = keptRows(world)
     const ann = await world.user()
     await reads.kept.row(nameOf(1))
@@ -68,7 +68,7 @@ describe('a kept row', () => {
     expect(reads.sent).toEqual([expect.stringContaining('from users')])
   })
 
-  test('is read once for all who want it while it is being read', quiet, async ({ world }) => {
+  test('concurrent reads of a row share one query', quiet, async ({ world }) => {
     await using reads = keptRows(world)
     const first = reads.kept.row(nameOf(1))
     await turn()
@@ -78,7 +78,7 @@ describe('a kept row', () => {
     expect(reads.sent).toEqual([expect.stringContaining('from users'), askedForMoment])
   })
 
-  test('that cannot be read is refused to all who wait, and asked for again', async ({ world }) => {
+  test('a failed read rejects all concurrent callers and is repeated on the next read', async ({ world }) => {
     await using reads = keptRows(world)
     const broken = sql`select 1 / ${0} as nothing`
     const asked = await Promise.allSettled([1, 2].map(() => reads.kept.row(broken)))
@@ -86,7 +86,7 @@ describe('a kept row', () => {
     await expect(reads.kept.row(broken)).rejects.toThrow('division by zero')
   })
 
-  test('is another with other values, and none is kept of what is not there', async ({ world }) => {
+  test('the row cache distinguishes values and does not cache missing rows', async ({ world }) => {
     await using reads = keptRows(world)
     const ann = await world.user({ name: 'Ann' })
     expect(await reads.kept.row(nameOf(1))).toMatchObject({ name: 'Administrator' })
@@ -95,7 +95,7 @@ describe('a kept row', () => {
     expect(reads.kept.expects(nameOf(999_999))).toBe(false)
   })
 
-  test('belongs to all who read it: nobody can change it', async ({ world }) => {
+  test('a cached row is immutable', async ({ world }) => {
     await using reads = keptRows(world)
     const row = (await reads.kept.row<{ name: string }>(nameOf(1))) as { name: string }
     expect(() => {
@@ -103,7 +103,7 @@ describe('a kept row', () => {
     }).toThrow(TypeError)
   })
 
-  test('may be one of several, in their order', quiet, async ({ world }) => {
+  test('several rows are cached together, in their order', quiet, async ({ world }) => {
     await using reads = keptRows(world)
     const [ann, ben] = await Promise.all([world.user({ name: 'Ann' }), world.user({ name: 'Ben' })])
     const read = () =>
@@ -115,7 +115,7 @@ describe('a kept row', () => {
     expect(reads.sent).toEqual([askedForMoment])
   })
 
-  test('is never older than what was committed before it was asked for', async ({ world }) => {
+  test('a cached row is never older than the last commit before the read', async ({ world }) => {
     await using reads = keptRows(world)
     const { id } = await world.user({ name: '0' })
     let committed = 0
@@ -132,7 +132,7 @@ describe('a kept row', () => {
       for (let name = 1; name <= 60; name++) {
         await world.db.run(sql`update users set name = ${String(name)} where id = ${id}`)
         committed = name
-        // At once, while questions of others are on their way.
+        // Concurrent, while snapshot checks of other reads are running.
         const row = await reads.kept.row<{ name: string }>(nameOf(id))
         if (Number(row!.name) < name) behind++
       }

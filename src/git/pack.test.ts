@@ -6,7 +6,7 @@ import { newObject } from './objects.ts'
 import { storeObjects } from './pack.ts'
 import { gitIn, TestGit } from './testing.ts'
 
-test('many objects, small, large and empty, are one pack that git finds nothing wrong with', async () => {
+test('a pack of small, large and empty objects passes git fsck', async () => {
   await using world = await TestGit.start()
   const { repo, gitDir } = await world.repository()
   const sizes = [0, 1, 16, 1000, 16 * 1024 - 1, 16 * 1024, 40_000, 3 * 1024 * 1024]

@@ -26,7 +26,7 @@ import { test } from '../world.ts'
 
 const whole = openApiDocument(areas, { plan: 'ultimate', version: '1', apiVersion: '2' }) as any
 
-/** Every object in the document with the way to it. */
+/** Every object in the document with the path to it. */
 function* objectsOf(value: unknown, at = ''): Generator<[at: string, object: Record<string, any>]> {
   if (typeof value !== 'object' || value === null) return
   yield [at, value as Record<string, any>]
@@ -277,8 +277,8 @@ describe('the OpenAPI document', () => {
   })
 })
 
-describe('where people and programs read it', () => {
-  test('GET /openapi.json answers the document of the plan, and 304 when it is known', async ({ world }) => {
+describe('published API documentation', () => {
+  test('GET /openapi.json returns the document of the plan, and 304 when its ETag matches', async ({ world }) => {
     const got = await world.anonymous.get('//openapi.json')
     expect(got).toMatchObject({ status: 200, headers: { 'content-type': 'application/json' } })
     expect(Object.keys(got.json.paths)).toEqual(Object.keys(whole.paths))
@@ -287,7 +287,7 @@ describe('where people and programs read it', () => {
     ).toMatchObject({ status: 304, text: '' })
   })
 
-  test('GET /-/docs loads nothing from elsewhere', async ({ world }) => {
+  test('GET /-/docs loads nothing from other origins', async ({ world }) => {
     const page = await world.anonymous.get('//-/docs')
     expect(page).toMatchObject({ status: 200, headers: { 'content-type': 'text/html; charset=utf-8' } })
     expect(page.text).not.toMatch(/https?:|src="\/\//)

@@ -16,7 +16,7 @@ import { openMergeRequest } from '../../src/modules/review/merge-requests/testin
 import { type Client, World } from '../world.ts'
 import { gitRows, groupRows, otherRows, projectRows, type Row, type Who } from './permissions.ts'
 
-/** From least to most; external people are strangers who do not see what is internal. */
+/** In ascending order; external users are strangers who do not see internal projects. */
 const callers = [
   'nobody',
   'external',
@@ -38,20 +38,20 @@ type Cell = { readonly caller: CallerKind; readonly visibility: Visibility; read
 
 const levelOf = (caller: CallerKind): number => (caller in levels ? levels[caller as Level] : 0)
 
-/** Whoever sees a thing of this visibility (supplement, 2.2). */
+/** The callers who see a project or group of this visibility (supplement, 2.2). */
 function sees({ caller, visibility }: Cell): boolean {
   if (visibility === 'public' || levelOf(caller) > 0 || caller === 'administrator') return true
   return visibility === 'internal' && caller === 'stranger'
 }
 
-/** What the supplement says of a cell. */
+/** The outcome that the supplement requires for a cell. */
 function expected(who: Who, cell: Cell): Outcome {
   const [least, others, live] = who.split(' ') as [Level | 'administrator', 'P' | 'L' | '-', 'live'?]
   const { caller, visibility, archived } = cell
   const isOpen = visibility !== 'private' && sees(cell) && others !== '-' && (caller !== 'nobody' || others === 'P')
   const isMember = least !== 'administrator' && levelOf(caller) >= levels[least]
   if ((isOpen || isMember || caller === 'administrator') && !(live && archived)) return 'yes'
-  // Who is nobody is asked for his name before anything is looked up, but where nobody might do.
+  // Anonymous callers get 401 before anything is looked up, except where anonymous calls may succeed.
   if (caller === 'nobody') return others === 'P' && !sees(cell) ? 404 : 401
   return sees(cell) ? 403 : 404
 }
@@ -59,7 +59,7 @@ function expected(who: Who, cell: Cell): Outcome {
 const actorOf = (caller: CallerKind): Actor | null =>
   caller === 'nobody' ? null : ({ admin: caller === 'administrator', external: caller === 'external' } as Actor)
 
-/** What the declared rules say: as the HTTP edge asks them, then as the operation does. */
+/** What the declared rules decide: first the checks of the HTTP edge, then those of the operation. */
 function decided(facts: Facts, caller: CallerKind, visible: Rule, rules: readonly Rule[]): Outcome {
   const actor = actorOf(caller)
   if (actor === null && needsAccount(rules[0]!)) return 401
@@ -101,7 +101,7 @@ const cellsOf = (archived: readonly boolean[]): Cell[] =>
     archived.flatMap((isArchived) => callers.map((caller) => ({ caller, visibility, archived: isArchived }))),
   )
 
-/** Whether a declared path is answered for by a row. */
+/** Whether a row covers a declared path. */
 const answeredFor = new Set([...projectRows, ...groupRows, ...otherRows].map(([call]) => routeOf(call)))
 
 test('every operation has a row in permissions.ts', () => {
@@ -109,7 +109,7 @@ test('every operation has a row in permissions.ts', () => {
   expect([...answeredFor].filter((each) => !declared.has(each))).toEqual([])
 })
 
-describe('the declared policies say what the supplement says', () => {
+describe('the declared policies match the supplement', () => {
   test.for(projectRows)('%s: %s', ([call, who, , { also = [] } = {}]) => {
     const { subject, allow } = declared.get(routeOf(call))!
     const rules = [allow, ...also].map((ability) => subject.policy[ability]!)
@@ -147,7 +147,7 @@ function formWithFile(): FormData {
   return form
 }
 
-/** What is there to ask about: a group and a project in it, with a member of each level and an open merge request that is discussed. */
+/** The fixtures: a group and a project in it, with a member of each level and an open merge request with a discussion. */
 type Place = {
   readonly groupId: number
   readonly projectId: number
@@ -158,7 +158,7 @@ type Place = {
   readonly noteId: number
 }
 
-describe('the service answers so', () => {
+describe('the service matches the permission matrix', () => {
   let world: World
   let people: Record<CallerKind, Client>
   let victim: Client
@@ -214,7 +214,7 @@ describe('the service answers so', () => {
     )
   }
 
-  /** The address of a row's call, with what it names filled in. */
+  /** The URL of a row's call, with its parameters filled in. */
   const addressOf = ([call, , , { at = {}, query } = {}]: Row, place: Place, id: number): string => {
     const words: Record<string, string> = {
       ':id': String(id),
@@ -248,30 +248,30 @@ describe('the service answers so', () => {
     const statuses = wanted === 'yes' ? [status].flat() : [isRefused ? refused : wanted]
     const what = `${call} by ${cell.caller}, ${cell.visibility}${cell.archived ? ' archived' : ''}: ${answer.text}`
     expect.soft(statuses, what).toContain(answer.status)
-    // A thing that is hidden is told from one that is not there by nothing else, and that is what is said of it.
+    // The only difference between a hidden and a missing resource is the status that is expected here.
     if (answer.status === 404 && !isRefused)
       expect.soft(answer.json?.message === `404 ${of} Not Found`, what).toBe(wanted === 404)
   }
 
-  /** Rows beside one another, the cells of each after one another. */
+  /** Runs rows concurrently, and the cells of each row in sequence. */
   const askAll = (rows: readonly Row[], of: 'Project' | 'Group') =>
     Promise.all(
       rows.map(async (row) => {
         const [, who, , { only, except } = {}] = row
         const both = of === 'Project' ? [false, true] : [false]
         const archived = both.filter((is) => only === undefined || only === (is ? 'archived' : 'live'))
-        // What archiving leaves as it is need not be asked of every visibility again.
+        // Operations that archiving does not affect are tested with one visibility only.
         const isAsked = ({ visibility, archived }: Cell) =>
           visibility !== except && (!archived || visibility === 'private' || who.endsWith('live'))
         for (const cell of cellsOf(archived).filter(isAsked)) await ask(row, cell, of)
       }),
     )
 
-  test('of projects', () => askAll(projectRows, 'Project'))
+  test('every caller gets the outcome of the permission matrix for projects', () => askAll(projectRows, 'Project'))
 
-  test('of groups', () => askAll(groupRows, 'Group'))
+  test('every caller gets the outcome of the permission matrix for groups', () => askAll(groupRows, 'Group'))
 
-  test('of accounts and of itself', async () => {
+  test('every caller gets the outcome of the permission matrix for accounts and the instance', async () => {
     for (const [call, who, status, { query, json, at = {} } = {}] of otherRows)
       for (const kind of ['nobody', 'external', 'stranger', 'administrator'] as const) {
         const caller =
@@ -287,7 +287,7 @@ describe('the service answers so', () => {
       }
   })
 
-  test('of git over HTTP', async () => {
+  test('every caller gets the outcome of the permission matrix for git over HTTP', async () => {
     for (const [service, who] of gitRows)
       for (const cell of cellsOf([false, true])) {
         const { token } = people[cell.caller]
@@ -296,7 +296,7 @@ describe('the service answers so', () => {
           headers,
         })
         const wanted = expected(who, cell)
-        // Git asks for credentials when it is told 401, and for nothing else.
+        // Git asks for credentials only after a 401.
         const status = wanted === 'yes' ? 200 : cell.caller === 'nobody' ? 401 : wanted
         expect.soft(answer.status, `${service} by ${cell.caller}, ${cell.visibility} ${cell.archived}`).toBe(status)
       }

@@ -4,7 +4,7 @@ import { Client, freePort, test, type World } from '../world.ts'
 
 const password = 'correct horse battery'
 
-/** Tokens of every kind, with each way in which one ends by a call. */
+/** Tokens of every kind, with each call that revokes one. */
 const ends: readonly [
   string,
   (world: World, ann: Client) => Promise<{ token: string; end: () => Promise<unknown> }>,
@@ -61,11 +61,11 @@ const named = { name: 'x', scopes: ['api'] }
 const signedIn = async (world: World, { username }: Client) =>
   (await world.anonymous.post('//oauth/token', { grant_type: 'password', username, password })).json
 
-test.for(ends)('%s ends in every process, by the notification alone', async ([, make], { world }) => {
+test.for(ends)('%s revokes the token in every process, by notification alone', async ([, make], { world }) => {
   const port = await freePort()
   const config = { ...world.config, http: { ...world.config.http, port }, sshPort: 0 }
   const services = { databaseUrl: world.databaseUrl, runnerSocket: inject('runnerSocket') }
-  // Its clock stands still, so that it would know the token for ever.
+  // The clock of this process stands still, so its cache never expires by time.
   await using other: App = await createApp(config, services, { tokenClock: () => 1 })
   await other.listen()
   const ann = await world.user()

@@ -8,7 +8,7 @@ type Door = 'account' | 'record' | 'file' | 'change' | 'fetch' | 'push' | 'downl
 
 const everything: readonly Door[] = ['account', 'record', 'file', 'change', 'fetch', 'push', 'download', 'upload']
 
-/** What each scope opens, whoever the token is of and wherever it is shown. */
+/** What each scope gives access to, for any token in any place of a request. */
 const opens: readonly [Scope, readonly Door[]][] = [
   ['api', everything],
   ['read_api', ['account', 'record', 'file', 'fetch', 'download']],
@@ -19,7 +19,7 @@ const opens: readonly [Scope, readonly Door[]][] = [
   ['write_registry', []],
 ]
 
-/** Where a token is shown to the API. What a form or JSON may hold, too, is in tokens.test.ts. */
+/** Places of a token in API requests. Forms and JSON bodies are covered in tokens.test.ts. */
 const places: readonly [string, (token: string) => { query?: string; headers?: Record<string, string> }][] = [
   ['PRIVATE-TOKEN', (token) => ({ headers: { 'private-token': token } })],
   ['Bearer', (token) => ({ headers: { authorization: `Bearer ${token}` } })],
@@ -29,7 +29,7 @@ const places: readonly [string, (token: string) => { query?: string; headers?: R
 
 const password = 'correct horse battery'
 
-/** A token of each kind, of somebody who maintains the project. */
+/** A token of each kind that belongs to a maintainer of the project. */
 const kinds: readonly [string, (scope: Scope) => Promise<string>][] = [
   ['personal', async (scope) => made(`/users/${ann.id}/personal_access_tokens`, { scopes: [scope] })],
   ['impersonation', async (scope) => made(`/users/${ann.id}/impersonation_tokens`, { scopes: [scope] })],
@@ -80,7 +80,7 @@ async function throughApi(token: string, show: (typeof places)[number][1], door:
     headers,
     ...(door === 'change' && { json: { description: 'x' } }),
   })
-  // The file is not there, which is told to those only who may ask.
+  // The file does not exist, which only permitted callers can find out.
   return door === 'file' && status === 404 ? 200 : status
 }
 
@@ -96,19 +96,19 @@ async function throughGit(token: string, username: string, door: Door): Promise<
   ).status
 }
 
-test('every scope is tried', () => {
-  // `sudo` is for acting as others, and has a test of its own.
+test('every scope is covered by the table', () => {
+  // `sudo` acts as other users and has its own test.
   expect([...opens.map(([scope]) => scope), 'sudo'].sort()).toEqual([...scopes].sort())
 })
 
-/** Where a token is shown to git and to large files, though it means nothing there; or to the API, as git shows it. */
+/** Places in git and LFS requests, or of git credentials in API requests, where a token is not accepted. */
 const elsewhere = (token: string): readonly [where: string, headers: Record<string, string>, query: string][] => [
   ['PRIVATE-TOKEN', { 'private-token': token }, ''],
   ['Bearer', { authorization: `Bearer ${token}` }, ''],
   ['query', {}, `private_token=${token}&access_token=${token}`],
 ]
 
-test.for(opens)('with the scope %s, what is no credential of a door opens nothing there', async ([scope]) => {
+test.for(opens)('with the scope %s, a token is refused where the transport reads no token', async ([scope]) => {
   const token = await made(`/users/${ann.id}/personal_access_tokens`, { scopes: [scope] })
   const nobody = world.anonymous
   for (const [where, headers, query] of elsewhere(token)) {
@@ -123,7 +123,7 @@ test.for(opens)('with the scope %s, what is no credential of a door opens nothin
   expect((await nobody.get(`/projects/${project.id}`, { headers: { authorization } })).status).toBe(404)
 })
 
-test.skipIf(!hasSsh)('a key opens to git what its person may do, as a token for everything does', async () => {
+test.skipIf(!hasSsh)('an SSH key gives the same git access as a token of its user with the scope api', async () => {
   await using folder = await temporaryFolder()
   await git(folder.path, 'init', '-q')
   await git(folder.path, 'commit', '-q', '--allow-empty', '-m', 'tried')
@@ -149,7 +149,7 @@ test.skipIf(!hasSsh)('a key opens to git what its person may do, as a token for 
 })
 
 describe.for(kinds)('a token of the kind %s', ([, make]) => {
-  test.for(opens)('with the scope %s opens the same doors wherever it is shown', async ([scope, open]) => {
+  test.for(opens)('the scope %s gives the same access in every place that accepts the token', async ([scope, open]) => {
     const token = await make(scope)
     const expected = (doors: readonly Door[]) =>
       Object.fromEntries(doors.map((door) => [door, open.includes(door) ? 200 : 403]))
@@ -165,7 +165,7 @@ describe.for(kinds)('a token of the kind %s', ([, make]) => {
     }
   })
 
-  test('is refused by every endpoint once it is revoked', async () => {
+  test('a revoked token is refused by every transport', async () => {
     const token = await make('api')
     const doors = async () => [
       ...(await Promise.all(places.map(([, show]) => throughApi(token, show, 'record')))),
@@ -173,13 +173,13 @@ describe.for(kinds)('a token of the kind %s', ([, make]) => {
       await throughGit(token, 'x', 'download'),
     ]
     expect(new Set(await doors())).toEqual(new Set([200]))
-    // Behind the back of the service: nobody is told of it.
+    // Revoked in the database, without the notification.
     await world.rows(`update access_tokens set revoked = true where digest = sha256($1::bytea)`, [token])
     await expect.poll(async () => new Set(await doors())).toEqual(new Set([401]))
   })
 })
 
-test('a token for acting as others opens nothing by itself', async () => {
+test('403 for a token with only the scope sudo', async () => {
   const token = await made('/users/1/personal_access_tokens', { scopes: ['sudo'] })
   for (const [where, show] of places) expect(await throughApi(token, show, 'record'), where).toBe(403)
   for (const door of ['fetch', 'push', 'download', 'upload'] as const)

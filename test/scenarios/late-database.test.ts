@@ -11,7 +11,7 @@ const bin = fileURLToPath(new URL('../../bin/stithy.js', import.meta.url))
 
 vi.setConfig({ testTimeout: 180_000 })
 
-/** A service whose database is behind a proxy, and a way to ask that database beside it. */
+/** A service whose database is behind a proxy, and a way to query that database directly. */
 async function behindProxy() {
   const { adminUrl, template } = inject('postgres')
   const admin = new pg.Client({ connectionString: adminUrl })

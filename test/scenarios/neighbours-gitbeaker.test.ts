@@ -2,7 +2,7 @@ import { Gitlab } from '@gitbeaker/rest'
 import { expect } from 'vitest'
 import { test } from '../world.ts'
 
-test('@gitbeaker/rest discusses commits, and finds what is around projects', async ({ world }) => {
+test('@gitbeaker/rest discusses commits and reads templates, import status and more', async ({ world }) => {
   const api = new Gitlab({ host: world.origin, token: world.root.token! })
   const group = await world.group()
   const { id } = await world.project({ group })

@@ -10,7 +10,7 @@ import { expect } from 'vitest'
 import { openMergeRequest } from '../../src/modules/review/merge-requests/testing.ts'
 import { test } from '../world.ts'
 
-test('@gitbeaker/rest talks about a merge request', async ({ world }) => {
+test('@gitbeaker/rest comments on a merge request', async ({ world }) => {
   const dan = await world.user()
   const { project, iid, record } = await openMergeRequest(world, { members: [[dan, 'developer']] })
   const { id } = project

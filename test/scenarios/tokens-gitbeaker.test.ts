@@ -10,7 +10,7 @@ import { test } from '../world.ts'
 
 const later = new Date(Date.now() + 5 * 86_400_000).toISOString().slice(0, 10)
 
-test('@gitbeaker/rest lives with tokens of every kind', async ({ world }) => {
+test('@gitbeaker/rest creates, rotates and revokes tokens of every kind', async ({ world }) => {
   const ann = await world.user()
   const asRoot = { host: world.origin, token: world.root.token! }
   const whoHas = async (token: string) => (await new Users({ host: world.origin, token }).showCurrentUser()).id

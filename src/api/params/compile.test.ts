@@ -28,7 +28,7 @@ import {
 } from './types.ts'
 import { UploadedFile } from './uploaded-file.ts'
 
-/** The values, or the sentence of the 400. */
+/** The values, or the message of the 400. */
 function outcome(schema: TObject, raw: RawParams, method?: string): unknown {
   try {
     return compileParams(schema)(raw, method)
@@ -47,7 +47,7 @@ const file = new UploadedFile({
 })
 const json = JSON.parse
 
-describe('one value of each type', () => {
+describe('values of each parameter type', () => {
   const yes = ['true', '1', 'on', 't', 'y', 'yes', 'TRUE', 'ON', 'T', 'Y', 'YES', 'True', true, 1]
   const no = ['false', '0', 'off', 'f', 'n', 'no', 'FALSE', 'OFF', 'F', 'N', 'NO', 'False', false, 0]
   const invalid = 'x is invalid'
@@ -134,7 +134,7 @@ describe('D1-TIMESTAMPS', () => {
     ['20200422T100000Z', '2020-04-22T10:00:00.000Z'],
     ['2020-04-22T24:00:00Z', '2020-04-23T00:00:00.000Z'],
     ['0099-01-01', '0099-01-01T00:00:00.000Z'],
-  ] as const)('%s is the moment %s', ([raw, moment]) => {
+  ] as const)('the timestamp %s is parsed as %s', ([raw, moment]) => {
     expect(outcome(Params({ since: Timestamp() }), { since: raw })).toEqual({ since: new Date(moment) })
   })
 
@@ -154,7 +154,7 @@ describe('D1-TIMESTAMPS', () => {
     ' 2020-01-01',
     '2020-01-01\n',
     '10000-01-01',
-  ])('%s is no moment', (raw) => {
+  ])('the timestamp %s is invalid', (raw) => {
     expect(outcome(Params({ since: Timestamp() }), { since: raw })).toBe('since is invalid')
   })
 
@@ -164,7 +164,7 @@ describe('D1-TIMESTAMPS', () => {
     ['2020-2-3', 'due is invalid'],
     ['2020-02-03T00:00:00Z', 'due is invalid'],
     ['20200203', 'due is invalid'],
-  ] as const)('the date %s gives %s', ([raw, expected]) => {
+  ] as const)('the date %s is parsed as %s', ([raw, expected]) => {
     const result = outcome(Params({ due: DateOnly() }), { due: raw })
     expect(result).toEqual(expected.includes(' ') ? expected : { due: expected })
   })
@@ -173,13 +173,13 @@ describe('D1-TIMESTAMPS', () => {
     ['2020-02-03', '2020-02-03'],
     ['2020-02-03T23:00:00-05:00', '2020-02-03'],
     ['2020-02-03 nonsense', 'due is invalid'],
-  ] as const)('where a date-time will do, %s gives %s', ([raw, expected]) => {
+  ] as const)('a date parameter that accepts a date-time parses %s as %s', ([raw, expected]) => {
     const result = outcome(Params({ due: DateOnly({ dateTime: true }) }), { due: raw })
     expect(result).toEqual(expected.includes(' ') ? expected : { due: expected })
   })
 })
 
-describe('absence, emptiness and null', () => {
+describe('missing, empty and null values', () => {
   const update = Params({
     name: Optional(Text()),
     bio: Optional(Nullable(Text())),
@@ -244,13 +244,13 @@ describe('absence, emptiness and null', () => {
     expect(outcome(create, raw as unknown as RawParams, method)).toBe(expected)
   })
 
-  test('a default that is a list is a new one each time', () => {
+  test('a list default is a new list each time', () => {
     const read = compileParams(Params({ ids: List(Id(), { default: [1] }) }))
     read({}).ids.push(2)
     expect(read({})).toEqual({ ids: [1] })
   })
 
-  test('no name of every object can be declared', () => {
+  test('a parameter cannot have the name of an Object.prototype member', () => {
     expect(() => compileParams(Params({ constructor: Text() }))).toThrow(TypeError)
   })
 })
@@ -330,7 +330,7 @@ describe('D1-ARRAY-HASH-NAMES', () => {
     expect(result).toEqual(expected)
   })
 
-  test('a million mistakes are answered like a hundred', () => {
+  test('an error message lists at most 100 mistakes', () => {
     const message = outcome(actions, { actions: Array.from({ length: 100_000 }, () => ({})) })
     expect(String(message).split(', ')).toHaveLength(100)
   })
@@ -393,16 +393,16 @@ describe('D1-TIER-OFFER', () => {
     ['starter', { weight: 1 }],
     ['premium', { weight: 1 }],
     ['ultimate', { weight: 1, epic_id: 2 }],
-  ] as const)('on %s, parameters above the plan are unknown names', ([plan, expected]) => {
+  ] as const)('on the plan %s, parameters of higher plans are unknown names', ([plan, expected]) => {
     expect(compileParams(schema, { plan })({ weight: '1', epic_id: '2' })).toEqual(expected)
   })
 
-  test('a rule over unknown names alone holds', () => {
+  test('a rule over unknown names only always passes', () => {
     expect(compileParams(schema, { plan: 'free' })({})).toEqual({})
   })
 })
 
-describe('the declaration', () => {
+describe('parameter declarations', () => {
   const schema = Params({
     ref: Text({ description: 'Branch' }),
     page: Whole({ default: 1 }),
@@ -412,7 +412,7 @@ describe('the declaration', () => {
     actions: Optional(List(Params({ force: Optional(Flag({ default: false })) }))),
   })
 
-  test('gives types in which a default is present', () => {
+  test('parameter types include defaults', () => {
     expectTypeOf<ParamsOf<typeof schema>>().toEqualTypeOf<{
       ref: string
       page: number
@@ -423,7 +423,7 @@ describe('the declaration', () => {
     }>()
   })
 
-  test('is a JSON schema in which a default is not required', () => {
+  test('a parameter declaration is a JSON schema in which parameters with a default are optional', () => {
     expect(JSON.parse(JSON.stringify(schema))).toMatchObject({
       required: ['ref'],
       properties: {
@@ -435,7 +435,7 @@ describe('the declaration', () => {
     })
   })
 
-  test('may be plain TypeBox', () => {
+  test('a parameter declaration can be plain TypeBox', () => {
     const plain = Type.Object({
       name: Type.String(),
       ids: Type.Optional(Type.Array(Type.Integer())),

@@ -62,11 +62,11 @@ describe('D1-ARRAY-HASH-NAMES in query strings and forms', () => {
     ['an encoded surrogate', 'a=%ed%a0%80', 'parameters are not percent-encoded UTF-8'],
     ['raw bytes that are no UTF-8', 'a=\u00ff', 'parameters are not valid UTF-8'],
     ['too many', 'a[]=1&'.repeat(maximumFields + 1), 'too many parameters: at most 10000 are read'],
-  ] as const)('refuses %s', ([, text, message]) => {
+  ] as const)('the query parser refuses %s', ([, text, message]) => {
     expect(() => parseQuery(text)).toThrow(new ParameterError(message))
   })
 
-  test('names of a prototype are harmless', () => {
+  test('parameter names of prototype members are harmless', () => {
     const tree = parseQuery(
       '__proto__[a]=1&__proto__=2&a[__proto__][b]=3&a[constructor][prototype][c]=4&constructor=5&toString=6',
     )
