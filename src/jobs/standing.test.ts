@@ -11,11 +11,11 @@ const takenAgo = (world: World, minutes: number) =>
   )
 const readiness = async (world: World) => (await world.anonymous.get('//-/readiness')).json
 
-test('readiness fails when jobs are due and none was taken for minutes, and says since when', async () => {
+test('readiness fails with the time of the last job when due jobs are not taken', async () => {
   await using world = await World.start()
   expect(await checkJobs(world.db)).toEqual({ status: 'ok', oldest_due_seconds: 0, last_taken_at: null })
   await queueJob(world)
-  // A service whose jobs process has never started tells the age; that process does not become ready without a job taken.
+  // A service whose jobs process never started reports the age; that process is not ready before it takes a job.
   expect((await readiness(world)).status).toBe('ok')
   await takenAgo(world, 1)
   expect((await readiness(world)).status).toBe('ok')
@@ -43,7 +43,7 @@ test('a job that waits for another of its queue is not due', async () => {
   expect(await jobsStanding(world.db)).toMatchObject({ oldest_due_seconds: 0, running: 1 })
 })
 
-test('metrics tell the age of the oldest due job and when the last one was taken', async () => {
+test('metrics have the age of the oldest due job and the time the last one was taken', async () => {
   await using world = await World.start()
   await queueJob(world)
   await takenAgo(world, 8)

@@ -1,12 +1,12 @@
 import { describe, expect } from 'vitest'
 import { test, unique, type World } from '../../../../test/world.ts'
 
-/*
- * Settings of what the product does not have: kept, checked and told, and nothing follows. Whoever builds what one is about
- * finds its row here, and says instead in effects/ what it does.
+/**
+ * Settings without effect, because the product lacks the feature: stored, validated and returned. When the feature is
+ * implemented, move its row from here to a test of its effect in effects/.
  */
 
-/** A setting, what it is changed to, what is refused, and what somebody sees, whatever it says. */
+/** A setting, a new value, a refused value, and a result that does not depend on it. */
 const kept: readonly [
   what: string,
   values: Record<string, unknown>,
@@ -42,7 +42,7 @@ const kept: readonly [
   ],
 ]
 
-describe('what is kept for others', () => {
+describe('settings without effect', () => {
   test.for(kept)('%s', async ([, values, refused, look], { world }) => {
     const before = await look(world)
     await world.settings({})

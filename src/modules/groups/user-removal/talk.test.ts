@@ -8,7 +8,7 @@ async function remove(world: World, who: Client, hard = false): Promise<void> {
   await removeUser.run({ userId: who.id, hard }, await world.app.open(null))
 }
 
-/** A merge request that people talked about and awarded alike. */
+/** A merge request with notes and the same award emoji by several users. */
 async function talkedAbout(world: World, people: readonly Client[]) {
   const { at } = await openMergeRequest(world)
   const note = (await world.root.post(`${at}/notes`, { body: 'First' })).json
@@ -29,8 +29,8 @@ async function talkedAbout(world: World, people: readonly Client[]) {
   return { names: () => Promise.all(awards.map(names)), said }
 }
 
-describe('of whoever is removed', () => {
-  test('awards and notes are the placeholder’s, and what it would have twice is dropped', async ({ world }) => {
+describe('notes and awards of deleted users', () => {
+  test('notes and awards of a deleted user go to the ghost user, without duplicate awards', async ({ world }) => {
     const [ann, bob, eve] = [await world.user(), await world.user(), await world.user()]
     const { names, said } = await talkedAbout(world, [ann, bob, eve])
     await remove(world, ann)
@@ -40,7 +40,7 @@ describe('of whoever is removed', () => {
     expect(await said()).toEqual(['root: First', 'ghost: Hello', 'ghost: Hello', `${eve.username}: Hello`])
   })
 
-  test('with hard_delete they go', async ({ world }) => {
+  test('hard_delete deletes the notes and awards of a user', async ({ world }) => {
     const [ann, bob] = [await world.user(), await world.user()]
     const { names, said } = await talkedAbout(world, [ann, bob])
     await remove(world, ann, true)

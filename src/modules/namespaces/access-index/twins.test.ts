@@ -15,7 +15,7 @@ import { projectFacts } from '../../projects/projects/subject.ts'
 import { visibleGroups } from '../namespaces/visible-groups-queries.ts'
 import { projectWhere } from './queries.ts'
 
-/** Level of each kind of caller in the project; what nobody's level is comes from the visibility alone. */
+/** Level of each kind of caller in the project; that of anonymous callers depends on the visibility only. */
 const kinds = {
   'nobody known': 0,
   'a stranger': 0,
@@ -86,7 +86,7 @@ beforeAll(async () => {
     // Recomputes who has access through these.
     await world.root.put(`/groups/${group.id}`, { share_with_group_lock: false })
   }
-  // What a night does: the day has come, and nothing was recomputed.
+  // The state after midnight: the day has come, and nothing was recomputed.
   await world.rows(`update members set expires_at = current_date where expires_at = '2099-01-01'`)
   for (const table of ['group_access', 'project_access'])
     await world.rows(`update ${table} set expires_on = current_date where expires_on = '2099-01-01'`)
@@ -100,15 +100,15 @@ const cases = (Object.keys(kinds) as Kind[]).flatMap((kind) =>
   visibilities.map((visibility) => ({ kind, visibility, level: kinds[kind] })),
 )
 
-/** What the documents say of who sees a thing of this visibility. */
+/** Who sees a project or group of this visibility according to the documents. */
 const sees = (kind: Kind, visibility: Visibility): boolean =>
   kind === 'an administrator' ||
   kinds[kind] > 0 ||
   visibility === 'public' ||
   (visibility === 'internal' && kind !== 'nobody known' && kind !== 'somebody external')
 
-describe('policies and their twins in SQL', () => {
-  test.for(cases)('agree about a $visibility project and $kind', async ({ kind, visibility, level }) => {
+describe('policies and their SQL equivalents', () => {
+  test.for(cases)('policy and SQL agree about a $visibility project and $kind', async ({ kind, visibility, level }) => {
     const caller = callers.get(kind)!
     const { project } = trees.get(visibility)!
     const row = (await findProject(world.db, caller, project.id))!
@@ -129,10 +129,10 @@ describe('policies and their twins in SQL', () => {
     }
   })
 
-  test.for(cases)('agree about the groups around a $visibility project and $kind', async ({ kind, visibility }) => {
+  test.for(cases)('policy and SQL agree about groups, $visibility project and $kind', async ({ kind, visibility }) => {
     const caller = callers.get(kind)!
     const { top, group } = trees.get(visibility)!
-    // Whoever is let into the project reads both groups.
+    // Members of the project read both groups.
     for (const { id } of [top, group]) {
       const row = (await findGroup(world.db, caller, id))!
       const visible = await world.db.row(
@@ -144,7 +144,7 @@ describe('policies and their twins in SQL', () => {
   })
 
   test.for(visibilities.flatMap((visibility) => features.map((level) => ({ visibility, level }))))(
-    'agree about features that are $level in a $visibility project',
+    'policy and SQL agree about features that are $level in a $visibility project',
     async ({ visibility, level }) => {
       const { project } = trees.get(visibility)!
       await world.root.put(`/projects/${project.id}`, {
@@ -174,7 +174,7 @@ describe('policies and their twins in SQL', () => {
   )
 
   test.for(visibilities.flatMap((visibility) => features.map((level) => ({ visibility, level }))))(
-    'agree about code and merge requests of a $visibility project where both are $level',
+    'policy and SQL agree about code and merge requests, $visibility and $level',
     async ({ visibility, level }) => {
       const { project } = trees.get(visibility)!
       const all = { repository_access_level: level, merge_requests_access_level: level, builds_access_level: level }
@@ -193,7 +193,7 @@ describe('policies and their twins in SQL', () => {
     },
   )
 
-  test('a blocked account is no caller at all, whatever its memberships', async () => {
+  test('a blocked account cannot act, whatever its memberships', async () => {
     const ann = await world.user()
     const { project } = trees.get('public')!
     await world.root.post(`/projects/${project.id}/members`, { user_id: ann.id, access_level: 40 })

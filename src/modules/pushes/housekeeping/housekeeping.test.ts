@@ -33,7 +33,7 @@ async function counts(dir: string): Promise<Record<string, number>> {
 const days = (count: number) => new Date(Date.now() - count * 24 * 60 * 60_000)
 
 describe('POST /projects/:id/housekeeping', () => {
-  test('D2-HOUSEKEEPING-ID: takes an id or a path, answers null, and locks for a day', async ({ world }) => {
+  test('D2-HOUSEKEEPING-ID: accepts an id or a path, returns null, and 409 within a day', async ({ world }) => {
     const [one, two] = [await world.project(), await world.project()]
     const accepted = { status: 201, text: 'null', json: null }
     expect(await ask(world, one)).toMatchObject(accepted)
@@ -52,7 +52,7 @@ describe('POST /projects/:id/housekeeping', () => {
     ['none', 404],
     ['developer', 403],
     ['maintainer', 201],
-  ] as const)('is for maintainers: %s gets %i', async ([level, status], { world }) => {
+  ] as const)('housekeeping is for maintainers: %s gets %i', async ([level, status], { world }) => {
     const ann = await world.user()
     const project = await world.project({ members: level === 'none' ? [] : [[ann, level]] })
     expect((await ask(world, project, world.anonymous)).status).toBe(401)
@@ -60,8 +60,8 @@ describe('POST /projects/:id/housekeeping', () => {
   })
 })
 
-describe('the job', () => {
-  test('packs objects with a bitmap, and refs, and measures anew', async ({ world }) => {
+describe('the housekeeping job', () => {
+  test('housekeeping packs objects with a bitmap and refs, and updates the statistics', async ({ world }) => {
     const project = await world.project()
     for (const name of ['a', 'b', 'c']) await write(world, project, name)
     const dir = await repositoryOf(world, project.id)
@@ -80,7 +80,7 @@ describe('the job', () => {
     expect((await world.root.get(`/projects/${project.id}/repository/files/a/raw?ref=master`)).text).toBe('a')
   })
 
-  test('leaves bitmaps out where the setting says so', async ({ world }) => {
+  test('housekeeping writes no bitmap when it is disabled', async ({ world }) => {
     const project = await world.project()
     await write(world, project, 'a')
     await world.settings({ housekeeping_bitmaps_enabled: false })
@@ -93,7 +93,7 @@ describe('the job', () => {
     expect(packed.filter((name) => name.endsWith('.bitmap'))).toEqual([])
   })
 
-  test('removes what nothing has reached for two weeks, and nothing younger', async ({ world }) => {
+  test('housekeeping removes objects unreachable for two weeks, and no newer ones', async ({ world }) => {
     const project = await world.project()
     await write(world, project, 'a')
     const dir = await repositoryOf(world, project.id)
@@ -111,7 +111,7 @@ describe('the job', () => {
     expect(await git(dir, 'fsck', '--full', '--no-dangling')).toBe('')
   })
 
-  test('while people push and read: nothing is lost, nobody waits', async ({ world }) => {
+  test('concurrent pushes and reads lose nothing during housekeeping', async ({ world }) => {
     const project = await world.project()
     await write(world, project, 'first')
     await using work = await temporaryFolder()
@@ -136,7 +136,7 @@ describe('the job', () => {
     expect(await git(clone.path, 'rev-list', '--count', 'master')).toBe('7')
   })
 
-  test('of a project without a repository does nothing', async ({ world }) => {
+  test('housekeeping of a project without a repository does nothing', async ({ world }) => {
     await keepHouse(world, (await world.project()).id)
     await keepHouse(world, 999_999_999)
   })
@@ -163,7 +163,7 @@ describe('housekeeping after pushes', () => {
     expect(dueHousekeeping(pushes, withDefaults(settings))).toEqual(kinds)
   })
 
-  test('counts pushes through every door, and packs when enough have come', async ({ world }) => {
+  test('pushes over every transport count for housekeeping, which starts when due', async ({ world }) => {
     const project = await world.project()
     const dir = await repositoryOf(world, project.id)
     const input = { projectId: project.id }
@@ -185,7 +185,7 @@ describe('housekeeping after pushes', () => {
           project.id,
         ]),
       ).toEqual([{ pushes: 3, incremental_at: 3, gc_at: 0 }])
-      // It has just been done: in a steady stream of pushes it takes a tenth of the time, and what is due is not forgotten.
+      // It has just run: with constant pushes it takes a tenth of the time, and remains due.
       await world.takeJobs(key)
       await world.rows('update project_housekeeping set incremental_at = 0 where project_id = $1', [project.id])
       await housekeepAfterPushes.run(input, await contextFor(world, null))

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { expectLinear } from '../../../../test/growth.ts'
 import { matchesPattern } from './pattern.ts'
 
-describe('names of rules', () => {
+describe('patterns of protected refs', () => {
   test.for([
     ['main', 'main', true, 'a name covers itself'],
     ['main', 'Main', false, 'case counts'],
@@ -41,7 +41,7 @@ describe('names of rules', () => {
     expect(matchesPattern(pattern, name)).toBe(expected)
   })
 
-  test('are compared in linear time, however many stars they have', () => {
+  test('patterns are matched in linear time, with any number of stars', () => {
     expect(matchesPattern(`${'a*'.repeat(500)}b*`, 'a'.repeat(100_000))).toBe(false)
     expectLinear((size) => matchesPattern(`${'a*'.repeat(size / 2)}b*`, 'a'.repeat(size)), 100_000)
   })

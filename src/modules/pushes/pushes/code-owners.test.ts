@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { CodeOwners } from './code-owners.ts'
 
-describe('files with owners', () => {
+describe('code owners', () => {
   test.for([
     ['* @ann', 'a.txt', true, 'a star is every file'],
     ['* @ann', 'a/b/c.txt', true, 'in every folder'],
@@ -31,8 +31,8 @@ describe('files with owners', () => {
     expect(new CodeOwners(text).owns(path)).toBe(expected)
   })
 
-  // Backtracking would not end. How many comparisons there are at most is tested in git/path-pattern.test.ts.
-  test('are found for patterns that would make a backtracking matcher take for ever', () => {
+  // Backtracking would not end. git/path-pattern.test.ts tests the maximum number of comparisons.
+  test('code owners are found for patterns on which a backtracking matcher would not end', () => {
     const owners = new CodeOwners(`${'**/a*'.repeat(50)}b @ann\n${'*a'.repeat(200)}b @ann`)
     expect(owners.owns(`${'a/'.repeat(500)}${'a'.repeat(1000)}`)).toBe(false)
   })

@@ -42,7 +42,7 @@ describe('merging into a protected branch', () => {
     if (outcome === 'moved') expect(await moving).toBe('moved')
     else await expect(moving).rejects.toMatchObject({ kind: 'forbidden', message: `Forbidden - ${outcome}` })
     expect(repository.git('rev-parse', 'main')).toBe(outcome === 'moved' ? to : from)
-    // The same change as a push is another matter.
+    // The same change as a push is decided differently.
     if (outcome === 'moved' && push > levels[level])
       await expect(moveRefs(ctx, id, repo, [{ name: branchRef('main')!, from: to, to: from }])).rejects.toMatchObject({
         kind: 'forbidden',

@@ -53,7 +53,7 @@ describe('GET /projects/:id/repository/commits/:sha', () => {
     })
   })
 
-  test('D1-COMMIT-DATES-ABSENT: whole commits have their dates in every answer', async ({ world }) => {
+  test('D1-COMMIT-DATES-ABSENT: complete commits have their dates in every response', async ({ world }) => {
     const project = await storedProject(world)
     const { repository } = project
     const first = repository.commit({ a: '1' })
@@ -87,7 +87,7 @@ describe('GET /projects/:id/repository/commits/:sha', () => {
       })
   })
 
-  test('text of any encoding is shown as text, and a commit without a message has a title', async ({ world }) => {
+  test('a commit in any encoding is shown as text, and one without a message has a title', async ({ world }) => {
     const project = await storedProject(world)
     const { repository } = project
     const tree = gitIn(repository.gitDir, ['mktree'])

@@ -5,8 +5,8 @@ import { references } from './reference.ts'
 import { countTasks } from './tasks.ts'
 import { isWorkInProgress, workInProgressPattern } from './title.ts'
 
-describe('a title', () => {
-  test('says that somebody is still at work, for us and for PostgreSQL alike', async ({ world }) => {
+describe('titles of merge requests', () => {
+  test('TypeScript and PostgreSQL recognize the same titles as work in progress', async ({ world }) => {
     for (const [title, expected] of [
       ['WIP: x', true],
       ['wip: x', true],
@@ -28,7 +28,7 @@ describe('a title', () => {
   })
 })
 
-describe('tasks of a description', () => {
+describe('task lists in descriptions', () => {
   plain.for([
     ['- [ ] a\n- [x] b\n* [X] c\n+ [ ] d\n1. [x] e\n2) [ ] f', 6, 3],
     ['  - [ ] inside\n\t- [x] inside', 2, 1],

@@ -4,7 +4,7 @@ import { sizes } from '../../../../settings/declared/sizes.ts'
 import { openMergeRequest } from '../../../review/merge-requests/testing.ts'
 import { newProject, push, showEffects } from './testing.ts'
 
-/** Whether an upload of so many bytes is kept. */
+/** Whether an upload of this number of bytes is accepted. */
 const upload = async (world: World, bytes: number) => {
   const { id } = await newProject(world)
   const body = new FormData()
@@ -39,6 +39,6 @@ showEffects(
       '17h, 17h, changed time estimate to 17h',
     ],
     ['max_attachment_size', { max_attachment_size: 1 }, (world) => upload(world, 1_500_000), true, false],
-  ], // Shown in event-retention.test.ts, because it takes rows of an age.
+  ], // Tested in event-retention.test.ts, because it takes rows of a certain age.
   ['audit_event_retention_days', 'event_retention_days'],
 )
