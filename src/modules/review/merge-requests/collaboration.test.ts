@@ -109,7 +109,7 @@ describe('collaboration on merge requests', () => {
     expect(await commit(dan, fork, 'fix')).toMatchObject({ status: 404 })
   })
 
-  test('only users who push to the source project can enable collaboration', async ({ world }) => {
+  test('only users who can push to the source project change collaboration', async ({ world }) => {
     const { fork, dan, at, owner } = await fromFork(world, false)
     expect((await dan.put(at, { allow_collaboration: true, title: 'Renamed' })).json).toMatchObject({
       allow_collaboration: false,

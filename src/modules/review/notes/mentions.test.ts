@@ -2,7 +2,7 @@ import { describe, expect } from 'vitest'
 import { type Client, test, type World } from '../../../../test/world.ts'
 import { openMergeRequest } from '../merge-requests/testing.ts'
 
-/** Why a merge request is on somebody's list; nothing when it is not. */
+/** The action of the user's todo for a merge request; undefined without one. */
 const whyOf = async (who: Client): Promise<string | undefined> => (await who.get('/todos')).json[0]?.action_name
 
 const participants = async (world: World, id: number): Promise<number[]> =>
@@ -10,8 +10,8 @@ const participants = async (world: World, id: number): Promise<number[]> =>
     ({ user_id }) => user_id,
   )
 
-describe('whoever is named with an @', () => {
-  test('finds it on his list: spoken to, or only mentioned', async ({ world }) => {
+describe('mentions of users', () => {
+  test('a mentioned user gets a todo: directly addressed or mentioned', async ({ world }) => {
     const [ann, bob, eve] = [await world.user(), await world.user(), await world.user()]
     const { at, id } = await openMergeRequest(world)
     const body = `@${ann.username}, ask @${bob.username.toUpperCase()}; not \`@${eve.username}\` nor @no-such-user.`
@@ -25,7 +25,7 @@ describe('whoever is named with an @', () => {
     expect(await participants(world, id)).toEqual([ann.id, bob.id])
   })
 
-  test('must be able to read it', async ({ world }) => {
+  test('only users who can read the merge request get a todo for a mention', async ({ world }) => {
     const [guest, reporter, stranger, blocked] = [
       await world.user(),
       await world.user(),
@@ -45,21 +45,19 @@ describe('whoever is named with an @', () => {
     await world.root.post(`${at}/notes`, { body })
     expect(await participants(world, id)).toEqual([reporter.id])
     expect(await whyOf(stranger)).toBeUndefined()
-    // Open to everybody who is in, if he is of the house.
+    // Visible to all signed-in users who are not external.
     const external = await world.user({ external: true })
     await world.rows('update projects set visibility = 10 where id = $1', [project.id])
     await world.root.post(`${at}/notes`, { body: `${body} @${external.username}` })
     expect(await participants(world, id)).toEqual([guest.id, reporter.id, stranger.id])
-    // For members alone.
+    // For members only.
     await world.rows('update projects set merge_requests_access_level = 10 where id = $1', [project.id])
     const other = await openMergeRequest(world, { project, branch: 'other' })
     await world.root.post(`${other.at}/notes`, { body })
     expect(await participants(world, other.id)).toEqual([reporter.id])
   })
 
-  test('is told once, however often the text is changed; who is not named any more is no longer there', async ({
-    world,
-  }) => {
+  test('a mention adds one todo despite edits, and removing it ends the participation', async ({ world }) => {
     const [ann, bob] = [await world.user(), await world.user()]
     const { at, id } = await openMergeRequest(world)
     const { json } = await world.root.post(`${at}/notes`, { body: `For @${ann.username}` })
@@ -75,7 +73,7 @@ describe('whoever is named with an @', () => {
     expect((await bob.get('/todos')).json).toMatchObject([{ body: 'Merge topic' }])
   })
 
-  test('is not told of himself, and takes part all the same', async ({ world }) => {
+  test('users who mention themselves get no todo and participate', async ({ world }) => {
     const ann = await world.user()
     const { at, id } = await openMergeRequest(world)
     await ann.post(`${at}/notes`, { body: `I, @${ann.username}` })

@@ -9,7 +9,7 @@ const refused = (field: string, text: string) => ({
 })
 const notThere = { status: 404, json: { message: '404 Not found' } }
 
-/** A public merge request with somebody of each kind. */
+/** A public merge request with one user of each role. */
 async function talkedAbout(world: World) {
   const [ann, developer, maintainer] = await Promise.all([world.user(), world.user(), world.user()])
   const opened = await openMergeRequest(world, {
@@ -22,7 +22,7 @@ async function talkedAbout(world: World) {
 }
 
 describe('notes of a merge request', () => {
-  test('are said, read, changed and taken back', async ({ world }) => {
+  test('notes of a merge request are created, read, edited and deleted', async ({ world }) => {
     const { notes, ann, id, iid } = await talkedAbout(world)
     const said = await ann.post(notes, { body: 'Well done' })
     expect(said).toMatchObject({ status: 201 })
@@ -53,7 +53,7 @@ describe('notes of a merge request', () => {
     expect((await ann.get(notes)).json).toEqual([])
   })
 
-  test('are listed with what was done, the newest first, or as one asks', async ({ world }) => {
+  test('notes are listed with system notes, newest first or as requested', async ({ world }) => {
     const { notes, at, ann } = await talkedAbout(world)
     for (const body of ['one', 'two', 'three']) await ann.post(notes, { body })
     await world.root.post(`${at}/time_estimate`, { duration: '1h' })
@@ -73,7 +73,7 @@ describe('notes of a merge request', () => {
     })
   })
 
-  test('must say something', async ({ world }) => {
+  test('400 for a note without text', async ({ world }) => {
     const { notes, ann } = await talkedAbout(world)
     const { id } = (await ann.post(notes, { body: 'x' })).json
     for (const body of ['', ' \n']) {
@@ -84,13 +84,11 @@ describe('notes of a merge request', () => {
       refused('note', 'is too long (maximum is 1000000 characters)'),
     )
     expect(await ann.post(notes, {})).toMatchObject({ status: 400, json: { error: 'body is missing' } })
-    // Words for the service are words like others.
+    // Text that looks like a quick action is stored like any other.
     expect(await ann.post(notes, { body: '/close' })).toMatchObject({ status: 201, json: { body: '/close' } })
   })
 
-  test('are changed and taken back by their authors and by maintainers, and those that nobody said by nobody', async ({
-    world,
-  }) => {
+  test('authors and maintainers edit and delete notes; 403 for system notes', async ({ world }) => {
     const { notes, at, ann, developer, maintainer } = await talkedAbout(world)
     const { id } = (await ann.post(notes, { body: 'x' })).json
     const one = `${notes}/${id}`
@@ -105,7 +103,7 @@ describe('notes of a merge request', () => {
     expect((await world.root.delete(`${notes}/${told.id}`)).status).toBe(403)
   })
 
-  test('are for members alone once the discussion is locked', async ({ world }) => {
+  test('only members write notes once the discussion is locked', async ({ world }) => {
     const { notes, at, id, ann, developer } = await talkedAbout(world)
     const { id: said } = (await ann.post(notes, { body: 'x' })).json
     await world.rows('update merge_requests set discussion_locked = true where id = $1', [id])
@@ -118,7 +116,7 @@ describe('notes of a merge request', () => {
     expect((await developer.post(notes, { body: 'y' })).status).toBe(201)
   })
 
-  test('of another time are believed of owners', async ({ world }) => {
+  test('created_at of a note is accepted from owners only', async ({ world }) => {
     const [maintainer, owner] = [await world.user(), await world.user()]
     const group = await world.group({
       visibility: 'public',
@@ -138,7 +136,7 @@ describe('notes of a merge request', () => {
     expect(json.created_at > '2021').toBe(true)
   })
 
-  test('are those of the merge request that is named, and of no other', async ({ world }) => {
+  test('404 for notes of another merge request', async ({ world }) => {
     const { notes, at, project, ann } = await talkedAbout(world)
     const { id } = (await ann.post(notes, { body: 'x' })).json
     const other = await openMergeRequest(world, { project, branch: 'other' })
@@ -150,7 +148,7 @@ describe('notes of a merge request', () => {
     expect((await ann.get(`${other.at}/notes`)).json).toEqual([])
   })
 
-  test('are counted, and are activity of the merge request and its project', async ({ world }) => {
+  test('notes are counted, and update the activity of the merge request and project', async ({ world }) => {
     const { notes, at, project, record, ann, id } = await talkedAbout(world)
     await world.rows(`update projects set last_activity_at = '2020-01-01' where id = $1`, [project.id])
     const { json } = await ann.post(notes, { body: 'Told' })
@@ -184,7 +182,7 @@ describe('notes of a merge request', () => {
     ])
   })
 
-  test('are activity for those alone who may read merge requests', async ({ world }) => {
+  test('note events are visible to users who can read merge requests', async ({ world }) => {
     const [guest, reporter] = [await world.user(), await world.user()]
     const { at, project } = await openMergeRequest(world, {
       visibility: 'private',
@@ -207,7 +205,7 @@ describe('notes of a merge request', () => {
     expect(await lines(world.root)).toEqual([])
   })
 
-  test('one that is said while the merge request goes is a 404', async ({ world }) => {
+  test('404 for a note created while the merge request is deleted', async ({ world }) => {
     const { notes, id, ann } = await talkedAbout(world)
     const holding = Promise.withResolvers<void>()
     const mayGo = Promise.withResolvers<void>()

@@ -5,11 +5,11 @@ import { storedProject } from '../../repository/commits/testing.ts'
 import { openMergeRequest } from '../merge-requests/testing.ts'
 import { tellOfNote, tellOfTodos } from './jobs.ts'
 
-/** Mails to somebody about merge requests. */
+/** Mails to this user about merge requests. */
 const inbox = async (world: World, who: Client) =>
   (await mailsTo(world, `${who.username}@example.com`)).filter(({ body }) => body.includes('/-/merge_requests/'))
 
-/** Says something, and lets the job do what it would. */
+/** Adds a note, and runs the notification job. */
 async function say(world: World, who: Client, at: string, body = 'Hello', more: object = {}): Promise<number> {
   const { status, json } = await who.post(`${at}/notes`, { body, ...more })
   expect(status).toBe(201)
@@ -18,7 +18,7 @@ async function say(world: World, who: Client, at: string, body = 'Hello', more: 
   return json.id
 }
 
-/** What waits for somebody's list to be told. */
+/** Runs the queued notification jobs of todos. */
 async function tellOfLists(world: World): Promise<void> {
   const queued = await world.takeJobs('tell_of_todos:%')
   for (const { payload } of queued) await tellOfTodos.run(payload, await world.app.open(null))
@@ -26,8 +26,8 @@ async function tellOfLists(world: World): Promise<void> {
 
 const people = (world: World, count: number) => Promise.all(Array.from({ length: count }, () => world.user()))
 
-describe('what is said about a merge request', () => {
-  test('is mailed to who takes part or asked for it, and to nobody else', async ({ world }) => {
+describe('mails about notes', () => {
+  test('a note is mailed to participants and subscribers only', async ({ world }) => {
     const [author, talker, named, asked, quiet, stranger] = await people(world, 6)
     const { at, project, record } = await openMergeRequest(world, {
       author: author!,
@@ -78,25 +78,28 @@ Sent by ${world.origin} to ${author!.username}@example.com.
     ['mention', {}, 0, 1],
     ['custom', {}, 0, 1],
     ['custom', { new_note: true }, 1, 1],
-  ] as const)('is mailed as he set it who chose %s %j', async ([level, events, unnamed, named], { world }) => {
-    const [general, ofGroup, ofProject] = await people(world, 3)
-    const members = [general!, ofGroup!, ofProject!].map((who): [Client, 'reporter'] => [who, 'reporter'])
-    const group = await world.group({ visibility: 'public', members })
-    const { at, project } = await openMergeRequest(world, { project: await storedProject(world, { group }) })
-    await general!.put('/notification_settings', { level, ...events })
-    await ofGroup!.put(`/groups/${group.id}/notification_settings`, { level, ...events })
-    await ofProject!.put('/notification_settings', { level: level === 'watch' ? 'disabled' : 'watch' })
-    await ofProject!.put(`/projects/${project.id}/notification_settings`, { level, ...events })
-    const mailed = async () =>
-      Promise.all([general, ofGroup, ofProject].map(async (who) => (await inbox(world, who!)).length))
-    await say(world, world.root, at)
-    expect(await mailed()).toEqual([unnamed, unnamed, unnamed])
-    const all = [general, ofGroup, ofProject].map((who) => `@${who!.username}`).join(' ')
-    await say(world, world.root, at, all)
-    expect(await mailed()).toEqual(Array(3).fill(unnamed + named))
-  })
+  ] as const)(
+    'notes are mailed according to the level %s with %j',
+    async ([level, events, unnamed, named], { world }) => {
+      const [general, ofGroup, ofProject] = await people(world, 3)
+      const members = [general!, ofGroup!, ofProject!].map((who): [Client, 'reporter'] => [who, 'reporter'])
+      const group = await world.group({ visibility: 'public', members })
+      const { at, project } = await openMergeRequest(world, { project: await storedProject(world, { group }) })
+      await general!.put('/notification_settings', { level, ...events })
+      await ofGroup!.put(`/groups/${group.id}/notification_settings`, { level, ...events })
+      await ofProject!.put('/notification_settings', { level: level === 'watch' ? 'disabled' : 'watch' })
+      await ofProject!.put(`/projects/${project.id}/notification_settings`, { level, ...events })
+      const mailed = async () =>
+        Promise.all([general, ofGroup, ofProject].map(async (who) => (await inbox(world, who!)).length))
+      await say(world, world.root, at)
+      expect(await mailed()).toEqual([unnamed, unnamed, unnamed])
+      const all = [general, ofGroup, ofProject].map((who) => `@${who!.username}`).join(' ')
+      await say(world, world.root, at, all)
+      expect(await mailed()).toEqual(Array(3).fill(unnamed + named))
+    },
+  )
 
-  test('is mailed to nobody who may not read it now, or where a group around wants none', async ({ world }) => {
+  test('a note is not mailed to users who can no longer read it, or in a group without mails', async ({ world }) => {
     const [ann, bob] = await people(world, 2)
     const outer = await world.group({ visibility: 'public' })
     const group = await world.group({ visibility: 'public', parent: outer })
@@ -113,7 +116,7 @@ Sent by ${world.origin} to ${author!.username}@example.com.
     expect(await inbox(world, bob!)).toHaveLength(1)
   })
 
-  test('is not mailed when it was said elsewhere, nor beyond a hundred times an hour', async ({ world }) => {
+  test('no mail for imported notes, or above a hundred mails per hour', async ({ world }) => {
     const [ann, bob] = await people(world, 2)
     const { at, id, project } = await openMergeRequest(world)
     await say(world, bob!, at)
@@ -129,8 +132,8 @@ Sent by ${world.origin} to ${author!.username}@example.com.
   })
 })
 
-describe('what others put on the list of somebody', () => {
-  test('is mailed: what he is assigned to, and where he is mentioned', async ({ world }) => {
+describe('mails about todos', () => {
+  test('a todo for an assignment or mention is mailed', async ({ world }) => {
     const [ann, bob] = await people(world, 2)
     const { project, record } = await openMergeRequest(world, {
       members: [[ann!, 'developer']],
@@ -149,7 +152,7 @@ describe('what others put on the list of somebody', () => {
     expect(await inbox(world, marked)).toEqual([])
   })
 
-  test('is not mailed to who does not want it', async ({ world }) => {
+  test('a todo is not mailed to users who disabled it', async ({ world }) => {
     const [off, mention] = await people(world, 2)
     await off!.put('/notification_settings', { level: 'disabled' })
     await mention!.put('/notification_settings', { level: 'mention' })

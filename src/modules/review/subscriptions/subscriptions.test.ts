@@ -10,8 +10,8 @@ async function opened(world: World, more: Parameters<typeof openMergeRequest>[1]
   return { ...made, developer, post, isTold }
 }
 
-describe('who is told of a merge request', () => {
-  test('D3-MR-SUBSCRIBE: is whoever asks for it, and is answered with the merge request', async ({ world }) => {
+describe('subscriptions to merge requests', () => {
+  test('D3-MR-SUBSCRIBE: subscribing returns the merge request, 304 when subscribed', async ({ world }) => {
     const { developer, post, isTold, at } = await opened(world)
     expect(await isTold(developer)).toBe(false)
     const asked = await post(developer, 'subscribe')
@@ -20,7 +20,7 @@ describe('who is told of a merge request', () => {
     expect(await post(developer, 'subscribe')).toMatchObject({ status: 304, text: '' })
   })
 
-  test('D3-MR-UNSUBSCRIBE-304: is no longer who takes it back; 304 when he was not told', async ({ world }) => {
+  test('D3-MR-UNSUBSCRIBE-304: unsubscribing ends the subscription, 304 when not subscribed', async ({ world }) => {
     const { developer, post, isTold } = await opened(world)
     expect(await post(developer, 'unsubscribe')).toMatchObject({ status: 304, text: '' })
     await post(developer, 'subscribe')
@@ -29,7 +29,7 @@ describe('who is told of a merge request', () => {
     expect((await post(developer, 'unsubscribe')).status).toBe(304)
   })
 
-  test('is who takes part, unless he chose otherwise', async ({ world }) => {
+  test('participants are subscribed unless they chose otherwise', async ({ world }) => {
     const [author, talker, named, assignee] = [
       await world.user(),
       await world.user(),
@@ -53,13 +53,13 @@ describe('who is told of a merge request', () => {
     expect(await isTold(author)).toBe(false)
     await author.post(`${at}/notes`, { body: 'More' })
     expect(await isTold(author)).toBe(false)
-    // What was told of somebody is not what he said.
+    // A system note does not make its user a participant.
     expect(await isTold(world.root)).toBe(false)
     await world.root.post(`${at}/time_estimate`, { duration: '1h' })
     expect(await isTold(world.root)).toBe(false)
   })
 
-  test('are developers, and authors and assignees, whoever they are', async ({ world }) => {
+  test('developers, authors and assignees may subscribe; 403 for other reporters', async ({ world }) => {
     const [author, reporter] = [await world.user(), await world.user()]
     const { post, project } = await opened(world, {
       members: [

@@ -13,10 +13,8 @@ async function tracked(world: World) {
   return { ...opened, post, told }
 }
 
-describe('the time of a merge request', () => {
-  test('D3-MR-TIME-RECORD: all five calls answer with both times, which are null in words when there is none', async ({
-    world,
-  }) => {
+describe('time tracking of merge requests', () => {
+  test('D3-MR-TIME-RECORD: all five endpoints return both times, null in words without any', async ({ world }) => {
     const { post, at } = await tracked(world)
     expect(await world.root.get(`${at}/time_stats`)).toMatchObject({ status: 200, json: none })
     expect((await world.root.get(`${at}/time_stats`)).json).toEqual(none)
@@ -32,7 +30,7 @@ describe('the time of a merge request', () => {
     expect((await world.root.get(`${at}/time_stats`)).json).toEqual(none)
   })
 
-  test('D3-MR-ESTIMATE: the estimate is set from what people say, and reset to 0 seconds', async ({ world }) => {
+  test('D3-MR-ESTIMATE: the estimate is set from words, and reset to 0 seconds', async ({ world }) => {
     const { post, told } = await tracked(world)
     expect((await post('time_estimate', '1mo 2w 3d 4h 5m')).json).toMatchObject({
       time_estimate: 576_000 + 288_000 + 86_400 + 14_700,
@@ -55,7 +53,7 @@ describe('the time of a merge request', () => {
     expect((await told()).slice(3)).toEqual(['removed time estimate'])
   })
 
-  test('D3-MR-SPENT: spent time adds up, is taken back in part, and is reset to 0', async ({ world }) => {
+  test('D3-MR-SPENT: spent time adds up, can be subtracted, and is reset to 0', async ({ world }) => {
     const { post, told, id } = await tracked(world)
     await post('add_spent_time', '1d')
     expect((await post('add_spent_time', '2h')).json).toMatchObject({
@@ -91,7 +89,7 @@ describe('the time of a merge request', () => {
     ])
   })
 
-  test('is told as changes of the merge request', async ({ world }) => {
+  test('time tracking emits events with the changes', async ({ world }) => {
     const { post, id } = await tracked(world)
     await post('time_estimate', '1h')
     await post('time_estimate', '1h')
@@ -106,7 +104,7 @@ describe('the time of a merge request', () => {
     ])
   })
 
-  test('many at once add up', async ({ world }) => {
+  test('concurrent additions of spent time add up', async ({ world }) => {
     const { post, at } = await tracked(world)
     const all = await Promise.all(Array.from({ length: 10 }, () => post('add_spent_time', '1m')))
     expect(all.map(({ status }) => status)).toEqual(Array(10).fill(201))
