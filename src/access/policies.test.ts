@@ -11,10 +11,10 @@ const actor = { admin: false, external: false } as Actor
 const admin = { ...actor, admin: true }
 
 /** In ascending order: a rule that allows one of these allows all after it. */
-const ladder = ['nobody', 'stranger', 'guest', 'reporter', 'developer', 'maintainer', 'owner', 'administrator'] as const
+const ladder = ['anonymous', 'stranger', 'guest', 'reporter', 'developer', 'maintainer', 'owner', 'administrator'] as const
 type Step = (typeof ladder)[number]
 
-const callerOf = (step: Step): Caller => (step === 'nobody' ? null : step === 'administrator' ? admin : actor)
+const callerOf = (step: Step): Caller => (step === 'anonymous' ? null : step === 'administrator' ? admin : actor)
 const levelOf = (step: Step): number => (step in levels ? levels[step as keyof typeof levels] : 0)
 const on = { issues: 20, repository: 20, forking: 20, merge_requests: 20, builds: 20, wiki: 20, snippets: 20 }
 
@@ -31,8 +31,8 @@ function least(rule: Rule, visibility: number, more: Partial<Facts> = {}): Step 
 describe('abilities on projects', () => {
   // Source: supplement to the API documents, "Matrix": the lowest role, on a private and on a public project.
   test.for([
-    ['read_project', 'guest', 'nobody'],
-    ['read_code', 'reporter', 'nobody'],
+    ['read_project', 'guest', 'anonymous'],
+    ['read_code', 'reporter', 'anonymous'],
     ['read_statistics', 'reporter', 'reporter'],
     ['read_member', 'guest', 'stranger'],
     ['fork_project', 'reporter', 'stranger'],
@@ -41,7 +41,7 @@ describe('abilities on projects', () => {
     ['comment_commit', 'reporter', 'stranger'],
     ['read_commit_status', 'reporter', 'stranger'],
     ['create_commit_status', 'developer', 'developer'],
-    ['read_pipeline', 'reporter', 'nobody'],
+    ['read_pipeline', 'reporter', 'anonymous'],
     ['read_job', 'reporter', 'stranger'],
     ['push_code', 'developer', 'developer'],
     ['force_unlock', 'maintainer', 'maintainer'],
@@ -49,7 +49,7 @@ describe('abilities on projects', () => {
     ['admin_project', 'maintainer', 'maintainer'],
     ['request_access', 'guest', 'stranger'],
     ['set_notifications', 'guest', 'stranger'],
-    ['read_badge', 'guest', 'nobody'],
+    ['read_badge', 'guest', 'anonymous'],
     ['admin_badge', 'maintainer', 'maintainer'],
     ['read_deploy_token', 'maintainer', 'maintainer'],
     ['admin_deploy_token', 'maintainer', 'maintainer'],
@@ -79,7 +79,7 @@ describe('abilities on projects', () => {
   test('without public jobs, jobs are for members and pipelines stay public', () => {
     const flags = { private_jobs: true }
     expect(least(projectPolicy.read_job, 20, { flags })).toBe('reporter')
-    expect(least(projectPolicy.read_pipeline, 20, { flags })).toBe('nobody')
+    expect(least(projectPolicy.read_pipeline, 20, { flags })).toBe('anonymous')
   })
 
   test('no statuses, pipelines or jobs while builds are disabled', () => {
@@ -91,7 +91,7 @@ describe('abilities on projects', () => {
   test('no pushes or forks while the repository of a project is being created', () => {
     for (const ability of ['push_code', 'admin_tag', 'fork_project'] as const)
       expect(least(projectPolicy[ability], 20, { flags: { importing: true } })).toBe('never')
-    expect(least(projectPolicy.read_code, 20, { flags: { importing: true } })).toBe('nobody')
+    expect(least(projectPolicy.read_code, 20, { flags: { importing: true } })).toBe('anonymous')
   })
 
   test('code cannot be read or pushed while the repository feature is disabled', () => {
@@ -104,7 +104,7 @@ describe('abilities on projects', () => {
 describe('abilities on groups', () => {
   // Source: supplement to the API documents, "Groups".
   test.for([
-    ['read_group', 'guest', 'nobody'],
+    ['read_group', 'guest', 'anonymous'],
     ['read_member', 'guest', 'stranger'],
     ['create_project', 'maintainer', 'maintainer'],
     ['create_subgroup', 'owner', 'owner'],
@@ -113,7 +113,7 @@ describe('abilities on groups', () => {
     ['remove_group', 'owner', 'owner'],
     ['request_access', 'guest', 'stranger'],
     ['set_notifications', 'guest', 'stranger'],
-    ['read_badge', 'guest', 'nobody'],
+    ['read_badge', 'guest', 'anonymous'],
     ['admin_badge', 'owner', 'owner'],
     ['read_deploy_token', 'maintainer', 'maintainer'],
     ['admin_deploy_token', 'owner', 'owner'],
@@ -133,7 +133,7 @@ describe('abilities on groups', () => {
 describe('abilities on the instance and on users', () => {
   test('anyone may browse, signed-in users may use, administrators may administer', () => {
     const of = (rule: Rule) => least(rule, instanceFacts.visibility)
-    expect([of(instancePolicy.browse), of(instancePolicy.use)]).toEqual(['nobody', 'stranger'])
+    expect([of(instancePolicy.browse), of(instancePolicy.use)]).toEqual(['anonymous', 'stranger'])
     expect(allows(instancePolicy.administer, actor, instanceFacts)).toBe(false)
     expect(allows(instancePolicy.administer, admin, instanceFacts)).toBe(true)
   })

@@ -13,7 +13,7 @@ async function folder(): Promise<string> {
   return path
 }
 
-blobStoreSuite('blobs on disk', async () => new DiskBlobs(await folder()))
+blobStoreSuite('disk blob store', async () => new DiskBlobs(await folder()))
 
 test('no temporary files remain after stored, duplicate and failed blobs', async () => {
   const path = await folder()

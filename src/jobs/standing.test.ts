@@ -4,7 +4,7 @@ import { checkJobs, jobsStanding } from './standing.ts'
 
 const ago = (minutes: number) => `now() - interval '${minutes} minutes'`
 const queueJob = (world: World, queue: string | null = null) =>
-  world.rows(`select graphile_worker.add_job('of_nobody', '{}', queue_name := $1, run_at := ${ago(10)})`, [queue])
+  world.rows(`select graphile_worker.add_job('no_such_task', '{}', queue_name := $1, run_at := ${ago(10)})`, [queue])
 const takenAgo = (world: World, minutes: number) =>
   world.rows(
     `insert into job_runner (taken_at) values (${ago(minutes)}) on conflict (is_only) do update set taken_at = excluded.taken_at`,

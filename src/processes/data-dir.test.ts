@@ -45,8 +45,8 @@ test('one of many processes that find the lock of a dead process takes it', asyn
 })
 
 test.for([
-  { why: 'of a process number that somebody else has now', content: `${process.pid} another-boot 123\n` },
-  { why: 'that was cut short', content: '12' },
+  { why: 'of a process id that another process has now', content: `${process.pid} another-boot 123\n` },
+  { why: 'that is truncated', content: '12' },
   { why: 'that is empty', content: '' },
 ])('a lock $why is ignored', async ({ content }) => {
   const folder = await temporaryFolder()

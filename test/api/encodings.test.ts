@@ -43,7 +43,7 @@ describe('D1-PARAM-ENCODINGS', () => {
       })
       const changed = await send('PUT', `/projects/${made.json.id}`, { description: 'x', build_timeout: '700' })
       expect(changed).toMatchObject({ status: 200, json: { description: 'x', build_timeout: 700 } })
-      expect(await send('DELETE', `/projects/${made.json.id}`, { sudo: 'nobody-at-all' })).toMatchObject({
+      expect(await send('DELETE', `/projects/${made.json.id}`, { sudo: 'no-such-user' })).toMatchObject({
         status: 403,
       })
       expect(await send('DELETE', `/projects/${made.json.id}`, { unknown: 'x' })).toMatchObject({ status: 202 })
@@ -135,7 +135,7 @@ describe('D1-ARRAY-HASH-NAMES', () => {
   })
 
   test('a hash parameter is sent as name[key] and filters', async ({ world }) => {
-    const got = await world.root.get('/projects?custom_attributes[color]=nobody-has-this')
+    const got = await world.root.get('/projects?custom_attributes[color]=no-such-value')
     expect(got).toMatchObject({ status: 200, json: [] })
     expect(await world.root.get('/projects?custom_attributes=x')).toMatchObject({
       status: 400,

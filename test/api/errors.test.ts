@@ -19,7 +19,7 @@ describe('error responses', () => {
     ],
     ['a parameter is of another type', 'GET', '/users?active=perhaps', undefined, 400, { error: 'active is invalid' }],
     [
-      'a parameter is no word of the list',
+      'a parameter is not in the enumeration',
       'GET',
       '/projects?sort=up',
       undefined,
@@ -27,7 +27,7 @@ describe('error responses', () => {
       { error: 'sort does not have a valid value' },
     ],
     [
-      'all or none',
+      'parameters are required together',
       'GET',
       '/users?provider=x',
       undefined,
@@ -35,26 +35,26 @@ describe('error responses', () => {
       { error: 'extern_uid, provider provide all or none of parameters' },
     ],
     [
-      'the record breaks a rule',
+      'the record is invalid',
       'POST',
       '/projects',
       { name: '!', path: '-' },
       400,
       { message: { path: expect.any(Array) } },
     ],
-    ['nothing has that number', 'GET', '/projects/99999999', undefined, 404, { message: '404 Project Not Found' }],
-    ['nobody has that number', 'GET', '/users/99999999', undefined, 404, { message: '404 User Not Found' }],
+    ['no project has the id', 'GET', '/projects/99999999', undefined, 404, { message: '404 Project Not Found' }],
+    ['no user has the id', 'GET', '/users/99999999', undefined, 404, { message: '404 User Not Found' }],
     [
-      'a row is looked up in vain',
+      'a token is missing',
       'GET',
       '/personal_access_tokens/99999999',
       undefined,
       404,
       { message: '404 Not found' },
     ],
-    ['the path leads nowhere', 'GET', '/nowhere', undefined, 404, { error: '404 Not Found' }],
+    ['the path does not exist', 'GET', '/nowhere', undefined, 404, { error: '404 Not Found' }],
     ['the path is too long', 'GET', '/projects/1/nowhere/at/all', undefined, 404, { error: '404 Not Found' }],
-  ] as const)('%s', async ([, method, path, json, status, body], { world }) => {
+  ] as const)('error response when %s', async ([, method, path, json, status, body], { world }) => {
     expect(await world.root.send(method, path, json === undefined ? {} : { json })).toMatchObject({
       status,
       json: body,

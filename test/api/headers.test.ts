@@ -45,9 +45,9 @@ describe('common response headers', () => {
     ['a record', 'GET', '/version', 200],
     ['an error', 'GET', '/nowhere', 404],
     ['a refusal', 'GET', '/projects?sort=up', 400],
-    ['a wrong verb', 'PATCH', '/version', 405],
+    ['a wrong method', 'PATCH', '/version', 405],
     ['a malformed path', 'GET', '/projects/%', 400],
-  ] as const)('%s', async ([, method, path, status], { world }) => {
+  ] as const)('common headers of %s', async ([, method, path, status], { world }) => {
     const { headers, ...got } = await world.root.send(method, path)
     expect(got.status).toBe(status)
     expect(headers).toMatchObject({
@@ -80,7 +80,7 @@ describe('common response headers', () => {
   )
 
   test.for([
-    ['that is none', 'NONSENSE\r\n\r\n', 400, '400 Bad Request'],
+    ['that is not HTTP', 'NONSENSE\r\n\r\n', 400, '400 Bad Request'],
     [
       'with endless headers',
       `GET / HTTP/1.1\r\nHost: x\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`,
@@ -195,8 +195,8 @@ describe('If-Unmodified-Since', () => {
   test.for([
     ['a time before the last change', earlier, 412],
     ['a time after it', later, 202],
-    ['what is no time', 'yesterday-ish', 202],
-  ] as const)('%s', async ([, header, status], { world }) => {
+    ['an invalid time', 'yesterday-ish', 202],
+  ] as const)('deleting with If-Unmodified-Since %s', async ([, header, status], { world }) => {
     const ann = await world.user()
     const { id } = (await ann.post('/projects', { name: unique('conditional') })).json
     const got = await ann.delete(`/projects/${id}`, { headers: { 'if-unmodified-since': header } })

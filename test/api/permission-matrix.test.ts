@@ -18,7 +18,7 @@ import { gitRows, groupRows, otherRows, projectRows, type Row, type Who } from '
 
 /** In ascending order; external users are strangers who do not see internal projects. */
 const callers = [
-  'nobody',
+  'anonymous',
   'external',
   'stranger',
   'guest',
@@ -48,16 +48,16 @@ function sees({ caller, visibility }: Cell): boolean {
 function expected(who: Who, cell: Cell): Outcome {
   const [least, others, live] = who.split(' ') as [Level | 'administrator', 'P' | 'L' | '-', 'live'?]
   const { caller, visibility, archived } = cell
-  const isOpen = visibility !== 'private' && sees(cell) && others !== '-' && (caller !== 'nobody' || others === 'P')
+  const isOpen = visibility !== 'private' && sees(cell) && others !== '-' && (caller !== 'anonymous' || others === 'P')
   const isMember = least !== 'administrator' && levelOf(caller) >= levels[least]
   if ((isOpen || isMember || caller === 'administrator') && !(live && archived)) return 'yes'
   // Anonymous callers get 401 before anything is looked up, except where anonymous calls may succeed.
-  if (caller === 'nobody') return others === 'P' && !sees(cell) ? 404 : 401
+  if (caller === 'anonymous') return others === 'P' && !sees(cell) ? 404 : 401
   return sees(cell) ? 403 : 404
 }
 
 const actorOf = (caller: CallerKind): Actor | null =>
-  caller === 'nobody' ? null : ({ admin: caller === 'administrator', external: caller === 'external' } as Actor)
+  caller === 'anonymous' ? null : ({ admin: caller === 'administrator', external: caller === 'external' } as Actor)
 
 /** What the declared rules decide: first the checks of the HTTP edge, then those of the operation. */
 function decided(facts: Facts, caller: CallerKind, visible: Rule, rules: readonly Rule[]): Outcome {
@@ -170,7 +170,7 @@ describe('the service matches the permission matrix', () => {
     await world.settings({ search_rate_limit: 0 })
     const made = await Promise.all(
       callers.map(async (kind): Promise<[CallerKind, Client]> => {
-        if (kind === 'nobody') return [kind, world.anonymous]
+        if (kind === 'anonymous') return [kind, world.anonymous]
         if (kind === 'administrator') return [kind, world.root]
         return [kind, await world.user({ external: kind === 'external' })]
       }),
@@ -182,7 +182,7 @@ describe('the service matches the permission matrix', () => {
     )
     await Promise.all(
       cellsOf([false, true])
-        .filter(({ caller }) => caller === 'nobody')
+        .filter(({ caller }) => caller === 'anonymous')
         .map(async ({ visibility, archived }) => {
           const group = await world.group({ visibility, members })
           const { id: projectId, full_path: path, repository } = await storedProject(world, { visibility, group })
@@ -273,16 +273,16 @@ describe('the service matches the permission matrix', () => {
 
   test('every caller gets the outcome of the permission matrix for accounts and the instance', async () => {
     for (const [call, who, status, { query, json, at = {} } = {}] of otherRows)
-      for (const kind of ['nobody', 'external', 'stranger', 'administrator'] as const) {
+      for (const kind of ['anonymous', 'external', 'stranger', 'administrator'] as const) {
         const caller =
-          call.startsWith('DELETE /personal') && kind !== 'nobody' ? await world.as(people[kind]) : people[kind]
+          call.startsWith('DELETE /personal') && kind !== 'anonymous' ? await world.as(people[kind]) : people[kind]
         const words: Record<string, string> = { ':id': String(victim.id), ':user_id': String(victim.id), ...at }
         const path = call.split(' ', 2)[1]!.replaceAll(/:\w+/g, (name) => words[name]!)
         const answer = await caller.send(call.split(' ', 1)[0]!, query === undefined ? path : `${path}?${query}`, {
           ...(json && { json }),
         })
-        const may = who === 'everybody' || (who === 'signed in' ? kind !== 'nobody' : kind === 'administrator')
-        const wanted = may ? [status].flat() : [kind === 'nobody' ? 401 : 403]
+        const may = who === 'everyone' || (who === 'signed in' ? kind !== 'anonymous' : kind === 'administrator')
+        const wanted = may ? [status].flat() : [kind === 'anonymous' ? 401 : 403]
         expect.soft(wanted, `${call} by ${kind}: ${answer.text}`).toContain(answer.status)
       }
   })
@@ -297,7 +297,7 @@ describe('the service matches the permission matrix', () => {
         })
         const wanted = expected(who, cell)
         // Git asks for credentials only after a 401.
-        const status = wanted === 'yes' ? 200 : cell.caller === 'nobody' ? 401 : wanted
+        const status = wanted === 'yes' ? 200 : cell.caller === 'anonymous' ? 401 : wanted
         expect.soft(answer.status, `${service} by ${cell.caller}, ${cell.visibility} ${cell.archived}`).toBe(status)
       }
   })

@@ -95,7 +95,7 @@ describe('rate limits', () => {
       throttle_unauthenticated_requests_per_period: 6,
       throttle_unauthenticated_period_in_seconds: 100_000,
     })
-    const wrong = { ...headers, 'private-token': 'nobody-has-this-one' }
+    const wrong = { ...headers, 'private-token': 'no-such-token' }
     const basic = { ...headers, authorization: `Basic ${Buffer.from('ann:wrong').toString('base64')}` }
     const asks = [
       () => world.anonymous.get('/projects', { headers: wrong }),

@@ -39,9 +39,9 @@ describe('D1-AUTH-TOKEN', () => {
     const ann = await world.user()
     const { path = '', ...rest } = sent(ann.token!)
     expect(await world.anonymous.send('GET', `/user${path}`, rest)).toMatchObject({ status: 200, json: { id: ann.id } })
-    const { path: wrong = '', ...others } = sent('nobody-has-this-tok')
+    const { path: wrong = '', ...others } = sent('no-such-token-known')
     expect(await world.anonymous.send('GET', `/user${wrong}`, others)).toMatchObject(unauthorized)
-    expect(await world.anonymous.send('GET', `/projects${wrong}`, others), 'where nobody need be known').toMatchObject(
+    expect(await world.anonymous.send('GET', `/projects${wrong}`, others), 'on a public endpoint').toMatchObject(
       unauthorized,
     )
   })
@@ -251,7 +251,7 @@ describe('D1-AUTH-SUDO', () => {
 
   test('403 for sudo by a user who is not an administrator', async ({ world }) => {
     const ann = await world.user()
-    for (const sudo of ['1', String(ann.id), 'nobody-at-all'])
+    for (const sudo of ['1', String(ann.id), 'no-such-user'])
       expect(await ann.get(`/user?sudo=${sudo}`)).toMatchObject({
         status: 403,
         json: { message: '403 Forbidden - Must be admin to use sudo' },
@@ -260,13 +260,13 @@ describe('D1-AUTH-SUDO', () => {
 
   test('403 for sudo with a token that lacks the scope', async ({ world }) => {
     const admin = await world.as(world.root, ['api', 'read_user'])
-    expect(await admin.get('/user?sudo=nobody-at-all')).toMatchObject({
+    expect(await admin.get('/user?sudo=no-such-user')).toMatchObject({
       status: 403,
       json: { error: 'insufficient_scope', scope: 'sudo' },
     })
   })
 
-  test.for(['nobody-at-all', '999999999', '99999999999999999999', '-1', '%00', "'; drop table users"])(
+  test.for(['no-such-user', '999999999', '99999999999999999999', '-1', '%00', "'; drop table users"])(
     '"404 for sudo with the unknown user %s"',
     async (sudo, { world }) => {
       const admin = await world.as(world.root, ['api', 'sudo'])

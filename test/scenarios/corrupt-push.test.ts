@@ -61,9 +61,9 @@ describe('pushes with a gzip body', () => {
     const zipped = gzipSync(await pushOf(folder.path))
     const half = zipped.length >> 1
     const bodies = {
-      'no gzip at all': Buffer.from('0000'),
-      'cut off': zipped.subarray(0, half),
-      'broken in the middle': Buffer.concat([zipped.subarray(0, half), Buffer.alloc(half, 0xff)]),
+      'not gzip': Buffer.from('0000'),
+      'truncated': zipped.subarray(0, half),
+      'corrupt in the middle': Buffer.concat([zipped.subarray(0, half), Buffer.alloc(half, 0xff)]),
     }
     for (const service of ['git-receive-pack', 'git-upload-pack'])
       for (const [what, body] of Object.entries(bodies)) {

@@ -214,11 +214,11 @@ describe.skipIf(!disk)(`a full disk${disk ? '' : ' (skipped: nothing can be moun
       },
       write: async (iid) => statusOf(await world.root.put(at(`/merge_requests/${iid}/merge`))),
     },
-    'a picture': { write: async () => statusOf(await upload('PUT', '/user/avatar', 'avatar', png, 'face.png')) },
+    'an avatar': { write: async () => statusOf(await upload('PUT', '/user/avatar', 'avatar', png, 'face.png')) },
     'an upload': {
       write: async () => statusOf(await upload('POST', at('/uploads'), 'file', randomBytes(9000), 'notes.txt')),
     },
-    'a large file': {
+    'an LFS file': {
       prepare: async () => {
         const content = randomBytes(9000)
         const answer = await world.root.send('POST', `//${project.full_path}.git/info/lfs/objects/batch`, {

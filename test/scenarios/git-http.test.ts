@@ -50,13 +50,13 @@ describe('git over HTTP', () => {
 
   test.for([
     {
-      who: 'nobody',
+      who: 'anonymous',
       visibility: 'private',
       level: 'none',
       pull: /Authentication failed|could not read Username/,
       push: /could not read/,
     },
-    { who: 'nobody', visibility: 'public', level: 'none', pull: undefined, push: /could not read/ },
+    { who: 'anonymous', visibility: 'public', level: 'none', pull: undefined, push: /could not read/ },
     { who: 'a stranger', visibility: 'private', level: 'none', pull: /not found/, push: /not found/ },
     { who: 'a stranger', visibility: 'internal', level: 'none', pull: undefined, push: /403/ },
     { who: 'a guest', visibility: 'private', level: 'guest', pull: /403/, push: /403/ },
@@ -68,7 +68,7 @@ describe('git over HTTP', () => {
     const project = await world.project({ visibility, members: level === 'none' ? [] : [[ann, level]] })
     const work = await workTree(folder.path)
     await git(work, 'push', '-q', world.remote(project, world.root), 'main')
-    const url = who === 'nobody' ? project.url : world.remote(project, ann)
+    const url = who === 'anonymous' ? project.url : world.remote(project, ann)
 
     const pulled = git(folder.path, 'clone', '-q', url, 'copy')
     if (pull) await expect(pulled).rejects.toThrow(pull)

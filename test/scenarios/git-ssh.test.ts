@@ -484,7 +484,7 @@ const decisions: readonly Row[] = [
   { who: 'a stranger', visibility: 'private', level: 'none', pull: missing, push: missing },
   { who: 'a stranger', visibility: 'internal', level: 'none', pull: undefined, push: unwritable },
   { who: 'a stranger', visibility: 'public', level: 'none', pull: undefined, push: unwritable },
-  { who: 'somebody external', visibility: 'internal', level: 'none', pull: missing, push: missing },
+  { who: 'external user', visibility: 'internal', level: 'none', pull: missing, push: missing },
   { who: 'a guest', visibility: 'private', level: 'guest', pull: unreadable, push: unwritable },
   { who: 'a reporter', visibility: 'private', level: 'reporter', pull: undefined, push: unwritable },
   { who: 'a developer', visibility: 'private', level: 'developer', pull: undefined, push: undefined },
@@ -588,8 +588,8 @@ describe.skipIf(!hasSsh)('SSH limits (need OpenSSH)', () => {
   })
 
   test.for([
-    ['five places for those without a key', () => strict],
-    ['the usual places', () => usual],
+    ['a limit of five connections without a key', () => strict],
+    ['the default limits', () => usual],
   ] as const)('500 connections without a key do not block other clients, with %s', async ([, place]) => {
     await using folder = await temporaryFolder()
     const at = place()

@@ -97,8 +97,8 @@ describe('pushes that no git client sends', () => {
   test.for([
     ['none', ''],
     ['none', 'atomic'],
-    ['one that does not exist', ''],
-    ['one that does not exist', 'atomic'],
+    ['a missing commit', ''],
+    ['a missing commit', 'atomic'],
   ])('a push with the old commit %s (%s) does not delete a branch', async ([old, capabilities], { world }) => {
     const { project, main } = await withMain(world)
     await send(world.root, project, [[zero, main, 'refs/heads/one']])

@@ -43,7 +43,7 @@ async function behindProxy() {
 
 test.for([
   { what: 'its eighth connection is held for 15 s', ordinal: 8, lateMs: 15_000 },
-  { what: 'its database comes late', ordinal: undefined, lateMs: 5_000 },
+  { what: 'its database starts late', ordinal: undefined, lateMs: 5_000 },
 ])('the jobs process takes jobs again after it was killed, when $what', async ({ ordinal, lateMs }) => {
   const { launched, proxy, ask } = await behindProxy()
   await using _proxy = proxy

@@ -175,7 +175,7 @@ describe.skipIf(missing)(`a power loss${missing ? ` (skipped: ${missing})` : ''}
       done(made)
       done(await client.put(`/projects/root%2Ffirst/merge_requests/${made.json.iid}/merge`))
     })
-    await step('a picture', () => {
+    await step('an avatar', () => {
       const body = new FormData()
       body.set('avatar', new Blob([png as never]), 'face.png')
       return client.send('PUT', '/user/avatar', { body }).then(done)
@@ -185,7 +185,7 @@ describe.skipIf(missing)(`a power loss${missing ? ` (skipped: ${missing})` : ''}
       body.set('file', new Blob(['text']), 'notes.txt')
       return client.send('POST', '/projects/root%2Ffirst/uploads', { body }).then(done)
     })
-    await step('a large file', async () => {
+    await step('an LFS file', async () => {
       const content = randomBytes(200)
       const oid = hash('sha256', content, 'hex')
       const answer = await client.send('POST', '//root/first.git/info/lfs/objects/batch', {

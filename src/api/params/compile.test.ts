@@ -73,45 +73,45 @@ describe('values of each parameter type', () => {
     ['a number for text', Text(), [12], '12'],
     ['a boolean for text', Text(), [true], 'true'],
     [
-      'text with NUL, half a surrogate pair, or no text',
+      'text with NUL, half a surrogate pair, or of another type',
       Text(),
       ['a\0', '\ud800', 'x\udc00', ['a'], { a: 'a' }, file],
       invalid,
     ],
-    ['text longer than it may be', Text({ maxLength: 3 }), ['abcd'], noValue],
-    ['text of another shape', Text({ pattern: '^[a-z]+$' }), ['A', 'a b'], noValue],
+    ['text above its maximum length', Text({ maxLength: 3 }), ['abcd'], noValue],
+    ['text that does not match its pattern', Text({ pattern: '^[a-z]+$' }), ['A', 'a b'], noValue],
     ['a file path', FilePath(), ['a/..b/c.txt'], 'a/..b/c.txt'],
     [
-      'a file path that climbs',
+      'a file path with ..',
       FilePath(),
       ['..', '../x', 'a/../b', 'a/..', 'a\\..\\b', '.', 'a\nb'],
       'x should be a valid file path',
     ],
     ['a file', File(), [file], file],
-    ['no file, or what looks like one', File(), ['a', '', 1, [file], { path: '/etc/passwd' }, { ...file }], invalid],
-    ['a word', OneOf(['asc', 'desc']), ['asc'], 'asc'],
-    ['another word', OneOf(['asc', 'desc']), ['', 'ASC', 'asc ', 'constructor', '__proto__', 1], noValue],
-    ['no word', OneOf(['asc', 'desc']), [['asc'], {}, 'a\0', file], invalid],
-    ['a number of several', OneOf([10, 20]), ['10', 10, '+10'], 10],
-    ['another number', OneOf([10, 20]), ['15', 15, '99999999999'], noValue],
-    ['no number', OneOf([10, 20]), ['ten', [10], true, {}], invalid],
-    ['a word or a number', OneOf([0, 'none']), ['0', 0], 0],
+    ['not a file, or an imitation of one', File(), ['a', '', 1, [file], { path: '/etc/passwd' }, { ...file }], invalid],
+    ['a value of an enumeration', OneOf(['asc', 'desc']), ['asc'], 'asc'],
+    ['a value outside of an enumeration', OneOf(['asc', 'desc']), ['', 'ASC', 'asc ', 'constructor', '__proto__', 1], noValue],
+    ['an empty value of an enumeration', OneOf(['asc', 'desc']), [['asc'], {}, 'a\0', file], invalid],
+    ['a number of an enumeration', OneOf([10, 20]), ['10', 10, '+10'], 10],
+    ['a number outside of an enumeration', OneOf([10, 20]), ['15', 15, '99999999999'], noValue],
+    ['not a number of an enumeration', OneOf([10, 20]), ['ten', [10], true, {}], invalid],
+    ['an enumeration of texts and numbers', OneOf([0, 'none']), ['0', 0], 0],
     ['a TypeBox union of literals', Type.Union([Type.Literal('a'), Type.Literal('b')]), ['b'], 'b'],
     ['a TypeBox enum', Type.Enum(['a', 'b']), ['c'], noValue],
     ['an id or a name', IdOrName(), ['7', 7], 7],
     ['an id or a name', IdOrName(), ['ann'], 'ann'],
     ['an id or a name', IdOrName(), [['ann'], {}], invalid],
-    ['an integer or a word', WholeOr(['None', 'Any']), ['3', 3], 3],
-    ['an integer or a word', WholeOr(['None', 'Any']), ['none', 'None', 'NONE'], 'None'],
+    ['an integer or a keyword', WholeOr(['None', 'Any']), ['3', 3], 3],
+    ['an integer or a keyword', WholeOr(['None', 'Any']), ['none', 'None', 'NONE'], 'None'],
     [
-      'an integer or a word',
+      'an integer or a keyword',
       WholeOr(['None', 'Any']),
       ['Some', ['None'], [1], {}, true, 'None\0'],
       "x should be an integer, 'None' or 'Any'",
     ],
-    ['a list or a word', ListOr(Id(), ['None', 'Any']), ['any'], 'Any'],
-    ['a list or a word', ListOr(Id(), ['None', 'Any']), ['3', ['x'], {}], "x should be an array, 'None' or 'Any'"],
-  ] as const)('%s', ([, type, raws, expected]) => {
+    ['a list or a keyword', ListOr(Id(), ['None', 'Any']), ['any'], 'Any'],
+    ['a list or a keyword', ListOr(Id(), ['None', 'Any']), ['3', ['x'], {}], "x should be an array, 'None' or 'Any'"],
+  ] as const)('values parsed as %s', ([, type, raws, expected]) => {
     const schema = Params({ x: type as never })
     for (const raw of raws) {
       const result = outcome(schema, { x: raw as never })
@@ -190,24 +190,24 @@ describe('missing, empty and null values', () => {
   })
 
   test.for([
-    ['absent names stay absent, defaults come in', 'PUT', {}, { page: 1 }],
+    ['absent parameters stay absent, defaults are added', 'PUT', {}, { page: 1 }],
     [
-      'null clears on PUT what can be null',
+      'null clears a nullable parameter on PUT',
       'PUT',
       { bio: null, due: null, avatar: null },
       { bio: null, due: null, avatar: null, page: 1 },
     ],
-    ['null clears on PATCH, too', 'PATCH', { due: null }, { due: null, page: 1 }],
-    ['null is absence on PUT for what cannot be null', 'PUT', { name: null, page: null }, { page: 1 }],
-    ['null is absence on POST', 'POST', { name: null, bio: null, due: null, page: null, ids: null }, { page: 1 }],
-    ['null is absence on GET', 'GET', { due: null, page: null, ids: null }, { page: 1 }],
-    ['empty text is text', 'PUT', { name: '', bio: '' }, { name: '', bio: '', page: 1 }],
-    ['emptiness clears on PUT what is no text', 'PUT', { due: '', avatar: '' }, { due: null, avatar: null, page: 1 }],
-    ['emptiness is absence for what is no text', 'GET', { due: '', page: '', ids: '' }, { page: 1 }],
-    ['emptiness is absence on POST, but a list is empty', 'POST', { due: '', page: '', ids: '' }, { page: 1, ids: [] }],
+    ['null clears a nullable parameter on PATCH', 'PATCH', { due: null }, { due: null, page: 1 }],
+    ['null counts as absent on PUT for other parameters', 'PUT', { name: null, page: null }, { page: 1 }],
+    ['null counts as absent on POST', 'POST', { name: null, bio: null, due: null, page: null, ids: null }, { page: 1 }],
+    ['null counts as absent on GET', 'GET', { due: null, page: null, ids: null }, { page: 1 }],
+    ['an empty text is a text', 'PUT', { name: '', bio: '' }, { name: '', bio: '', page: 1 }],
+    ['an empty value clears other types on PUT', 'PUT', { due: '', avatar: '' }, { due: null, avatar: null, page: 1 }],
+    ['an empty value counts as absent for other types', 'GET', { due: '', page: '', ids: '' }, { page: 1 }],
+    ['an empty value counts as absent on POST, or as an empty list', 'POST', { due: '', page: '', ids: '' }, { page: 1, ids: [] }],
     ['null empties a list on PUT', 'PUT', { ids: null }, { ids: [], page: 1 }],
     ['a form sends an empty list as one blank element', 'PUT', { ids: [''] }, { ids: [], page: 1 }],
-    ['unknown names are dropped', 'PUT', { admin: 'true', constructor: 'x', toString: 'y' }, { page: 1 }],
+    ['unknown parameters are dropped', 'PUT', { admin: 'true', constructor: 'x', toString: 'y' }, { page: 1 }],
   ] as const)('%s (%s)', ([, method, raw, expected]) => {
     expect(outcome(update, raw as unknown as RawParams, method)).toStrictEqual(expected)
   })
@@ -280,11 +280,11 @@ describe('D1-ARRAY-HASH-NAMES', () => {
     ['a comma list with indexes', labels, { labels: { 1: 'c', 0: 'a,b' } }, { labels: ['a', 'b', 'c'] }],
     ['an empty comma list', labels, { labels: [''] }, { labels: [] }],
     ['more commas than any list has', labels, { labels: ','.repeat(1_000_000) }, 'labels is invalid'],
-    ['a list of such', labels, { labels: ['a', ','.repeat(10_000)] }, 'labels is invalid'],
+    ['a list of comma lists with too many commas', labels, { labels: ['a', ','.repeat(10_000)] }, 'labels is invalid'],
     ['a number for a comma list', labels, { labels: 5 }, { labels: ['5'] }],
     ['a hash for a comma list', labels, { labels: { a: 'b' } }, 'labels is invalid'],
-    ['one for a list', names, { name: 'ann' }, { name: ['ann'] }],
-    ['two where one is allowed', names, { name: ['a', 'b'] }, 'name allows one value, but found 2: a, b'],
+    ['a single value for a list', names, { name: 'ann' }, { name: ['ann'] }],
+    ['two values where one is allowed', names, { name: ['a', 'b'] }, 'name allows one value, but found 2: a, b'],
     [
       'hashes',
       actions,
@@ -320,12 +320,12 @@ describe('D1-ARRAY-HASH-NAMES', () => {
     ['an endless list', ids, { ids: Array(200_000).fill(1) }, 'ids does not have a valid value'],
     ['a free hash of words', Params({ h: Hash(OneOf(['a'])) }), { h: { x: 'b' } }, 'h does not have a valid value'],
     [
-      'a bottomless free hash',
+      'a free hash nested too deeply',
       anything,
       { override: json(`{"a":${'['.repeat(1e5)}${']'.repeat(1e5)}}`) },
       'override is invalid',
     ],
-  ] as const)('%s', ([, schema, raw, expected]) => {
+  ] as const)('list or hash parameter: %s', ([, schema, raw, expected]) => {
     const result = outcome(schema, raw as RawParams)
     expect(result).toEqual(expected)
   })
@@ -353,31 +353,31 @@ describe('rules over several parameters', () => {
   )
 
   test.for([
-    ['what another needs', needing, { do: 'move' }, 'to is missing'],
-    ['what another needs, given', needing, { do: 'move', to: '' }, { do: 'move', to: '' }],
-    ['what is needed otherwise', needing, { do: 'stay' }, { do: 'stay' }],
-    ['what a bad one would need', needing, { do: 'x' }, 'do does not have a valid value'],
-    ['none of some', some, {}, 'name, path are missing, at least one parameter must be provided'],
-    ['one of some', some, { path: '' }, { path: '' }],
-    ['both of some', some, { name: 'a', path: 'b' }, { name: 'a', path: 'b' }],
-    ['none of one', one, {}, 'body, resolved are missing, exactly one parameter must be provided'],
-    ['two of one', one, { body: 'a', resolved: '1' }, 'body, resolved are mutually exclusive'],
-    ['a bad one of one', one, { resolved: 'x' }, 'resolved is invalid'],
+    ['a parameter without the one it requires', needing, { do: 'move' }, 'to is missing'],
+    ['a parameter with the one it requires', needing, { do: 'move', to: '' }, { do: 'move', to: '' }],
+    ['a parameter required unless another is given', needing, { do: 'stay' }, { do: 'stay' }],
+    ['an invalid parameter that would require another', needing, { do: 'x' }, 'do does not have a valid value'],
+    ['none of the parameters of which one is required', some, {}, 'name, path are missing, at least one parameter must be provided'],
+    ['one of the parameters of which one is required', some, { path: '' }, { path: '' }],
+    ['both parameters of which one is required', some, { name: 'a', path: 'b' }, { name: 'a', path: 'b' }],
+    ['none of two exclusive parameters of which one is required', one, {}, 'body, resolved are missing, exactly one parameter must be provided'],
+    ['both exclusive parameters of which one is required', one, { body: 'a', resolved: '1' }, 'body, resolved are mutually exclusive'],
+    ['an invalid one of two exclusive parameters', one, { resolved: 'x' }, 'resolved is invalid'],
     [
-      'two that exclude each other',
+      'two mutually exclusive parameters',
       exclusive,
       { author_id: 1, author_username: 'a' },
       'author_id, author_username are mutually exclusive',
     ],
-    ['half of all', all, { provider: 'x' }, 'extern_uid, provider provide all or none of parameters'],
-    ['none of all', all, {}, {}],
+    ['one of two parameters required together', all, { provider: 'x' }, 'extern_uid, provider provide all or none of parameters'],
+    ['none of two parameters required together', all, {}, {}],
     [
-      'within a hash',
+      'a rule within a hash',
       nested,
       { a: { author_id: 1, author_username: 'a' } },
       'a[author_id], a[author_username] are mutually exclusive',
     ],
-  ] as const)('%s', ([, schema, raw, expected]) => {
+  ] as const)('parameter rule: %s', ([, schema, raw, expected]) => {
     expect(outcome(schema, raw as RawParams)).toEqual(expected)
   })
 })

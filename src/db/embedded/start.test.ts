@@ -246,13 +246,13 @@ describe('startEmbedded', () => {
 
   test.for([
     {
-      why: 'a database of another major',
+      why: 'a cluster of another major version',
       file: 'PG_VERSION',
       text: '17\n',
       sentence: /was made by PostgreSQL 17 and this Stithy comes with PostgreSQL 18/,
     },
     {
-      why: 'a setting PostgreSQL does not know',
+      why: 'an unknown PostgreSQL setting',
       file: 'local.conf',
       text: 'no_such = 1\n',
       sentence: /did not start: .*errors/,

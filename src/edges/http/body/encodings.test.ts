@@ -136,7 +136,7 @@ const shapes: Record<string, RawValue> = {
   'a megabyte of brackets': '['.repeat(1_000_000),
   'a megabyte of blanks': ' '.repeat(1_000_000),
   date: '2020-02-29',
-  'no date': '2020-02-30',
+  'invalid date': '2020-02-30',
 }
 
 const undefinedOrError = async (read: () => Promise<unknown>): Promise<unknown> => {

@@ -58,7 +58,7 @@ describe('D1-PARAM-ENCODINGS: a body of each kind', () => {
     ['a form', form, 'a=1&b[]=2', { a: '1', b: ['2'] }],
     ['a form in raw UTF-8', form, 'a=ü', { a: 'ü' }],
     ['a form with a charset', `${form}; charset=UTF-8`, 'a=1', { a: '1' }],
-    ['a body that does not say what it is', undefined, 'a=1', { a: '1' }],
+    ['a body without a content type', undefined, 'a=1', { a: '1' }],
     ['JSON', json, '{"a":1,"b":[true,null]}', { a: 1, b: [true, null] }],
     ['JSON with a charset', 'Application/JSON; charset=utf-8', '{"a":"ü"}', { a: 'ü' }],
     ['JSON of a kind', 'application/vnd.api+json', '{}', {}],
@@ -72,11 +72,11 @@ describe('D1-PARAM-ENCODINGS: a body of each kind', () => {
       part('name="a"', '1') + closing,
       { a: '1' },
     ],
-    ['multipart without anything', multipart, '', {}],
+    ['multipart with an empty body', multipart, '', {}],
     ['multipart without parts', multipart, closing, {}],
-    ['multipart with a nameless part', multipart, part('x="y"', '1') + part('name="a"', '2') + closing, { a: '2' }],
+    ['multipart with a part without a name', multipart, part('x="y"', '1') + part('name="a"', '2') + closing, { a: '2' }],
     [
-      'multipart with a file not chosen',
+      'multipart with an empty file field',
       multipart,
       part('name="f"; filename=""', '', 'application/octet-stream') + closing,
       {},
@@ -87,7 +87,7 @@ describe('D1-PARAM-ENCODINGS: a body of each kind', () => {
       part('name="a[][b]"', '1') + part('name="a[][c]"', '2') + part('name="a[][b]"', '3') + closing,
       { a: [{ b: '1', c: '2' }, { b: '3' }] },
     ],
-  ] as const)('%s', async ([, contentType, body, params]) => {
+  ] as const)('the body parser reads %s', async ([, contentType, body, params]) => {
     for (const method of ['POST', 'PUT', 'PATCH', 'DELETE', 'GET']) {
       expect(await paramsOf(contentType, body, method)).toEqual(params)
       expect(await paramsOf(contentType, chunked(body, 3), method)).toEqual(params)
@@ -104,7 +104,7 @@ describe('D1-PARAM-ENCODINGS: a body of each kind', () => {
     ['JSON in Latin-1', json, Buffer.from('{"a":"ü"}', 'latin1'), 'parameters are not valid UTF-8'],
     ['a form in Latin-1', form, Buffer.from('a=ü', 'latin1'), 'parameters are not valid UTF-8'],
     ['multipart without boundary', 'multipart/form-data', 'x', 'multipart form has no boundary'],
-    ['multipart that is none', multipart, 'a=1', notAsDeclared],
+    ['multipart without a boundary line', multipart, 'a=1', notAsDeclared],
     ['multipart that ends early', multipart, part('name="a"', '1'), notAsDeclared],
     ['multipart that ends in a file', multipart, part('name="f"; filename="x"', '1').slice(0, -2), notAsDeclared],
     ['multipart that ends in a header', multipart, '--XX\r\nContent-Disp', notAsDeclared],

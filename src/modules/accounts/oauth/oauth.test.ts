@@ -69,7 +69,7 @@ describe('POST /oauth/token', () => {
     [{ grant_type: 'password', username: 'x' }, 400, 'invalid_request', 'Missing required parameter: password.'],
     [{ grant_type: 'refresh_token' }, 400, 'invalid_request', 'Missing required parameter: refresh_token.'],
     [{ grant_type: 'client_credentials' }, 400, 'unsupported_grant_type', undefined],
-    [{ grant_type: 'password', username: 'nobody-here', password: 'x' }, 400, 'invalid_grant', undefined],
+    [{ grant_type: 'password', username: 'no-such-user', password: 'x' }, 400, 'invalid_grant', undefined],
     [{ grant_type: 'password', username: 'no\0body', password: 'x' }, 400, 'invalid_grant', undefined],
     [{ grant_type: 'refresh_token', refresh_token: 'x' }, 400, 'invalid_grant', undefined],
     [{ grant_type: 'password', username: 'x', password: 'x', client_id: 'x' }, 401, 'invalid_client', undefined],

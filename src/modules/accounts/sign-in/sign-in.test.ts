@@ -130,7 +130,7 @@ describe('failed sign-ins', () => {
   })
 
   test('failed sign-ins look the same for existing and missing accounts', async ({ world }) => {
-    const [ann, nobody] = [(await world.user()).username, unique('nobody')]
+    const [ann, nobody] = [(await world.user()).username, unique('missing')]
     for (let attempt = 0; attempt < 11; attempt++) {
       const [there, missing] = [
         await oauth(world, ann, 'guess', freshAddress()),
@@ -142,10 +142,10 @@ describe('failed sign-ins', () => {
 
   test('failed sign-ins count by address for all accounts, an IPv6 network as one', async ({ world }) => {
     const ann = await world.user()
-    await oauth(world, unique('nobody'), 'guess', '2001:db8:0:7::1')
+    await oauth(world, unique('missing'), 'guess', '2001:db8:0:7::1')
     await world.rows(`update sign_in_failures set failures = 99 where failures = 1 and ends_at > now() and key in (
       select key from sign_in_failures where ends_at > now() order by ends_at desc limit 2)`)
-    await oauth(world, unique('nobody'), 'guess', '2001:db8:0:7::2')
+    await oauth(world, unique('missing'), 'guess', '2001:db8:0:7::2')
     expect((await oauth(world, ann.username, password, '2001:db8:0:7:ffff::3')).status).toBe(429)
     expect((await oauth(world, ann.username, password, '2001:db8:0:8::1')).status).toBe(200)
   })
@@ -159,7 +159,7 @@ describe('failed sign-ins', () => {
   test('expired failure counts are removed by later sign-ins', async ({ world }) => {
     await world.rows(`insert into sign_in_failures (key, failures, ends_at)
       select decode(md5(n::text), 'hex'), 1, now() - interval '1 hour' from generate_series(1, 30) n`)
-    for (let attempt = 0; attempt < 2; attempt++) await oauth(world, unique('nobody'), 'guess', freshAddress())
+    for (let attempt = 0; attempt < 2; attempt++) await oauth(world, unique('missing'), 'guess', freshAddress())
     expect(await world.rows('select from sign_in_failures where ends_at <= now()')).toHaveLength(0)
   })
 })

@@ -32,11 +32,11 @@ describe('SSH public keys', () => {
   test.for([
     ['nothing', ''],
     ['a type alone', 'ssh-ed25519'],
-    ['no base64', 'ssh-ed25519 !!!!'],
-    ['base64 of nothing we know', `ssh-ed25519 ${Buffer.from('hello, world').toString('base64')}`],
-    ['another type than it says', `ssh-rsa ${base64(known)}`],
-    ['a type nobody knows', known.replaceAll('ssh-ed25519', 'ssh-ed448')],
-    ['a key that is cut short', known.slice(0, 60)],
+    ['invalid base64', 'ssh-ed25519 !!!!'],
+    ['base64 of an unknown format', `ssh-ed25519 ${Buffer.from('hello, world').toString('base64')}`],
+    ['a type other than the declared one', `ssh-rsa ${base64(known)}`],
+    ['an unknown type', known.replaceAll('ssh-ed25519', 'ssh-ed448')],
+    ['a truncated key', known.slice(0, 60)],
     ['a key of 31 bytes', ed25519(31)],
     ['a key of 33 bytes', ed25519(33)],
     [
@@ -49,7 +49,7 @@ describe('SSH public keys', () => {
       `ecdsa-sha2-nistp256 ${blobOf('ecdsa-sha2-nistp256', 'nistp256', Buffer.concat([Buffer.from([4]), Buffer.alloc(64, 7)])).toString('base64')}`,
     ],
     [
-      'a curve that its name does not say',
+      'a curve other than the declared one',
       `ecdsa-sha2-nistp256 ${blobOf('ecdsa-sha2-nistp256', 'nistp384', Buffer.alloc(65, 4)).toString('base64')}`,
     ],
     [

@@ -69,7 +69,7 @@ describe('two-factor authentication', () => {
     const code = device.code()
     const renewed = await ann.post('/user/two_factor/recovery_codes', { code })
     expect(renewed.json.recovery_codes).toHaveLength(10)
-    expect(await end(code), 'used before').toMatchObject(wrong)
+    expect(await end(code), 'reused code').toMatchObject(wrong)
     expect(await end(device.recoveryCodes[0]!), 'of the codes before').toMatchObject(wrong)
     expect((await end(renewed.json.recovery_codes[0])).status).toBe(204)
     expect((await ann.get('/user')).json.two_factor_enabled).toBe(false)
@@ -125,7 +125,7 @@ describe('two-factor authentication', () => {
   })
 })
 
-plain('codes are those of RFC 6238, one step of the clock either way', () => {
+plain('2FA codes are those of RFC 6238, one time step earlier or later included', () => {
   // Appendix B, SHA-1, with six of the eight digits; the secret is '12345678901234567890'.
   const secret = 'GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ'
   const at = 1_111_111_109_000

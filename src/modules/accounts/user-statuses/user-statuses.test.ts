@@ -47,7 +47,7 @@ describe('statuses of users', () => {
       for (const name of [ann.id, ann.username, ann.username.toUpperCase()])
         expect(await who.get(`/users/${name}/status`)).toMatchObject({ status: 200, json })
     expect((await world.anonymous.get(`/users/${bob.id}/status`)).json).toEqual(none)
-    expect(await world.anonymous.get('/users/nobody-at-all/status')).toMatchObject({
+    expect(await world.anonymous.get('/users/no-such-user/status')).toMatchObject({
       status: 404,
       json: { message: '404 User Not Found' },
     })

@@ -48,7 +48,7 @@ describe('search requests', () => {
       // Scopes that cannot be searched yet are refused, not empty.
       for (const scope of ['issues', 'milestones', 'notes', 'wiki_blobs', 'snippet_titles', '__proto__'])
         expect(await errors({ scope, search: 'x' })).toBe('scope does not have a valid value')
-      expect((await find(world.root, path, { scope: 'users', search: unique('nobody') })).json).toEqual([])
+      expect((await find(world.root, path, { scope: 'users', search: unique('missing') })).json).toEqual([])
     }
     expect((await find(world.root, `/projects/${project.id}`, { scope: 'projects', search: 'x' })).status).toBe(400)
   })

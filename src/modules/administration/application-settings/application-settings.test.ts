@@ -147,7 +147,7 @@ describe('GET and PUT /application/settings', () => {
     expect((await change(world, { performance_bar_enabled: false })).json.performance_bar_allowed_group_id).toBe(null)
     const byPath = { performance_bar_allowed_group_path: group.full_path.toUpperCase() }
     expect((await change(world, byPath)).json.performance_bar_allowed_group_id).toBe(group.id)
-    const unknown = { performance_bar_allowed_group_path: 'nobody/knows' }
+    const unknown = { performance_bar_allowed_group_path: 'no/such-group' }
     expect((await change(world, unknown)).json.performance_bar_allowed_group_id).toBe(null)
     expect((await change(world, { allow_local_requests_from_hooks_and_services: true })).json).toMatchObject({
       allow_local_requests_from_web_hooks_and_services: true,

@@ -14,7 +14,7 @@ const kept: readonly [
   look: (world: World) => Promise<unknown>,
 ][] = [
   [
-    'what a search engine would be told of bounds no search',
+    'limits of a search index',
     { search_engine_limit_indexing: true, search_engine_namespace_ids: [1], search_engine_project_ids: [999_999] },
     { search_engine_project_ids: ['one'] },
     async ({ root }) => {
@@ -25,14 +25,14 @@ const kept: readonly [
     },
   ],
   [
-    'no Markdown is kept that a new version would make old',
+    'version of cached Markdown',
     { local_markdown_version: 7 },
     { local_markdown_version: 65_536 },
     async ({ root }) =>
       (await root.put('/user/status', { message: ':coffee: <b>', emoji: 'coffee' })).json.message_html,
   ],
   [
-    'no picture goes by way of a proxy',
+    'proxy of images',
     { asset_proxy_enabled: true, asset_proxy_url: 'https://proxy.example' },
     { asset_proxy_url: 'not an address' },
     async ({ root }) => {
@@ -43,7 +43,7 @@ const kept: readonly [
 ]
 
 describe('settings without effect', () => {
-  test.for(kept)('%s', async ([, values, refused, look], { world }) => {
+  test.for(kept)('the setting of "%s" is stored, validated and has no effect', async ([, values, refused, look], { world }) => {
     const before = await look(world)
     await world.settings({})
     expect((await world.root.put('/application/settings', refused)).status).toBe(400)

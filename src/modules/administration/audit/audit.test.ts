@@ -322,7 +322,7 @@ describe('audit events', () => {
     const json = { grant_type: 'password', username: ann.username, password: 'correct horse battery' }
     const { access_token } = (await world.anonymous.send('POST', '//oauth/token', { json })).json
     const revoked = await audited(world, async () => {
-      for (const token of [access_token, access_token, 'nobodys'])
+      for (const token of [access_token, access_token, 'unknown'])
         await world.anonymous.send('POST', '//oauth/revoke', { json: { token } })
     })
     expect(revoked).toMatchObject([{ event_name: 'oauth_token_revoked', author_id: ann.id, ...of }])
@@ -340,7 +340,7 @@ describe('audit events', () => {
     }
     const found = await audited(world, async () => {
       await tryAs(ann.username)
-      await tryAs('nobody-at-all')
+      await tryAs('no-such-user')
     })
     const failed = (login: string, rest: object) => ({
       event_name: 'sign_in_failed',
@@ -350,7 +350,7 @@ describe('audit events', () => {
     })
     expect(found).toMatchObject([
       failed(ann.username, { entity_type: 'User', entity_id: ann.id }),
-      failed('nobody-at-all', { entity_type: 'Gitlab::Audit::InstanceScope', entity_id: 1 }),
+      failed('no-such-user', { entity_type: 'Gitlab::Audit::InstanceScope', entity_id: 1 }),
     ])
   })
 

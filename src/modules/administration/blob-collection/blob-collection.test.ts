@@ -25,7 +25,7 @@ describe('collection of unreferenced blobs', () => {
     const form = new FormData()
     form.set('avatar', new Blob([picture]), 'x.png')
     expect((await world.root.send('PUT', `/projects/${project.id}`, { body: form })).status).toBe(200)
-    await ctx.blobs.put(Readable.from([Buffer.from('nobody wants this')]))
+    await ctx.blobs.put(Readable.from([Buffer.from('unwanted')]))
 
     await world.root.delete(`/projects/${doomed.id}`)
     await world.rows('update projects set deleting = true where id = $1', [doomed.id])
@@ -35,7 +35,7 @@ describe('collection of unreferenced blobs', () => {
     expect(await collectBlobs(ctx, later())).toBe(2)
     expect(await collectBlobs(ctx, later())).toBe(0)
     const there = async (content: string | Buffer) => ctx.blobs.has(oidOf(content) as Digest)
-    expect(await Promise.all([kept, shared, picture, alone, 'nobody wants this'].map(there))).toEqual([
+    expect(await Promise.all([kept, shared, picture, alone, 'unwanted'].map(there))).toEqual([
       true,
       true,
       true,

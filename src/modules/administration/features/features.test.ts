@@ -64,7 +64,7 @@ describe('feature flags', () => {
         status: 400,
         json: { error: 'value does not have a valid value' },
       })
-    expect(await world.root.post('/features/x', { value: true, user: unique('nobody') })).toMatchObject({
+    expect(await world.root.post('/features/x', { value: true, user: unique('missing') })).toMatchObject({
       status: 404,
       json: { message: '404 User Not Found' },
     })

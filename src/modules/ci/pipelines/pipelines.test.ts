@@ -36,7 +36,7 @@ describe('GET /projects/:id/pipelines', () => {
     expect(await ids('ref=main')).toEqual([failed])
     expect(await ids(`sha=${second}`)).toEqual([running, passed])
     expect(await ids(`username=${ann.username}`)).toEqual([running])
-    expect(await ids('username=nobody-at-all')).toEqual([])
+    expect(await ids('username=no-such-user')).toEqual([])
     expect(await ids('username=&ref=&sha='), 'what is empty filters nothing').toEqual(await ids(''))
     expect(await ids('scope=running')).toEqual([running])
     expect(await ids('scope=pending')).toEqual([])

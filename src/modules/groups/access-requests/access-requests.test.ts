@@ -123,7 +123,7 @@ describe.for(bases)('requests for access to %s', (base) => {
   })
 
   test.for([
-    { who: 'nobody', makes: 401, lists: 401 },
+    { who: 'anonymous', makes: 401, lists: 401 },
     { who: 'stranger', makes: 201, lists: 403 },
     { who: 'guest', makes: 400, lists: 403 },
     { who: 'developer', makes: 400, lists: 403 },
@@ -131,10 +131,10 @@ describe.for(bases)('requests for access to %s', (base) => {
   ] as const)('$who: requesting is $makes, listing and approving $lists', async ({ who, makes, lists }, { world }) => {
     const [ann, bob] = [await world.user(), await world.user()]
     const place = await open(world, base, {
-      members: who === 'nobody' || who === 'stranger' ? [] : [[ann, who]],
+      members: who === 'anonymous' || who === 'stranger' ? [] : [[ann, who]],
     })
     await ask(bob, place)
-    const caller = who === 'nobody' ? world.anonymous : ann
+    const caller = who === 'anonymous' ? world.anonymous : ann
     expect((await ask(caller, place)).status).toBe(makes)
     expect((await caller.get(`${place}/access_requests`)).status).toBe(lists)
     expect((await caller.put(`${place}/access_requests/${bob.id}/approve`)).status).toBe(lists === 200 ? 201 : lists)

@@ -75,15 +75,15 @@ describe.for(bases)('badges of %s', (base) => {
   })
 
   test.for([
-    { who: 'nobody', reads: 200, writes: 401 },
+    { who: 'anonymous', reads: 200, writes: 401 },
     { who: 'stranger', reads: 200, writes: 403 },
     { who: 'developer', reads: 200, writes: 403 },
     { who: 'maintainer', reads: 200, writes: base === 'groups' ? 403 : 201 },
   ] as const)('$who: reading badges is $reads, adding $writes', async ({ who, reads, writes }, { world }) => {
     const ann = await world.user()
-    const members = who === 'nobody' || who === 'stranger' ? [] : [[ann, who]]
+    const members = who === 'anonymous' || who === 'stranger' ? [] : [[ann, who]]
     const badges = await placeIn(world, base, { visibility: 'public', members })
-    const caller = who === 'nobody' ? world.anonymous : ann
+    const caller = who === 'anonymous' ? world.anonymous : ann
     expect((await caller.get(badges)).status).toBe(reads)
     expect((await caller.post(badges, { link_url: 'https://x.example', image_url: 'https://x.example' })).status).toBe(
       writes,

@@ -88,16 +88,16 @@ describe.for(bases)('deploy tokens of %s', (base) => {
   })
 
   test.for([
-    { who: 'nobody', reads: 401, writes: 401 },
+    { who: 'anonymous', reads: 401, writes: 401 },
     { who: 'stranger', reads: 403, writes: 403 },
     { who: 'developer', reads: 403, writes: 403 },
     { who: 'maintainer', reads: 200, writes: base === 'groups' ? 403 : 201 },
   ] as const)('$who: listing deploy tokens is $reads, creating $writes', async ({ who, reads, writes }, { world }) => {
     const ann = await world.user()
-    const members = who === 'nobody' || who === 'stranger' ? [] : [[ann, who]]
+    const members = who === 'anonymous' || who === 'stranger' ? [] : [[ann, who]]
     const tokens = await placeIn(world, base, { visibility: 'public', members })
     const { id } = (await world.root.post(tokens, wish)).json
-    const caller = who === 'nobody' ? world.anonymous : ann
+    const caller = who === 'anonymous' ? world.anonymous : ann
     expect((await caller.get(tokens)).status).toBe(reads)
     expect((await caller.get(`${tokens}/${id}`)).status).toBe(reads)
     expect((await caller.post(tokens, wish)).status).toBe(writes)

@@ -26,21 +26,21 @@ describe('GET /groups/:id', () => {
   })
 
   test.for([
-    { who: 'nobody known', visibility: 'public', status: 200 },
-    { who: 'nobody known', visibility: 'internal', status: 404 },
-    { who: 'nobody known', visibility: 'private', status: 404 },
+    { who: 'an anonymous caller', visibility: 'public', status: 200 },
+    { who: 'an anonymous caller', visibility: 'internal', status: 404 },
+    { who: 'an anonymous caller', visibility: 'private', status: 404 },
     { who: 'a stranger', visibility: 'internal', status: 200 },
     { who: 'a stranger', visibility: 'private', status: 404 },
-    { who: 'somebody external', visibility: 'internal', status: 404 },
-    { who: 'somebody external', visibility: 'public', status: 200 },
+    { who: 'an external user', visibility: 'internal', status: 404 },
+    { who: 'an external user', visibility: 'public', status: 200 },
     { who: 'an administrator', visibility: 'private', status: 200 },
   ] as const)(
     'D2-GROUPS-ANON: a $visibility group is $status for $who',
     async ({ who, visibility, status }, { world }) => {
       const callers = {
-        'nobody known': async () => world.anonymous,
+        'an anonymous caller': async () => world.anonymous,
         'a stranger': () => world.user(),
-        'somebody external': () => world.user({ external: true }),
+        'an external user': () => world.user({ external: true }),
         'an administrator': async () => world.root,
       }
       const group = await world.group({ visibility })

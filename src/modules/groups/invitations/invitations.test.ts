@@ -183,15 +183,15 @@ describe.for(bases)('invitations to %s', (base) => {
   })
 
   test.for([
-    { who: 'nobody', status: 401 },
+    { who: 'anonymous', status: 401 },
     { who: 'stranger', status: 403 },
     { who: 'developer', status: 403 },
     { who: 'maintainer', status: base === 'groups' ? 403 : 201 },
   ] as const)('invitations are for managers: $who gets $status', async ({ who, status }, { world }) => {
     const ann = await world.user()
-    const members = who === 'nobody' || who === 'stranger' ? [] : [[ann, who]]
+    const members = who === 'anonymous' || who === 'stranger' ? [] : [[ann, who]]
     const place = await placeIn(world, base, { visibility: 'public', members })
-    const caller = who === 'nobody' ? world.anonymous : ann
+    const caller = who === 'anonymous' ? world.anonymous : ann
     const email = address()
     expect((await caller.post(`${place}/invitations`, { email, access_level: 10 })).status).toBe(status)
     expect((await caller.get(`${place}/invitations`)).status).toBe(status === 201 ? 200 : status)

@@ -86,7 +86,7 @@ describe('lists of members', () => {
     expect((await share(null)).status).toBe(201)
     const all = new Map(await listed(world.root, `/projects/${project.id}/members/all`))
     expect([all.get(ann.id), all.get(bob.id)]).toEqual([30, 10])
-    expect(all.get(outer.id), 'an own membership comes first').toBe(10)
+    expect(all.get(outer.id), 'a direct membership comes first').toBe(10)
     await world.root.delete(`/projects/${project.id}/share/${partners.id}`)
     await share(new Date().toISOString().slice(0, 10))
     expect(new Map(await listed(world.root, `/projects/${project.id}/members/all`)).has(ann.id)).toBe(false)
@@ -154,12 +154,12 @@ describe('lists of members', () => {
     { visibility: 'public', who: 'a stranger', status: 200 },
     { visibility: 'internal', who: 'a stranger', status: 200 },
     { visibility: 'private', who: 'a stranger', status: 404 },
-    { visibility: 'internal', who: 'somebody external', status: 404 },
-    { visibility: 'public', who: 'somebody external', status: 200 },
-    { visibility: 'public', who: 'nobody known', status: 401 },
+    { visibility: 'internal', who: 'an external user', status: 404 },
+    { visibility: 'public', who: 'an external user', status: 200 },
+    { visibility: 'public', who: 'an anonymous caller', status: 401 },
   ] as const)('members of a $visibility project: $who gets $status', async ({ visibility, who, status }, { world }) => {
     const caller =
-      who === 'nobody known' ? world.anonymous : await world.user({ external: who === 'somebody external' })
+      who === 'an anonymous caller' ? world.anonymous : await world.user({ external: who === 'an external user' })
     const group = await world.group({ visibility })
     const project = await world.project({ visibility, group })
     for (const path of [`/projects/${project.id}`, `/groups/${group.id}`])

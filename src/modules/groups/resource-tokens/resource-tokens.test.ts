@@ -71,7 +71,7 @@ describe.for(['project', 'group'] as const)('access tokens of a %s', (of) => {
     const membership = { user_id: made.json.user_id, access_level: 30 }
     expect(
       (await world.root.post(`/projects/${internal.id}/members`, membership)).status,
-      'a bot goes nowhere else',
+      'a bot cannot join other projects',
     ).toBe(404)
   })
 
@@ -117,9 +117,9 @@ describe.for(['project', 'group'] as const)('access tokens of a %s', (of) => {
     })
     expect((await make(manager, place, { access_level: undefined })).json.access_level).toBe(40)
     const robot = clientOf(world, (await make(manager, place, { access_level: of === 'project' ? 40 : 50 })).json)
-    expect((await make(robot, place)).status, 'a token makes no others').toBe(403)
+    expect((await make(robot, place)).status, 'a token cannot create others').toBe(403)
     const { id } = (await make(manager, place)).json
-    expect((await robot.post(`${place}/access_tokens/${id}/rotate`)).status, 'nor by taking their place').toBe(403)
+    expect((await robot.post(`${place}/access_tokens/${id}/rotate`)).status, 'a token cannot rotate others').toBe(403)
   })
 
   test('resource tokens are listed, and revoked together with their bots', async ({ world }) => {
@@ -153,7 +153,7 @@ describe.for(['project', 'group'] as const)('access tokens of a %s', (of) => {
     expect(third).toMatchObject({ status: 200, json: { user_id: first.user_id, expires_at: day(3) } })
     await expect.poll(async () => (await robot.get('/user')).status).toBe(401)
     expect((await clientOf(world, third.json).get('/user')).status).toBe(200)
-    expect((await robot.post(`${place}/access_tokens/self/rotate`)).status, 'again: somebody has a copy').toBe(401)
+    expect((await robot.post(`${place}/access_tokens/self/rotate`)).status, 'reuse revokes the family').toBe(401)
     await expect.poll(async () => (await clientOf(world, third.json).get('/user')).status).toBe(401)
     expect((await manager.post(`${place}/access_tokens/self/rotate`)).status).toBe(404)
   })

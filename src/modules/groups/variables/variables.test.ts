@@ -130,15 +130,15 @@ describe.for(bases)('variables of %s', (base) => {
   })
 
   test.for([
-    { who: 'nobody', status: 401 },
+    { who: 'anonymous', status: 401 },
     { who: 'stranger', status: 403 },
     { who: 'developer', status: 403 },
     { who: 'maintainer', status: base === 'groups' ? 403 : 201 },
   ] as const)('variables are for managers: $who gets $status', async ({ who, status }, { world }) => {
     const ann = await world.user()
-    const members = who === 'nobody' || who === 'stranger' ? [] : [[ann, who]]
+    const members = who === 'anonymous' || who === 'stranger' ? [] : [[ann, who]]
     const variables = await placeIn(world, base, { visibility: 'public', members })
-    const caller: Client = who === 'nobody' ? world.anonymous : ann
+    const caller: Client = who === 'anonymous' ? world.anonymous : ann
     expect((await caller.post(variables, { key: 'A', value: '1' })).status).toBe(status)
     for (const answer of [
       await caller.get(variables),

@@ -82,8 +82,8 @@ describe('POST /projects/:id/fork', () => {
   })
 
   test.for([
-    ['nobody', 'public', 401],
-    ['nobody', 'private', 401],
+    ['anonymous', 'public', 401],
+    ['anonymous', 'private', 401],
     ['none', 'public', 201],
     ['none', 'internal', 201],
     ['none', 'private', 404],
@@ -93,9 +93,9 @@ describe('POST /projects/:id/fork', () => {
     ['maintainer', 'private', 201],
   ] as const)('forking by %s of a %s project: %i', async ([level, visibility, status], { world }) => {
     const ann = await world.user()
-    const isMember = level !== 'nobody' && level !== 'none'
+    const isMember = level !== 'anonymous' && level !== 'none'
     const source = await world.project({ visibility, members: isMember ? [[ann, level]] : [] })
-    expect((await fork(level === 'nobody' ? world.anonymous : ann, source)).status).toBe(status)
+    expect((await fork(level === 'anonymous' ? world.anonymous : ann, source)).status).toBe(status)
   })
 
   test('403 for forking when forks or repository are disabled or for members only', async ({ world }) => {

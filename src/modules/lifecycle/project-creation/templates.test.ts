@@ -114,7 +114,7 @@ describe('projects created from a template', () => {
 
 describe('project templates', () => {
   test.for([
-    ['nobody', 'public', 401],
+    ['anonymous', 'public', 401],
     ['none', 'public', 201],
     ['none', 'internal', 201],
     ['none', 'private', 400],
@@ -123,10 +123,10 @@ describe('project templates', () => {
     ['maintainer', 'private', 201],
   ] as const)('template by a %s, visibility %s: %i', async ([level, visibility, status], { world }) => {
     const ann = await world.user()
-    const members = level === 'nobody' || level === 'none' ? [] : [[ann, level] as const]
+    const members = level === 'anonymous' || level === 'none' ? [] : [[ann, level] as const]
     const group = await templateGroup(world, { visibility })
     const source = await world.project({ group, visibility, members: members.map(([who, at]) => [who, at]) })
-    const answer = await create(level === 'nobody' ? world.anonymous : ann, { template_project_id: source.id })
+    const answer = await create(level === 'anonymous' ? world.anonymous : ann, { template_project_id: source.id })
     expect(answer).toMatchObject(status === 400 ? unknown('template_project_id', source.id) : { status })
   })
 

@@ -21,9 +21,9 @@ async function labelled(world: World) {
 type Labelled = Awaited<ReturnType<typeof labelled>>
 
 const moves = {
-  'a project that moves': (world: World, { project }: Labelled, to: TestGroup) =>
+  'project transfer': (world: World, { project }: Labelled, to: TestGroup) =>
     world.root.put(`/projects/${project.id}/transfer`, { namespace: to.id }),
-  'a group that moves': (world: World, { inner }: Labelled, to: TestGroup) =>
+  'group transfer': (world: World, { inner }: Labelled, to: TestGroup) =>
     world.root.post(`/groups/${inner.id}/transfer`, { group_id: to.id }),
 }
 

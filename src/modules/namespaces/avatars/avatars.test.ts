@@ -85,10 +85,10 @@ describe('avatars', () => {
   })
 
   test.for([
-    ['a page that calls itself a picture', '<script>alert(1)</script>', 'x.png', /file format is not supported/],
-    ['a format nobody asked for', '<svg xmlns="http://www.w3.org/2000/svg"/>', 'x.svg', /file format is not supported/],
-    ['no extension', png, 'png', /file format is not supported/],
-    ['more than 200 KB', Buffer.concat([png, Buffer.alloc(200 * 1024)]), 'x.png', /is too big/],
+    ['a page with the extension of an image', '<script>alert(1)</script>', 'x.png', /file format is not supported/],
+    ['of another format', '<svg xmlns="http://www.w3.org/2000/svg"/>', 'x.svg', /file format is not supported/],
+    ['without an extension', png, 'png', /file format is not supported/],
+    ['larger than 200 KB', Buffer.concat([png, Buffer.alloc(200 * 1024)]), 'x.png', /is too big/],
   ] as const)('400 for an avatar that is %s', async ([, file, filename, complaint], { world }) => {
     const answer = await world.root.send('POST', '/users', { body: form(person(), file as Buffer, filename) })
     expect(answer).toMatchObject({ status: 400, json: { message: { avatar: [expect.stringMatching(complaint)] } } })
@@ -116,7 +116,7 @@ describe('avatars', () => {
     for (const path of [
       'user/avatar/1/..%2f..%2fx.png',
       'user/avatar/0/x.png',
-      'nobody/avatar/1/x.png',
+      'nothing/avatar/1/x.png',
       'user/avatar/99999999999999999999/x.png',
       'user/avatar/1/%00.png',
     ])

@@ -132,7 +132,7 @@ describe('deploy keys', () => {
   })
 
   test.for([
-    ['nobody', 401],
+    ['anonymous', 401],
     ['a stranger', 404],
     ['guest', 403],
     ['reporter', 403],
@@ -140,8 +140,8 @@ describe('deploy keys', () => {
     ['maintainer', 200],
     ['owner', 200],
   ] as const)('deploy keys are for maintainers: %s gets %i', async ([who, status], { world }) => {
-    const ann = who === 'nobody' ? world.anonymous : await world.user()
-    const level = who === 'nobody' || who === 'a stranger' ? undefined : who
+    const ann = who === 'anonymous' ? world.anonymous : await world.user()
+    const level = who === 'anonymous' || who === 'a stranger' ? undefined : who
     const group = await world.group({ members: level === 'owner' ? [[ann, 'owner']] : [] })
     const { id } = await world.project({ group, members: level && level !== 'owner' ? [[ann, level]] : [] })
     const there = (await world.root.post(keysOf(id), { title: 'robot', key: newPublicKey() })).json
@@ -153,7 +153,7 @@ describe('deploy keys', () => {
     expect((await ann.post(`${at}/enable`)).status).toBe(good(201))
     expect((await ann.put(at, { can_push: true })).status).toBe(good(200))
     expect((await ann.delete(at)).status).toBe(good(204))
-    expect((await ann.get('/deploy_keys')).status).toBe(who === 'nobody' ? 401 : 403)
+    expect((await ann.get('/deploy_keys')).status).toBe(who === 'anonymous' ? 401 : 403)
   })
 
   test.for([

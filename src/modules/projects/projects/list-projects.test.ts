@@ -100,7 +100,7 @@ describe('GET /projects', () => {
     const { ann, word, group, mine, open, list, make } = await some(world)
     expect(await list(ann, 'owned=true')).toEqual([])
     await world.root.post(`/groups/${group.id}/members`, { user_id: ann.id, access_level: 40 })
-    expect(await list(ann, 'owned=true'), 'a maintainer is no owner').toEqual([])
+    expect(await list(ann, 'owned=true'), 'a maintainer is not an owner').toEqual([])
     const personal = (await ann.post('/projects', { name: `${word}-z` })).json.id
     expect(await list(ann, 'owned=true')).toEqual([personal])
     const inner = await make('y', { group: await world.group({ parent: group }) })

@@ -19,7 +19,7 @@ describe('GET /users/:user_id/projects', () => {
       expect(await ids(world.anonymous, `/users/${name}/projects`)).toEqual([open])
       expect(await ids(world.root, `/users/${name}/projects`)).toEqual([open, hidden])
     }
-    for (const name of ['nobody-here', '0', '2147483647', '99999999999'])
+    for (const name of ['no-such-user', '0', '2147483647', '99999999999'])
       expect(await world.root.get(`/users/${name}/projects`)).toMatchObject({
         status: 404,
         json: { message: '404 User Not Found' },

@@ -272,22 +272,22 @@ describe('GET /projects/:id', () => {
 })
 
 const callers = {
-  'nobody known': async (world: World) => world.anonymous,
+  'an anonymous caller': async (world: World) => world.anonymous,
   'a stranger': (world: World) => world.user(),
-  'somebody external': (world: World) => world.user({ external: true }),
+  'an external user': (world: World) => world.user({ external: true }),
   'an administrator': async (world: World) => world.root,
 }
 
 describe('access to projects', () => {
   test.for([
-    { who: 'nobody known', visibility: 'public', status: 200 },
-    { who: 'nobody known', visibility: 'internal', status: 404 },
-    { who: 'nobody known', visibility: 'private', status: 404 },
+    { who: 'an anonymous caller', visibility: 'public', status: 200 },
+    { who: 'an anonymous caller', visibility: 'internal', status: 404 },
+    { who: 'an anonymous caller', visibility: 'private', status: 404 },
     { who: 'a stranger', visibility: 'public', status: 200 },
     { who: 'a stranger', visibility: 'internal', status: 200 },
     { who: 'a stranger', visibility: 'private', status: 404 },
-    { who: 'somebody external', visibility: 'public', status: 200 },
-    { who: 'somebody external', visibility: 'internal', status: 404 },
+    { who: 'an external user', visibility: 'public', status: 200 },
+    { who: 'an external user', visibility: 'internal', status: 404 },
     { who: 'an administrator', visibility: 'private', status: 200 },
   ] as const)('D2-VIS: $who gets $status for a $visibility project', async ({ who, visibility, status }, { world }) => {
     const project = await world.project({ visibility })

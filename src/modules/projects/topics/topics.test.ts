@@ -102,7 +102,7 @@ describe('topics', () => {
     const word = unique('sorted')
     await projectWith(world, [`${word}-a`, `${word}-b`])
     await projectWith(world, [`${word}-b`])
-    await world.root.post('/topics', { name: `${word}-c`, title: 'Nobody has it' })
+    await world.root.post('/topics', { name: `${word}-c`, title: 'Unused' })
     const listed = async (query: string) =>
       (await world.anonymous.get(`/topics?${query}`)).json.map((topic: { name: string }) => topic.name)
     expect(await listed(`search=${word.toUpperCase()}`)).toEqual([`${word}-b`, `${word}-a`, `${word}-c`])

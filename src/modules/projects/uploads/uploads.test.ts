@@ -109,7 +109,7 @@ describe('URLs of uploads', () => {
       (await (await world.as(world.root, scopes)).get(url)).status
     expect([await status('read_api'), await status('api')]).toEqual([200, 200])
     expect([await status('read_user'), await status('read_repository')]).toEqual([403, 403])
-    expect((await world.anonymous.get(`${url}?private_token=nobodys`)).status).toBe(401)
+    expect((await world.anonymous.get(`${url}?private_token=unknown`)).status).toBe(401)
   })
 
   test('images are shown inline, other uploads are attachments with a safe content type', async ({ world }) => {

@@ -151,15 +151,15 @@ describe('housekeeping after pushes', () => {
   })
 
   test.for([
-    ['nothing before a period is over', row(9), {}, []],
-    ['packs what is new after 10', row(10), {}, ['incremental']],
-    ['packs what is new 10 after the last time', row(19, [10, 0, 0]), {}, []],
-    ['packs everything after 50', row(50, [40, 0, 0]), {}, ['full', 'incremental']],
-    ['cleans after 200', row(200, [190, 150, 0]), {}, ['gc', 'full', 'incremental']],
-    ['nothing while it is off', row(500), { housekeeping_enabled: false }, []],
-    ['a period of 0 never ends', row(500), { housekeeping_gc_period: 0 }, ['full', 'incremental']],
+    ['no task before the first period ends', row(9), {}, []],
+    ['incremental repack after 10 pushes', row(10), {}, ['incremental']],
+    ['incremental repack 10 pushes after the last one', row(19, [10, 0, 0]), {}, []],
+    ['full repack after 50 pushes', row(50, [40, 0, 0]), {}, ['full', 'incremental']],
+    ['garbage collection after 200 pushes', row(200, [190, 150, 0]), {}, ['gc', 'full', 'incremental']],
+    ['no task while disabled', row(500), { housekeeping_enabled: false }, []],
+    ['no task with a period of 0', row(500), { housekeeping_gc_period: 0 }, ['full', 'incremental']],
     ['a shorter period', row(3), { housekeeping_full_repack_period: 3 }, ['full']],
-  ] as const)('%s', ([, pushes, settings, kinds]) => {
+  ] as const)('housekeeping after pushes: %s', ([, pushes, settings, kinds]) => {
     expect(dueHousekeeping(pushes, withDefaults(settings))).toEqual(kinds)
   })
 

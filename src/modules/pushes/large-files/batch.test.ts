@@ -64,20 +64,20 @@ describe('POST <project>.git/info/lfs/objects/batch', () => {
 
   test.for([
     ['no operation', { objects: [] }, 422],
-    ['another operation', { operation: 'delete', objects: [] }, 422],
+    ['an unknown operation', { operation: 'delete', objects: [] }, 422],
     ['no objects', { operation: 'download' }, 422],
-    ['objects that are none', { operation: 'download', objects: [null] }, 422],
-    ['a size that is text', { operation: 'download', objects: [{ oid: '0'.repeat(64), size: '1' }] }, 422],
-    ['a transfer we do not know', { operation: 'download', objects: [], transfers: ['tus'] }, 422],
-    ['another hash', { operation: 'download', objects: [], hash_algo: 'sha512' }, 409],
-    ['a ref that is none', { operation: 'download', objects: [], ref: 'main' }, 422],
+    ['invalid objects', { operation: 'download', objects: [null] }, 422],
+    ['a size as text', { operation: 'download', objects: [{ oid: '0'.repeat(64), size: '1' }] }, 422],
+    ['an unknown transfer', { operation: 'download', objects: [], transfers: ['tus'] }, 422],
+    ['an unknown hash', { operation: 'download', objects: [], hash_algo: 'sha512' }, 409],
+    ['an invalid ref', { operation: 'download', objects: [], ref: 'main' }, 422],
     ['a list', [], 422],
     [
       'too many objects',
       { operation: 'download', objects: Array.from({ length: 1001 }, () => ({ oid: 'x', size: 1 })) },
       413,
     ],
-    ['too large a body', { operation: 'download', objects: [], more: 'x'.repeat(2 ** 20) }, 413],
+    ['a body above the limit', { operation: 'download', objects: [], more: 'x'.repeat(2 ** 20) }, 413],
   ] as const)('the LFS batch is refused with %s', async ([, json, status], { world }) => {
     const project = await world.project()
     const answer = await lfs(world.root, project, 'POST', 'objects/batch', { json })
@@ -112,8 +112,8 @@ describe('POST <project>.git/info/lfs/objects/batch', () => {
 
 describe('access to LFS files', () => {
   test.for([
-    ['nobody', 'private', 'none', 401, 401],
-    ['nobody', 'public', 'none', 200, 401],
+    ['anonymous', 'private', 'none', 401, 401],
+    ['anonymous', 'public', 'none', 200, 401],
     ['a stranger', 'private', 'none', 404, 404],
     ['a stranger', 'internal', 'none', 200, 403],
     ['a guest', 'private', 'guest', 404, 404],
@@ -124,7 +124,7 @@ describe('access to LFS files', () => {
   ] as const)(
     'LFS for %s of a %s project (%s): download %d, upload %d',
     async ([who, visibility, level, download, up], { world }) => {
-      const someone = who === 'nobody' ? world.anonymous : who === 'an administrator' ? world.root : await world.user()
+      const someone = who === 'anonymous' ? world.anonymous : who === 'an administrator' ? world.root : await world.user()
       const project = await world.project({ visibility, members: level === 'none' ? [] : [[someone, level]] })
       const content = unique('content')
       await upload(world.root, project, content)

@@ -78,14 +78,14 @@ describe('LFS locks', () => {
   })
 
   test.for([
-    ['nobody', 'none', 401, 401],
+    ['anonymous', 'none', 401, 401],
     ['a stranger', 'none', 404, 404],
     ['a guest', 'guest', 404, 404],
     ['a reporter', 'reporter', 200, 403],
     ['a developer', 'developer', 200, 201],
     ['an owner', 'owner', 200, 201],
   ] as const)('LFS locks for %s (%s): list %d, create %d', async ([who, level, listed, made], { world }) => {
-    const someone = who === 'nobody' ? world.anonymous : await world.user()
+    const someone = who === 'anonymous' ? world.anonymous : await world.user()
     const group = await world.group({ members: level === 'none' ? [] : [[someone, level]] })
     const project = await world.project({ group })
     expect((await lfs(someone, project, 'GET', 'locks')).status).toBe(listed)

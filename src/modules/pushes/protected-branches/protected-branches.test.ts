@@ -219,7 +219,7 @@ describe('protected branches', () => {
   })
 
   test.for([
-    { who: 'nobody', level: undefined, status: 401 },
+    { who: 'anonymous', level: undefined, status: 401 },
     { who: 'a stranger', level: 'none', status: 404 },
     { who: 'a guest', level: 'guest', status: 403 },
     { who: 'a reporter', level: 'reporter', status: 403 },

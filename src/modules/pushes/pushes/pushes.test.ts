@@ -33,31 +33,31 @@ async function push(world: World, project: TestProject, files: Record<string, st
 
 describe('the decision on a push', () => {
   test.for([
-    { sentence: 'a branch may be made', name: 'refs/heads/next', from: null, to: oid('1'), text: undefined },
-    { sentence: 'another branch may go', name: 'refs/heads/next', from: oid('1'), to: null, text: undefined },
+    { sentence: 'a branch may be created', name: 'refs/heads/next', from: null, to: oid('1'), text: undefined },
+    { sentence: 'another branch may be deleted', name: 'refs/heads/next', from: oid('1'), to: null, text: undefined },
     {
-      sentence: 'the default branch may not go',
+      sentence: 'the default branch cannot be deleted',
       name: 'refs/heads/main',
       from: oid('1'),
       to: null,
       text: 'The default branch of a project cannot be deleted.',
     },
     {
-      sentence: 'a branch may not look like a commit',
+      sentence: 'a branch cannot be named like a commit',
       name: `refs/heads/${'a'.repeat(40)}`,
       from: null,
       to: oid('1'),
       text: 'You cannot create a branch with a 40-character hexadecimal branch name.',
     },
     {
-      sentence: 'one that does may go',
+      sentence: 'a branch named like a commit may be deleted',
       name: `refs/heads/${'a'.repeat(40)}`,
       from: oid('1'),
       to: null,
       text: undefined,
     },
     {
-      sentence: 'hidden refs are not to be changed',
+      sentence: 'hidden refs cannot be changed',
       name: 'refs/keep-around/1',
       from: null,
       to: oid('1'),

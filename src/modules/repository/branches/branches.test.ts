@@ -44,15 +44,15 @@ describe('GET branches', () => {
 
   test.for([
     ['', ['Fix-1', 'feature/a', 'feature/b', 'fix', 'main', 'prefix'], 'all, by name'],
-    ['?search=fix', ['fix', 'Fix-1', 'prefix'], 'a part in any case, the very name first'],
+    ['?search=fix', ['fix', 'Fix-1', 'prefix'], 'a part in any case, the exact name first'],
     ['?search=^fix', ['Fix-1', 'fix'], 'the beginning'],
     ['?search=fix$', ['fix', 'prefix'], 'the end'],
     ['?search=^fix$', ['fix'], 'both'],
     ['?search=/', ['feature/a', 'feature/b'], 'a slash'],
-    ['?search=.*', [], 'no patterns'],
-    ['?search=(a%2B)%2B$', [], 'of no kind'],
-    ['?search=%25', [], 'a percent sign is one'],
-    ['?search=', ['Fix-1', 'feature/a', 'feature/b', 'fix', 'main', 'prefix'], 'an empty search is none'],
+    ['?search=.*', [], 'no wildcards'],
+    ['?search=(a%2B)%2B$', [], 'no regular expressions'],
+    ['?search=%25', [], 'a percent sign is literal'],
+    ['?search=', ['Fix-1', 'feature/a', 'feature/b', 'fix', 'main', 'prefix'], 'an empty search is ignored'],
     ['?sort=updated_desc&per_page=2', ['fix', 'prefix'], 'newest commit first'],
     ['?sort=updated_asc&per_page=2', ['main', 'Fix-1'], 'oldest commit first'],
   ] as const)('branches%s lists %s: %s', async ([query, names], { world }) => {
@@ -283,8 +283,8 @@ describe('DELETE branches', () => {
 
 describe('permissions for branches', () => {
   test.for([
-    { who: 'nobody', visibility: 'public', level: undefined, read: 200, write: 401, protect: 401 },
-    { who: 'nobody', visibility: 'private', level: undefined, read: 404, write: 401, protect: 401 },
+    { who: 'anonymous', visibility: 'public', level: undefined, read: 200, write: 401, protect: 401 },
+    { who: 'anonymous', visibility: 'private', level: undefined, read: 404, write: 401, protect: 401 },
     { who: 'a stranger', visibility: 'public', level: 'none', read: 200, write: 403, protect: 403 },
     { who: 'a stranger', visibility: 'internal', level: 'none', read: 200, write: 403, protect: 403 },
     { who: 'a stranger', visibility: 'private', level: 'none', read: 404, write: 404, protect: 404 },
@@ -295,7 +295,7 @@ describe('permissions for branches', () => {
   ] as const)(
     '$who, $visibility project: reads $read, writes $write, protects $protect',
     async ({ who, visibility, level, read, write, protect }, { world }) => {
-      const ann = who === 'nobody' ? world.anonymous : await world.user()
+      const ann = who === 'anonymous' ? world.anonymous : await world.user()
       const { id, repository } = await storedProject(world, {
         visibility,
         members: level === undefined || level === 'none' ? [] : [[ann, level]],

@@ -131,7 +131,7 @@ describe('POST /projects/:id/repository/commits', () => {
       'actions[0][encoding] does not have a valid value',
     ],
     [
-      'two beginnings',
+      'two starts',
       commit([create('x')], { start_branch: 'main', start_sha: 'abc1234' }),
       'start_branch, start_sha are mutually exclusive',
     ],
@@ -145,18 +145,18 @@ describe('POST /projects/:id/repository/commits', () => {
   const exists = (what: string) => `A ${what} with this name already exists`
   const absent = "A file with this name doesn't exist"
   const messages: readonly [what: string, body: object, message: string][] = [
-    ['a file that is there', commit([create('a.txt')]), exists('file')],
-    ['a directory that is there', commit([create('dir')]), exists('directory')],
+    ['creation of an existing file', commit([create('a.txt')]), exists('file')],
+    ['creation of an existing directory', commit([create('dir')]), exists('directory')],
     ['a file below a file', commit([create('a.txt/b')]), exists('file')],
     ['the same file twice', commit([create('x'), create('x')]), exists('file')],
-    ['an update of nothing', commit([{ action: 'update', file_path: 'x', content: '' }]), absent],
+    ['an update of a missing file', commit([{ action: 'update', file_path: 'x', content: '' }]), absent],
     ['an update of a directory', commit([{ action: 'update', file_path: 'dir', content: '' }]), absent],
     ['a removal of a directory', commit([{ action: 'delete', file_path: 'dir' }]), absent],
     ['a move of a directory', commit([{ action: 'move', file_path: 'x', previous_path: 'dir' }]), absent],
-    ['a removal of nothing', commit([{ action: 'delete', file_path: 'dir/x' }]), absent],
+    ['a removal of a missing file', commit([{ action: 'delete', file_path: 'dir/x' }]), absent],
     ['a removal below a file', commit([{ action: 'delete', file_path: 'a.txt/x' }]), absent],
-    ['a mode of nothing', commit([{ action: 'chmod', file_path: 'x', execute_filemode: true }]), absent],
-    ['a move of nothing', commit([{ action: 'move', file_path: 'y', previous_path: 'x' }]), absent],
+    ['a mode of a missing file', commit([{ action: 'chmod', file_path: 'x', execute_filemode: true }]), absent],
+    ['a move of a missing file', commit([{ action: 'move', file_path: 'y', previous_path: 'x' }]), absent],
     ['a move onto a file', commit([{ action: 'move', file_path: 'a.txt', previous_path: 'run' }]), exists('file')],
     ['a move onto itself', commit([{ action: 'move', file_path: 'run', previous_path: 'run' }]), exists('file')],
     ['an empty path', commit([create('')]), 'You must provide a file path'],
@@ -165,28 +165,28 @@ describe('POST /projects/:id/repository/commits', () => {
       commit([{ action: 'move', file_path: 'y', previous_path: '' }]),
       'You must provide a file path',
     ],
-    ['a path that climbs', commit([create('dir/../x')]), 'Path cannot include directory traversal'],
+    ['a path with ..', commit([create('dir/../x')]), 'Path cannot include directory traversal'],
     ['an empty segment', commit([create('dir//x')]), "invalid path: 'dir//x'"],
-    ["git's own folder", commit([create('x/.GIT/config')]), "invalid path: 'x/.GIT/config'"],
+    ["the .git folder", commit([create('x/.GIT/config')]), "invalid path: 'x/.GIT/config'"],
     ['no actions at all', commit([]), 'Nothing would change: the commit would be empty'],
     [
-      'what changes nothing',
+      'no change',
       commit([{ action: 'update', file_path: 'a.txt', content: 'a\n' }]),
       'Nothing would change: the commit would be empty',
     ],
     ['no Base64', commit([{ ...create('x', 'a-b'), encoding: 'base64' }]), 'The content is not valid Base64'],
     [
-      'a branch that is not there',
+      'a missing branch',
       commit([create('x')], { branch: 'none' }),
       'You can only create or edit files when you are on a branch',
     ],
     [
-      'a start that is not there',
+      'a missing start branch',
       commit([create('x')], { branch: 'new', start_branch: 'none' }),
       'You can only create or edit files when you are on a branch',
     ],
     [
-      'a branch that cannot be',
+      'an invalid branch name',
       commit([create('x')], { branch: 'a..b', start_branch: 'main' }),
       "Something went wrong when we tried to create 'a..b' for you: Branch name is invalid",
     ],
@@ -206,7 +206,7 @@ describe('POST /projects/:id/repository/commits', () => {
       `Cannot find start_sha '${'b'.repeat(40)}'`,
     ],
     [
-      'a submodule that runs something',
+      'a submodule that runs a command',
       commit([create('.gitmodules', '[submodule "x"]\n\tpath = x\n\turl = -u./x\n')]),
       "invalid file: '.gitmodules'",
     ],
@@ -306,13 +306,13 @@ describe('POST /projects/:id/repository/commits', () => {
   })
 
   test.for([
-    ['nobody', 'public', 'none', 401, '401 Unauthorized'],
+    ['anonymous', 'public', 'none', 401, '401 Unauthorized'],
     ['a stranger', 'private', 'none', 404, '404 Project Not Found'],
     ['a stranger', 'public', 'none', 403, '403 Forbidden - You are not allowed to push into this branch'],
     ['a guest', 'private', 'guest', 403, '403 Forbidden - You are not allowed to push into this branch'],
     ['a reporter', 'private', 'reporter', 403, '403 Forbidden - You are not allowed to push into this branch'],
   ] as const)('%s of a %s project (%s): commit is %i', async ([who, visibility, level, status, message], { world }) => {
-    const ann = who === 'nobody' ? world.anonymous : await world.user()
+    const ann = who === 'anonymous' ? world.anonymous : await world.user()
     const project = await storedProject(world, {
       visibility,
       members: level === 'none' ? [] : [[ann as Client, level]],

@@ -96,7 +96,7 @@ describe('POST /projects/:id/repository/commits/:sha/cherry_pick', () => {
     ['a malformed branch', 'main', 'a..b', 400, { message: 'The branch refname is invalid' }],
     ['a blank branch', 'main', ' ', 400, { error: 'branch is empty' }],
     ['no branch', 'main', undefined, 400, { error: 'branch is missing' }],
-  ] as const)('%s', async ([, sha, branch, status, json], { world }) => {
+  ] as const)('cherry-pick and revert of %s are refused', async ([, sha, branch, status, json], { world }) => {
     const { pick, revert, git } = await storedLines(world)
     const before = git('for-each-ref')
     expect(await pick(sha, branch)).toMatchObject({ status, json })

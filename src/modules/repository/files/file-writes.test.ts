@@ -155,12 +155,12 @@ describe('POST, PUT and DELETE /projects/:id/repository/files/:file_path', () =>
   )
 
   test.for([
-    ['nobody', 'public', 'none', 401, '401 Unauthorized'],
+    ['anonymous', 'public', 'none', 401, '401 Unauthorized'],
     ['a stranger', 'private', 'none', 404, '404 Project Not Found'],
     ['a stranger', 'public', 'none', 403, '403 Forbidden'],
     ['a reporter', 'private', 'reporter', 403, '403 Forbidden'],
   ] as const)('%s of a %s project (%s): write is %i', async ([who, visibility, level, status, message], { world }) => {
-    const ann = who === 'nobody' ? world.anonymous : await world.user()
+    const ann = who === 'anonymous' ? world.anonymous : await world.user()
     const project = await storedProject(world, { visibility, members: level === 'none' ? [] : [[ann, level]] })
     const first = project.repository.commit({ 'b.txt': 'b\n' })
     for (const method of ['POST', 'PUT', 'DELETE'])

@@ -161,7 +161,7 @@ describe.skipIf(!hasGpg)('OpenPGP signatures (skipped without gpg)', () => {
     const status = async (oid: Oid) => (await signature(ann, project, oid)).verification_status
     const header = (text: string) => /gpgsig (?:.*\n )*.*\n/.exec(text)![0]
     const changes: ((text: string) => string)[] = [
-      (text) => text.replace('by ', 'by nobody but '),
+      (text) => text.replace('by ', 'by no one but '),
       (text) => text.replace(/(committer .*) \d+ /, '$1 1 '),
       (text) => text.replace(header(text), header(text).repeat(2)),
       (text) => text.replace(header(text), header(text) + header(text).replace('gpgsig', '')),

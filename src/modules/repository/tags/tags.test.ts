@@ -102,9 +102,9 @@ describe('GET tags', () => {
     ['?order_by=name&sort=asc', ['beta', 'v1.10', 'v1.9'], 'by name'],
     ['?order_by=name', ['v1.9', 'v1.10', 'beta'], 'by name, descending'],
     ['?order_by=version', ['v1.10', 'v1.9', 'beta'], 'by version'],
-    ['?search=^v', ['v1.10', 'v1.9'], 'by how they begin'],
-    ['?search=9$', ['v1.9'], 'by how they end'],
-    ['?search=ET', ['beta'], 'by a part'],
+    ['?search=^v', ['v1.10', 'v1.9'], 'by prefix'],
+    ['?search=9$', ['v1.9'], 'by suffix'],
+    ['?search=ET', ['beta'], 'by part'],
     ['?order_by=name&sort=asc&per_page=2&page=2', ['v1.9'], 'a page'],
   ] as const)('tags%s lists %s: %s', async ([query, names], { world }) => {
     const { id, repository } = await storedProject(world)

@@ -35,15 +35,15 @@ describe('task lists in descriptions', () => {
     ['> - [x] quoted', 1, 1],
     ['[ ] a\n-[ ] b\n- [] c\n- [y] d\n- [ ]\n- [ ]e', 0, 0],
     ['', 0, 0],
-  ] as const)('%j: %d, of which %d are done', ([text, count, completed_count]) => {
+  ] as const)('the task list %j has %d tasks, of which %d are done', ([text, count, completed_count]) => {
     expect(countTasks(text)).toEqual({ count, completed_count })
   })
 
-  plain('are none in no description', () => {
+  plain('a missing description has no tasks', () => {
     expect(countTasks(null)).toEqual({ count: 0, completed_count: 0 })
   })
 
-  plain.for(['- ', ' ', '> ', '- [', '1', '\t'])('are counted in linear time when %j repeats', (part) => {
+  plain.for(['- ', ' ', '> ', '- [', '1', '\t'])('tasks are counted in linear time when %j repeats', (part) => {
     expectLinear((size) => countTasks(part.repeat(size)), 100_000)
   })
 })
@@ -56,7 +56,7 @@ plain.for([
   [{ of: 'group', full_path: 'top' }, 'inner/app!7'],
   [{ of: 'group', full_path: 'top/inner' }, 'app!7'],
   [{ of: 'group', full_path: 'to' }, 'top/inner/app!7'],
-] as const)('seen from %j it is %s', ([within, relative]) => {
+] as const)('the relative reference from %j is %s', ([within, relative]) => {
   expect(references({ iid: 7, project_id: 1, full_path: 'top/inner/app' }, within)).toEqual({
     short: '!7',
     relative,

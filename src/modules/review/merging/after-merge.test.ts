@@ -20,16 +20,16 @@ const exists = ({ project, branch }: OpenedMergeRequest) =>
 
 describe('the source branch after a merge', () => {
   test.for([
-    { wish: 'the author wishes it', made: { remove_source_branch: true }, merge: {}, goes: true },
-    { wish: 'nobody does', made: { remove_source_branch: false }, merge: {}, goes: false },
+    { wish: 'the author requests it', made: { remove_source_branch: true }, merge: {}, goes: true },
+    { wish: 'no one requests it', made: { remove_source_branch: false }, merge: {}, goes: false },
     {
-      wish: 'who merges does',
+      wish: 'the merge requests it',
       made: { remove_source_branch: false },
       merge: { should_remove_source_branch: true },
       goes: true,
     },
     {
-      wish: 'who merges does not',
+      wish: 'the merge overrides the author',
       made: { remove_source_branch: true },
       merge: { should_remove_source_branch: false },
       goes: false,
@@ -52,7 +52,7 @@ describe('the source branch after a merge', () => {
       world.root.post(`/projects/${project.id}/protected_branches`, { name: 'topic' }),
     'it is the default branch': (world, { project }) =>
       world.root.put(`/projects/${project.id}`, { default_branch: 'topic' }),
-    'somebody pushed to it since': async (_, { project }) =>
+    'it moved since': async (_, { project }) =>
       project.repository.commit({ c: 'c\n' }, { branch: 'topic' }),
   }
 

@@ -12,7 +12,7 @@ const statusOf = async (world: World, at: string) => (await world.root.get(at)).
 
 describe('merge status of merge requests', () => {
   test.for([
-    ['what nobody else touched', { a: 'a\n', c: 'c\n' }, 'can_be_merged'],
+    ['changes to other files', { a: 'a\n', c: 'c\n' }, 'can_be_merged'],
     ['the same change', { b: 'b\n' }, 'can_be_merged'],
     ['another change of the same lines', { b: 'other\n' }, 'cannot_be_merged'],
   ] as const)('the merge status after the check of %s', async ([, files, status], { world }) => {

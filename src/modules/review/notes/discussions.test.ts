@@ -233,7 +233,7 @@ describe('positions of discussions', () => {
     ['a removed line', { old_line: 9 }, { old_line: 9, new_line: null }],
     ['an unchanged line', { old_line: 10, new_line: 9 }, { old_line: 10, new_line: 9 }],
     [
-      'a point of a picture',
+      'a point of an image',
       { position_type: 'image', new_path: 'b.png', width: 10, height: 20, x: 10, y: 0 },
       { position_type: 'image', old_path: 'b.png', new_path: 'b.png', width: 10, height: 20, x: 10, y: 0 },
     ],
