@@ -30,7 +30,7 @@ export async function keyPair(folder: string, ...options: string[]): Promise<Key
     '-N',
     '',
     '-C',
-    'somebody@example',
+    'user@example',
     '-f',
     file,
     ...(options.length > 0 ? options : ['-t', 'ed25519']),

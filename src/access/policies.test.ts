@@ -11,7 +11,16 @@ const actor = { admin: false, external: false } as Actor
 const admin = { ...actor, admin: true }
 
 /** In ascending order: a rule that allows one of these allows all after it. */
-const ladder = ['anonymous', 'stranger', 'guest', 'reporter', 'developer', 'maintainer', 'owner', 'administrator'] as const
+const ladder = [
+  'anonymous',
+  'stranger',
+  'guest',
+  'reporter',
+  'developer',
+  'maintainer',
+  'owner',
+  'administrator',
+] as const
 type Step = (typeof ladder)[number]
 
 const callerOf = (step: Step): Caller => (step === 'anonymous' ? null : step === 'administrator' ? admin : actor)

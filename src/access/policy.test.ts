@@ -21,7 +21,7 @@ const callers = {
   anonymous: null,
   user: actor(),
   'external user': actor({ external: true }),
-  'administrator': actor({ admin: true }),
+  administrator: actor({ admin: true }),
 } satisfies Record<string, Caller>
 
 type Case = {
@@ -61,7 +61,12 @@ const cases: readonly Case[] = [
     level: 'owner',
     allowed: false,
   },
-  { sentence: 'an administrators-only rule allows administrators', rule: administrators, who: 'administrator', allowed: true },
+  {
+    sentence: 'an administrators-only rule allows administrators',
+    rule: administrators,
+    who: 'administrator',
+    allowed: true,
+  },
   { sentence: 'anonymous callers have no level', rule: closed, who: 'anonymous', visibility: 'public', allowed: false },
 
   {
@@ -88,7 +93,13 @@ const cases: readonly Case[] = [
     flags: { closed: true },
     allowed: true,
   },
-  { sentence: 'D2-VIS-INTERNAL: anonymous callers are refused in internal', rule: open, who: 'anonymous', visibility: 'internal', allowed: false },
+  {
+    sentence: 'D2-VIS-INTERNAL: anonymous callers are refused in internal',
+    rule: open,
+    who: 'anonymous',
+    visibility: 'internal',
+    allowed: false,
+  },
   {
     sentence: 'D2-VIS-INTERNAL: signed-in users are allowed in internal',
     rule: open,
@@ -103,7 +114,13 @@ const cases: readonly Case[] = [
     visibility: 'internal',
     allowed: false,
   },
-  { sentence: 'external users are allowed in public', rule: open, who: 'external user', visibility: 'public', allowed: true },
+  {
+    sentence: 'external users are allowed in public',
+    rule: open,
+    who: 'external user',
+    visibility: 'public',
+    allowed: true,
+  },
   {
     sentence: 'external members are allowed in internal',
     rule: open,

@@ -7,7 +7,7 @@ import { Reader } from './reader.ts'
 import { sql } from './sql.ts'
 
 /** A row cache with its own connections, and the statements it sent. */
-function keptRows({ databaseUrl }: World) {
+function rowCache({ databaseUrl }: World) {
   const reader = new Reader(databaseUrl, 2)
   const sent: string[] = []
   const kept = new KeptRows({
@@ -26,21 +26,21 @@ const nameOf = (id: number) => sql`select name from users where id = ${id}`
 /** Snapshots cover the whole server: another worker may commit between two reads of a test. */
 const quiet = { retry: 8 }
 
-const askedForMoment = expect.stringMatching(/^select pg_current_snapshot/)
+const snapshotCheck = expect.stringMatching(/^select pg_current_snapshot/)
 
 describe('the row cache', () => {
   test('concurrent reads of a cached row share one snapshot check', quiet, async ({ world }) => {
-    await using reads = keptRows(world)
+    await using reads = rowCache(world)
     const row = await reads.kept.row<{ name: string }>(nameOf(1))
     expect(row!.name).toBe('Administrator')
     expect(reads.sent.splice(0)).toEqual([expect.stringContaining('from users')])
     const again = await Promise.all([1, 2, 3].map(() => reads.kept.row(nameOf(1))))
-    expect(reads.sent).toEqual([askedForMoment])
+    expect(reads.sent).toEqual([snapshotCheck])
     for (const each of again) expect(each).toBe(row)
   })
 
   test('a cached row is read again after a commit, of another process too', async ({ world }) => {
-    await using reads = keptRows(world)
+    await using reads = rowCache(world)
     const ann = await world.user({ name: 'Ann' })
     const read = () => reads.kept.row<{ name: string }>(nameOf(ann.id))
     expect(await read()).toMatchObject({ name: 'Ann' })
@@ -49,7 +49,7 @@ describe('the row cache', () => {
   })
 
   test('a cached row is read without a snapshot check when it is known to be outdated', async ({ world }) => {
-    await using reads = keptRows(world)
+    await using reads = rowCache(world)
     await reads.kept.row(nameOf(1))
     reads.sent.length = 0
     reads.kept.outdate()
@@ -58,10 +58,10 @@ describe('the row cache', () => {
   })
 
   test('a cached row older than the last seen snapshot is read without a snapshot check', async ({ world }) => {
-    await using reads = keptRows(world)
+    await using reads = rowCache(world)
     const ann = await world.user()
     await reads.kept.row(nameOf(1))
-    await world.root.put(`/users/${ann.id}`, { name: 'Somebody' })
+    await world.root.put(`/users/${ann.id}`, { name: 'Other' })
     await reads.kept.row(nameOf(ann.id))
     reads.sent.length = 0
     await reads.kept.row(nameOf(1))
@@ -69,17 +69,17 @@ describe('the row cache', () => {
   })
 
   test('concurrent reads of a row share one query', quiet, async ({ world }) => {
-    await using reads = keptRows(world)
+    await using reads = rowCache(world)
     const first = reads.kept.row(nameOf(1))
     await turn()
     const others = [1, 2, 3].map(() => reads.kept.row(nameOf(1)))
     const [row, ...same] = await Promise.all([first, ...others])
     for (const each of same) expect(each).toBe(row)
-    expect(reads.sent).toEqual([expect.stringContaining('from users'), askedForMoment])
+    expect(reads.sent).toEqual([expect.stringContaining('from users'), snapshotCheck])
   })
 
   test('a failed read rejects all concurrent callers and is repeated on the next read', async ({ world }) => {
-    await using reads = keptRows(world)
+    await using reads = rowCache(world)
     const broken = sql`select 1 / ${0} as nothing`
     const asked = await Promise.allSettled([1, 2].map(() => reads.kept.row(broken)))
     expect(asked.map(({ status }) => status)).toEqual(['rejected', 'rejected'])
@@ -87,7 +87,7 @@ describe('the row cache', () => {
   })
 
   test('the row cache distinguishes values and does not cache missing rows', async ({ world }) => {
-    await using reads = keptRows(world)
+    await using reads = rowCache(world)
     const ann = await world.user({ name: 'Ann' })
     expect(await reads.kept.row(nameOf(1))).toMatchObject({ name: 'Administrator' })
     expect(await reads.kept.row(nameOf(ann.id))).toMatchObject({ name: 'Ann' })
@@ -96,7 +96,7 @@ describe('the row cache', () => {
   })
 
   test('a cached row is immutable', async ({ world }) => {
-    await using reads = keptRows(world)
+    await using reads = rowCache(world)
     const row = (await reads.kept.row<{ name: string }>(nameOf(1))) as { name: string }
     expect(() => {
       row.name = 'Mine'
@@ -104,7 +104,7 @@ describe('the row cache', () => {
   })
 
   test('several rows are cached together, in their order', quiet, async ({ world }) => {
-    await using reads = keptRows(world)
+    await using reads = rowCache(world)
     const [ann, ben] = await Promise.all([world.user({ name: 'Ann' }), world.user({ name: 'Ben' })])
     const read = () =>
       reads.kept.rows(sql`select name from users where id = any(${[ann.id, ben.id]}::bigint[]) order by name desc`)
@@ -112,11 +112,11 @@ describe('the row cache', () => {
     expect(rows).toMatchObject([{ name: 'Ben' }, { name: 'Ann' }])
     reads.sent.length = 0
     expect(await read()).toBe(rows)
-    expect(reads.sent).toEqual([askedForMoment])
+    expect(reads.sent).toEqual([snapshotCheck])
   })
 
   test('a cached row is never older than the last commit before the read', async ({ world }) => {
-    await using reads = keptRows(world)
+    await using reads = rowCache(world)
     const { id } = await world.user({ name: '0' })
     let committed = 0
     let behind = 0

@@ -3,7 +3,7 @@ import { test, unique } from '../../test/world.ts'
 import type { Tx } from '../db/db.ts'
 import { emit, type Position, readEvents, start } from './log.ts'
 
-const tell = (tx: Tx, word: string) =>
+const emitWord = (tx: Tx, word: string) =>
   emit(tx, { kind: 'custom_attribute_set', actorId: null, payload: { user_id: 1, key: word } })
 
 /** Words of the test's own events after a position; tests of other files write to the same log. */
@@ -20,10 +20,10 @@ async function wordsAfter(world: { db: Parameters<typeof readEvents>[0] }, posit
 describe('the log of events', () => {
   test('the event log has committed events only', async ({ world }) => {
     const [kept, lost] = [unique('kept'), unique('lost')]
-    await world.db.transaction((tx) => tell(tx, kept))
+    await world.db.transaction((tx) => emitWord(tx, kept))
     await world.db
       .transaction(async (tx) => {
-        await tell(tx, lost)
+        await emitWord(tx, lost)
         throw new Error('no')
       })
       .catch(() => {})
@@ -49,19 +49,19 @@ describe('the log of events', () => {
 
   test('a reader misses no event although a later transaction commits first', async ({ world }) => {
     const mine = [unique('slow'), unique('fast')] as const
-    const slowMayEnd = Promise.withResolvers<void>()
-    const slowHasTold = Promise.withResolvers<void>()
+    const releaseSlow = Promise.withResolvers<void>()
+    const slowHasEmitted = Promise.withResolvers<void>()
     const slow = world.db.transaction(async (tx) => {
-      await tell(tx, mine[0])
-      slowHasTold.resolve()
-      await slowMayEnd.promise
+      await emitWord(tx, mine[0])
+      slowHasEmitted.resolve()
+      await releaseSlow.promise
     })
-    await slowHasTold.promise
-    await world.db.transaction((tx) => tell(tx, mine[1]))
+    await slowHasEmitted.promise
+    await world.db.transaction((tx) => emitWord(tx, mine[1]))
 
     // `fast` is committed, but an older transaction may still add an event before it.
     expect(await wordsAfter(world, start, mine)).toEqual([])
-    slowMayEnd.resolve()
+    releaseSlow.resolve()
     await slow
     await expect.poll(async () => (await wordsAfter(world, start, mine)).length).toBe(2)
     const seen = await wordsAfter(world, start, mine)

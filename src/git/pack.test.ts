@@ -15,7 +15,7 @@ test('a pack of small, large and empty objects passes git fsck', async () => {
   await storeObjects(repo, [...objects, ...objects.slice(0, 50)])
 
   expect(readdirSync(join(gitDir, 'objects/pack')).filter((name) => name.endsWith('.pack'))).toHaveLength(1)
-  const told = gitIn(gitDir, ['cat-file', '--batch-check'], objects.map(({ oid }) => oid).join('\n'))
-  expect(told.split('\n')).toEqual(objects.map(({ oid, content }) => `${oid} blob ${content.length}`))
+  const listed = gitIn(gitDir, ['cat-file', '--batch-check'], objects.map(({ oid }) => oid).join('\n'))
+  expect(listed.split('\n')).toEqual(objects.map(({ oid, content }) => `${oid} blob ${content.length}`))
   gitIn(gitDir, ['fsck', '--full', '--strict'])
 })

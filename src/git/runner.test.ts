@@ -94,8 +94,8 @@ test('the output of a git process that ignores its input is complete', async () 
     child.write(Buffer.alloc(64 * 1024))
     await sleep(1)
   }
-  const said = Buffer.concat(await child.toArray())
-  expect([code, said.length, said.subarray(-4).toString()]).toEqual([0, 100_004, 'end\n'])
+  const output = Buffer.concat(await child.toArray())
+  expect([code, output.length, output.subarray(-4).toString()]).toEqual([0, 100_004, 'end\n'])
 })
 
 test('the runner keeps 64 KiB of the messages of a git process', async () => {

@@ -112,10 +112,12 @@ describe('safe paths', () => {
     for (const name of names)
       trees.set(name, await writeTree(repository.repo, [{ mode: '160000', name, oid: blob.oid }]))
     const { stdout, stderr } = spawnSync('git', ['-C', repository.gitDir, 'fsck', '--strict'], { encoding: 'utf8' })
-    const said = new Set([...`${stdout}${stderr}`.matchAll(/in tree ([0-9a-f]+): hasDotgit/g)].map((match) => match[1]))
-    expect(said.size).toBeGreaterThan(40)
+    const reported = new Set(
+      [...`${stdout}${stderr}`.matchAll(/in tree ([0-9a-f]+): hasDotgit/g)].map((match) => match[1]),
+    )
+    expect(reported.size).toBeGreaterThan(40)
     for (const name of names) {
-      const refused = said.has(trees.get(name)!)
+      const refused = reported.has(trees.get(name)!)
       expect([name, isSafePath(name)]).toEqual([name, !refused])
       expect([name, isSafePath(`a/${name}/b`)]).toEqual([name, !refused])
     }

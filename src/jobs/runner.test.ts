@@ -55,9 +55,9 @@ test('a throttled job waits in the queue until its pause is over', async () => {
   own ??= World.start()
   const world = await own
   let now = 0
-  let looks = 0
+  let checks = 0
   const rests = new Rests(() => {
-    looks++
+    checks++
     return now
   })
   let runs = 0
@@ -84,7 +84,7 @@ test('a throttled job waits in the queue until its pause is over', async () => {
     rests,
   })
   // One check before the first run, one at its end, and one for each early attempt at the second run.
-  await expect.poll(() => looks).toBeGreaterThan(3)
+  await expect.poll(() => checks).toBeGreaterThan(3)
   expect(runs).toBe(1)
   now = 5 * 60_000
   await both

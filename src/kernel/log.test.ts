@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { expect, test } from 'vitest'
 
 /** The log lines of a process that ends after these statements without closing its log. */
-function saidBy(statements: string): string[] {
+function linesOf(statements: string): string[] {
   const module = JSON.stringify(new URL('./log.ts', import.meta.url).href)
   const code = `const { openLog } = await import(${module}); const { log } = openLog('info'); ${statements}; process.exit(1)`
   try {
@@ -18,5 +18,5 @@ function saidBy(statements: string): string[] {
 }
 
 test('log lines are written although the process ends at once', () => {
-  expect(saidBy(`log.info('before'); log.error('broken')`)).toEqual(['before', 'broken'])
+  expect(linesOf(`log.info('before'); log.error('broken')`)).toEqual(['before', 'broken'])
 })

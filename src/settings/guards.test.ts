@@ -33,13 +33,13 @@ const harmless = [
 ]
 
 test('every setting without effect whose text promises a restriction declares it', () => {
-  const unsaid = declared
+  const undeclared = declared
     .filter(([name, { without, guards, description, alias }]) => {
       const promises = restricting.test(`${name.replaceAll('_', ' ')} ${alias ?? ''} ${description}`)
       return without !== undefined && guards === undefined && promises && !harmless.includes(name)
     })
     .map(([name, { description }]) => `${name}: ${description}`)
-  expect(unsaid).toEqual([])
+  expect(undeclared).toEqual([])
 })
 
 /** A value that is not the default. */

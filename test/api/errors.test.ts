@@ -44,14 +44,7 @@ describe('error responses', () => {
     ],
     ['no project has the id', 'GET', '/projects/99999999', undefined, 404, { message: '404 Project Not Found' }],
     ['no user has the id', 'GET', '/users/99999999', undefined, 404, { message: '404 User Not Found' }],
-    [
-      'a token is missing',
-      'GET',
-      '/personal_access_tokens/99999999',
-      undefined,
-      404,
-      { message: '404 Not found' },
-    ],
+    ['a token is missing', 'GET', '/personal_access_tokens/99999999', undefined, 404, { message: '404 Not found' }],
     ['the path does not exist', 'GET', '/nowhere', undefined, 404, { error: '404 Not Found' }],
     ['the path is too long', 'GET', '/projects/1/nowhere/at/all', undefined, 404, { error: '404 Not Found' }],
   ] as const)('error response when %s', async ([, method, path, json, status, body], { world }) => {

@@ -173,7 +173,7 @@ class Target {
 }
 
 /** A call that finds nothing may answer with an empty list or an empty comparison. */
-function saysNothing({ json }: Answer): boolean {
+function isEmptyResult({ json }: Answer): boolean {
   if (Array.isArray(json)) return json.length === 0
   return json?.compare_same_ref === null && json.commits.length === 0
 }
@@ -194,17 +194,17 @@ describe('hostile texts in repository parameters:', () => {
     test.for(cases(among))('%s', async ([title, e, sink], { world }) => {
       const target = await (makesNames.includes(title) ? Target.of(world, e) : Target.unchanged(world, e))
       const before = target.refs
-      const judge = async (text: string) => {
+      const sendText = async (text: string) => {
         const answer = await target.sendTo(sink, text)
         const label = `${JSON.stringify(text.slice(0, 80))}: ${answer.text.slice(0, 200)}`
         expect(answer.status, label).toBeLessThan(500)
         if (makesNames.includes(title)) return
-        if (e.method === 'GET' && answer.status === 200) expect(saysNothing(answer), label).toBe(true)
+        if (e.method === 'GET' && answer.status === 200) expect(isEmptyResult(answer), label).toBe(true)
         else expect(answer.status, label).toBeGreaterThanOrEqual(400)
       }
       // Reads run concurrently.
-      if (e.method === 'GET') await Promise.all(texts.map(judge))
-      else for (const text of texts) await judge(text)
+      if (e.method === 'GET') await Promise.all(texts.map(sendText))
+      else for (const text of texts) await sendText(text)
       if (!makesNames.includes(title)) expect(target.refs).toBe(before)
       if (e.method !== 'GET') expect(target.project.repository.git('fsck', '--strict', '--no-dangling')).toBe('')
     })

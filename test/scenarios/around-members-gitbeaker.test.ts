@@ -85,7 +85,7 @@ test('@gitbeaker/rest manages badges, deploy tokens, variables and topics', asyn
 
   const topics = new Topics(options)
   const topic = (await topics.all({ search: name }))[0]!
-  expect(await topics.edit(topic.id, { description: 'Told by a client' })).toMatchObject({
+  expect(await topics.edit(topic.id, { description: 'Set by a client' })).toMatchObject({
     name,
     total_projects_count: 1,
   })

@@ -62,7 +62,7 @@ describe('pushes with a gzip body', () => {
     const half = zipped.length >> 1
     const bodies = {
       'not gzip': Buffer.from('0000'),
-      'truncated': zipped.subarray(0, half),
+      truncated: zipped.subarray(0, half),
       'corrupt in the middle': Buffer.concat([zipped.subarray(0, half), Buffer.alloc(half, 0xff)]),
     }
     for (const service of ['git-receive-pack', 'git-upload-pack'])

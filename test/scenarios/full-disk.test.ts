@@ -95,7 +95,7 @@ const png = Buffer.from(
 )
 
 /** How the service and git report a full disk. */
-const saysWhy =
+const diskFull =
   /No space left|507|Insufficient Storage|unable to (?:create|write)|unpacker error|unable to migrate objects|could not|couldn't/i
 
 const isTemporary = (name: string) => /tmp|\.lock$|incoming|\.new$|\.removed$|\.import$|\.partial$/.test(name)
@@ -289,7 +289,7 @@ describe.skipIf(!disk)(`a full disk${disk ? '' : ' (skipped: nothing can be moun
       .toSorted()
 
   const isRefusal = (outcome: Outcome) =>
-    typeof outcome === 'number' ? outcome === 507 : outcome === 'ok' || saysWhy.test(outcome)
+    typeof outcome === 'number' ? outcome === 507 : outcome === 'ok' || diskFull.test(outcome)
 
   const tries = [
     ...[0, 2, 8].map((pages) => ({ name: `${pages} pages`, fill: () => disk!.leavePages(pages) })),

@@ -219,9 +219,9 @@ describe('git over HTTP', () => {
     await expect(git(work, 'push', '-q', at(bob), 'main')).rejects.toThrow(/not found/)
     await git(work, 'push', '-q', '--dry-run', at(ann), 'main')
     expect((await ann.get(`/projects/${ann.username}%2Ffrom-push`)).status).toBe(404)
-    const told = await gitTold(work, 'push', at(ann), 'main')
-    expect(told).toContain(`The private project ${ann.username}/from-push was successfully created.`)
-    expect(told).not.toMatch(/error|fatal|warning/i)
+    const output = await gitTold(work, 'push', at(ann), 'main')
+    expect(output).toContain(`The private project ${ann.username}/from-push was successfully created.`)
+    expect(output).not.toMatch(/error|fatal|warning/i)
     expect((await ann.get(`/projects/${ann.username}%2Ffrom-push`)).json).toMatchObject({
       visibility: 'private',
       default_branch: 'main',

@@ -109,15 +109,18 @@ describe.skipIf(!hasSsh)('git over SSH (needs OpenSSH)', () => {
     const annsKey = await withKey(folder.path, ann)
     const project = await world.project({ members: [[ann, 'reporter']] })
     const robot = await deployKey(world, folder.path, project, true)
-    const told = async (key: KeyPair, operation: string) =>
+    const authenticate = async (key: KeyPair, operation: string) =>
       ssh(world, key, `git-lfs-authenticate '/${project.full_path}.git' ${operation}`)
-    expect(await told(annsKey, 'upload')).toMatchObject({ code: 1, err: expect.stringContaining('Access forbidden') })
+    expect(await authenticate(annsKey, 'upload')).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('Access forbidden'),
+    })
     for (const [key, operation] of [
       [annsKey, 'download'],
       [robot, 'download'],
       [robot, 'upload'],
     ] as const) {
-      const { code, out } = await told(key, operation)
+      const { code, out } = await authenticate(key, operation)
       expect(code).toBe(0)
       const { href, header } = JSON.parse(out)
       const batch = (wanted: string) =>
@@ -130,7 +133,7 @@ describe.skipIf(!hasSsh)('git over SSH (needs OpenSSH)', () => {
       expect((await batch('upload')).status).toBe(operation === 'upload' ? 200 : 403)
     }
     // The credential is checked against its owner on each use.
-    const { header, href } = JSON.parse((await told(robot, 'upload')).out)
+    const { header, href } = JSON.parse((await authenticate(robot, 'upload')).out)
     const lock = await fetch(`${href}/locks`, {
       method: 'POST',
       headers: { ...header, 'content-type': 'application/vnd.git-lfs+json' },
@@ -237,12 +240,12 @@ describe.skipIf(!hasSsh)('git over SSH (needs OpenSSH)', () => {
 
   test('a client that waits for the key exchange of the server gets it', async ({ world }) => {
     const socket = connect({ host: '127.0.0.1', port: world.config.sshPort })
-    let said = ''
+    let received = ''
     socket.setEncoding('latin1').on('data', (chunk) => {
-      said += chunk
+      received += chunk
     })
     socket.write('SSH-2.0-patient\r\n')
-    await expect.poll(() => said).toMatch(/^SSH-2\.0-Stithy\r\n.*curve25519-sha256/s)
+    await expect.poll(() => received).toMatch(/^SSH-2\.0-Stithy\r\n.*curve25519-sha256/s)
     socket.destroy()
   })
 
@@ -293,8 +296,8 @@ describe.skipIf(!hasSsh)('git over SSH (needs OpenSSH)', () => {
     const ask = async (answer: string) => {
       const asking = spawn('ssh', sshWords(world, key, '2fa_recovery_codes'), { stdio: ['pipe', 'pipe', 'ignore'] })
       asking.stdin.end(answer)
-      const [said] = await Promise.all([asking.stdout.setEncoding('utf8').toArray(), once(asking, 'close')])
-      return said.join('')
+      const [printed] = await Promise.all([asking.stdout.setEncoding('utf8').toArray(), once(asking, 'close')])
+      return printed.join('')
     }
     const left = async () => (await ann.get('/user/two_factor')).json.recovery_codes_left
     for (const answer of ['', 'no\n', 'x'.repeat(10_000)])
@@ -382,12 +385,12 @@ describe.skipIf(!hasSsh)('git over SSH (needs OpenSSH)', () => {
     const [code] = await once(silent, 'exit')
     expect(code).toBe(0)
     expect((await ann.get(`/projects/${encodeURIComponent(full_path)}`)).status).toBe(404)
-    const told = await gitSsh(world, key, work, 'push', url, 'main')
-    expect(told).toMatchObject({
+    const answer = await gitSsh(world, key, work, 'push', url, 'main')
+    expect(answer).toMatchObject({
       code: 0,
       err: expect.stringContaining(`The private project ${full_path} was successfully created.`),
     })
-    expect(told.err).toContain(`git remote add origin ${url}`)
+    expect(answer.err).toContain(`git remote add origin ${url}`)
     expect((await ann.get(`/projects/${encodeURIComponent(full_path)}`)).json).toMatchObject({
       visibility: 'private',
       default_branch: 'main',
@@ -525,10 +528,10 @@ describe.skipIf(!hasSsh)('SSH and HTTP make the same decisions (needs OpenSSH)',
 /** No connection reaches its maximum age while these tests run. */
 const longMs = 60 * 60_000
 
-const connectTo = async (at: World, said: string): Promise<{ socket: Socket; closed: Promise<unknown> }> => {
+const connectTo = async (at: World, greeting: string): Promise<{ socket: Socket; closed: Promise<unknown> }> => {
   const socket = connect(at.config.sshPort, '127.0.0.1')
   socket.on('error', () => {})
-  socket.write(said)
+  socket.write(greeting)
   socket.resume()
   const closed = new Promise((resolve) => socket.once('close', resolve))
   await new Promise((resolve) => socket.once('connect', resolve))
@@ -548,9 +551,9 @@ async function silent(at: World, key: KeyPair): Promise<{ client: ssh2.Client; c
 describe.skipIf(!hasSsh)('idle SSH connections (need OpenSSH)', () => {
   test.for(['', 'SSH-2.0-slow\r\n', 'GET / HTTP/1.1\r\n\r\n'])(
     'the server disconnects a client that sends %j and nothing more',
-    async (said) => {
+    async (greeting) => {
       await using brief = await World.start({}, { sshLimits: { signInMs: 300 } })
-      const { closed } = await connectTo(brief, said)
+      const { closed } = await connectTo(brief, greeting)
       await closed
     },
   )
@@ -594,8 +597,8 @@ describe.skipIf(!hasSsh)('SSH limits (need OpenSSH)', () => {
     await using folder = await temporaryFolder()
     const at = place()
     const key = await withKey(folder.path, at.root)
-    const said = (n: number) => (n % 2 ? '' : 'SSH-2.0-slow\r\n')
-    const stalled = await Promise.all(Array.from({ length: 500 }, (_, n) => connectTo(at, said(n))))
+    const greeting = (n: number) => (n % 2 ? '' : 'SSH-2.0-slow\r\n')
+    const stalled = await Promise.all(Array.from({ length: 500 }, (_, n) => connectTo(at, greeting(n))))
     expect((await ssh(at, key)).code).toBe(0)
     expect((await at.root.get('/user')).status).toBe(200)
     for (const { socket } of stalled) socket.destroy()

@@ -64,8 +64,8 @@ describe('pushes that no git client sends', () => {
     'a push of a ref named %s is refused, and branches and tags can still be created',
     async (name, { world }) => {
       const { project, main } = await withMain(world)
-      const said = await send(world.root, project, [[zero, main, name]])
-      expect(said).toContain(`ng ${name}`)
+      const report = await send(world.root, project, [[zero, main, name]])
+      expect(report).toContain(`ng ${name}`)
       expect(await refsOf(world, project)).toEqual(['HEAD', 'refs/heads/master'])
       const tag = await world.root.post(`/projects/${project.id}/repository/tags`, { tag_name: 'v1', ref: 'master' })
       expect(tag.status).toBe(201)
@@ -110,26 +110,26 @@ describe('pushes that no git client sends', () => {
   test('a push that deletes a missing ref is accepted and emits no event', async ({ world }) => {
     const { project } = await withMain(world)
     const before = await feed(world, project)
-    const said = await send(world.root, project, [[zero, zero, 'refs/heads/none']])
-    expect(said).toContain('ok refs/heads/none')
+    const report = await send(world.root, project, [[zero, zero, 'refs/heads/none']])
+    expect(report).toContain('ok refs/heads/none')
     expect(await journal(world, project)).toMatchObject([{ ref: 'refs/heads/master' }])
     expect(await feed(world, project)).toEqual(before)
   })
 
   test('a push of the same ref twice is refused with a reason', async ({ world }) => {
     const { project, main } = await withMain(world)
-    const said = await send(world.root, project, [
+    const report = await send(world.root, project, [
       [zero, main, 'refs/heads/twice'],
       [zero, main, 'refs/heads/twice'],
     ])
-    expect(said).toContain('ng refs/heads/twice')
+    expect(report).toContain('ng refs/heads/twice')
     expect(await refsOf(world, project)).toEqual(['HEAD', 'refs/heads/master'])
   })
 
   test('a push of a ref name with a line break is refused, including its second line', async ({ world }) => {
     const { project, main } = await withMain(world)
-    const said = await send(world.root, project, [[zero, main, `refs/heads/one\n${zero} ${main} refs/heads/two`]])
-    expect(said).toContain('ng refs/heads/one')
+    const report = await send(world.root, project, [[zero, main, `refs/heads/one\n${zero} ${main} refs/heads/two`]])
+    expect(report).toContain('ng refs/heads/one')
     expect(await refsOf(world, project)).toEqual(['HEAD', 'refs/heads/master'])
   })
 })

@@ -70,9 +70,9 @@ describe('pushes of many refs', () => {
     const first = await world.root.post(`/projects/${project.id}/repository/branches`, { branch: 'c/d', ref: 'main' })
     expect(first.status).toBe(201)
     await git(work, 'update-ref', 'refs/heads/c', oid)
-    const said = await attempt(work, 'push', '--porcelain', remote, 'refs/heads/*:refs/heads/*')
-    expect(said).toMatch(/^!\s+refs\/heads\/c:refs\/heads\/c\s/m)
-    expect(said.match(/^\*\s/gm)).toHaveLength(40)
+    const output = await attempt(work, 'push', '--porcelain', remote, 'refs/heads/*:refs/heads/*')
+    expect(output).toMatch(/^!\s+refs\/heads\/c:refs\/heads\/c\s/m)
+    expect(output.match(/^\*\s/gm)).toHaveLength(40)
     expect(await refsOf(work, remote)).toHaveLength(1 + 1 + 1 + 40)
     const [moved] = await world.rows(
       `select count(*)::int as count from ref_changes c join pushes p on p.id = c.push_id where p.project_id = $1 and c.moved`,
@@ -103,8 +103,8 @@ describe('pushes of many refs', () => {
     const remote = world.remote(project, world.root)
     await git(work, 'push', '-q', remote, 'main', 'b0', 'b1')
     // Git requests the deletion of a missing ref only if given its full name.
-    const said = await attempt(work, 'push', '--porcelain', remote, ':refs/heads/b0', 'b2')
-    expect(said).toMatch(/^-\s+:refs\/heads\/b0\s/m)
+    const output = await attempt(work, 'push', '--porcelain', remote, ':refs/heads/b0', 'b2')
+    expect(output).toMatch(/^-\s+:refs\/heads\/b0\s/m)
     expect((await refsOf(work, remote)).map((line) => line.split(' ')[0])).toEqual([
       'HEAD',
       'refs/heads/b1',
@@ -120,8 +120,8 @@ describe('pushes of many refs', () => {
     const remote = world.remote(project, world.root)
     await git(work, 'push', '-q', remote, 'main')
     const tree = await git(work, 'rev-parse', 'HEAD^{tree}')
-    const said = await attempt(work, 'push', '--porcelain', remote, `${tree}:refs/heads/tree`, 'b0', 'b1')
-    expect(said).toMatch(/^!\s+.*refs\/heads\/tree/m)
+    const output = await attempt(work, 'push', '--porcelain', remote, `${tree}:refs/heads/tree`, 'b0', 'b1')
+    expect(output).toMatch(/^!\s+.*refs\/heads\/tree/m)
     expect(await refsOf(work, remote)).toHaveLength(4)
   })
 
@@ -136,8 +136,8 @@ describe('pushes of many refs', () => {
     ])
     const gitDir = repositoryDir(repositoriesDir(world.config), repository_storage, project.id)
     await writeFile(join(gitDir, 'refs/heads/b0.lock'), '')
-    const said = await attempt(work, 'push', '--porcelain', remote, 'b0', 'b1')
-    expect(said).toMatch(/^!\s+refs\/heads\/b0:refs\/heads\/b0\s.*being changed/m)
+    const output = await attempt(work, 'push', '--porcelain', remote, 'b0', 'b1')
+    expect(output).toMatch(/^!\s+refs\/heads\/b0:refs\/heads\/b0\s.*being changed/m)
     await rm(join(gitDir, 'refs/heads/b0.lock'))
     expect((await refsOf(work, remote)).filter((line) => line.startsWith('refs/heads/b'))).toEqual([])
     expect(await journal(world, project)).toEqual([

@@ -25,10 +25,10 @@ test('@gitbeaker/rest creates, rotates and revokes tokens of every kind', async 
   expect((await personal.all({ userId: ann.id, state: 'inactive' })).map(({ id }) => id)).toEqual([made.id, rotated.id])
 
   const impersonation = new UserImpersonationTokens(asRoot)
-  const lent = await impersonation.create(ann.id, 'look', ['api'])
-  expect(await whoHas(lent['token'] as string)).toBe(ann.id)
-  expect(await impersonation.show(ann.id, lent.id)).toMatchObject({ impersonation: true })
-  await impersonation.revoke(ann.id, lent.id)
+  const impersonated = await impersonation.create(ann.id, 'look', ['api'])
+  expect(await whoHas(impersonated['token'] as string)).toBe(ann.id)
+  expect(await impersonation.show(ann.id, impersonated.id)).toMatchObject({ impersonation: true })
+  await impersonation.revoke(ann.id, impersonated.id)
   expect(await impersonation.all(ann.id, { state: 'active' })).toEqual([])
 
   const group = await world.group()

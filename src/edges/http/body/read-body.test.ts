@@ -74,7 +74,12 @@ describe('D1-PARAM-ENCODINGS: a body of each kind', () => {
     ],
     ['multipart with an empty body', multipart, '', {}],
     ['multipart without parts', multipart, closing, {}],
-    ['multipart with a part without a name', multipart, part('x="y"', '1') + part('name="a"', '2') + closing, { a: '2' }],
+    [
+      'multipart with a part without a name',
+      multipart,
+      part('x="y"', '1') + part('name="a"', '2') + closing,
+      { a: '2' },
+    ],
     [
       'multipart with an empty file field',
       multipart,

@@ -130,11 +130,11 @@ describe('failed sign-ins', () => {
   })
 
   test('failed sign-ins look the same for existing and missing accounts', async ({ world }) => {
-    const [ann, nobody] = [(await world.user()).username, unique('missing')]
+    const [ann, absent] = [(await world.user()).username, unique('missing')]
     for (let attempt = 0; attempt < 11; attempt++) {
       const [there, missing] = [
         await oauth(world, ann, 'guess', freshAddress()),
-        await oauth(world, nobody, 'guess', freshAddress()),
+        await oauth(world, absent, 'guess', freshAddress()),
       ]
       expect([missing.status, missing.json]).toEqual([there.status, there.json])
     }

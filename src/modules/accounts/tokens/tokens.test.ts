@@ -266,8 +266,10 @@ describe('POST /personal_access_tokens/:id/rotate', () => {
     const { id } = (await make(world, ann)).json
     const json = { grant_type: 'password', username: ann.username, password: 'correct horse battery' }
     const session = (await world.anonymous.send('POST', '//oauth/token', { json })).json.access_token
-    const lent = (await world.root.post(`/users/${ann.id}/impersonation_tokens`, { name: 'x', scopes: ['api'] })).json
-    for (const token of [session, lent.token]) {
+    const impersonation = (
+      await world.root.post(`/users/${ann.id}/impersonation_tokens`, { name: 'x', scopes: ['api'] })
+    ).json
+    for (const token of [session, impersonation.token]) {
       const headers = { 'private-token': token }
       const rotated = await world.anonymous.send('POST', `/personal_access_tokens/${id}/rotate`, { headers })
       expect(rotated).toMatchObject({ status: 403, json: { message: '403 Forbidden' } })
@@ -301,8 +303,10 @@ describe('POST /user/personal_access_tokens', () => {
 
   test('403 for creating a token with an impersonation token', async ({ world }) => {
     const ann = await world.user()
-    const lent = (await world.root.post(`/users/${ann.id}/impersonation_tokens`, { name: 'x', scopes: ['api'] })).json
-    const headers = { 'private-token': lent.token }
+    const impersonation = (
+      await world.root.post(`/users/${ann.id}/impersonation_tokens`, { name: 'x', scopes: ['api'] })
+    ).json
+    const headers = { 'private-token': impersonation.token }
     const json = { name: 'mine', scopes: ['api'] }
     expect((await world.anonymous.send('POST', '/user/personal_access_tokens', { headers, json })).status).toBe(403)
   })

@@ -7,12 +7,12 @@ describe('statuses of users', () => {
   test('a user status is empty at first and can be set', async ({ world }) => {
     const ann = await world.user()
     expect(await ann.get('/user/status')).toMatchObject({ status: 200, json: none })
-    const said = await ann.put('/user/status', { emoji: 'coffee', message: 'I crave :coffee: & :nosuch:' })
-    expect(said).toMatchObject({
+    const changed = await ann.put('/user/status', { emoji: 'coffee', message: 'I crave :coffee: & :nosuch:' })
+    expect(changed).toMatchObject({
       status: 200,
       json: { emoji: 'coffee', message: 'I crave :coffee: & :nosuch:', message_html: 'I crave ☕ &amp; :nosuch:' },
     })
-    expect((await ann.get('/user/status')).json).toEqual(said.json)
+    expect((await ann.get('/user/status')).json).toEqual(changed.json)
     expect((await ann.put('/user/status', { emoji: 'tada' })).json).toEqual({
       emoji: 'tada',
       message: '',

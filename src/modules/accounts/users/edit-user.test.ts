@@ -35,10 +35,10 @@ describe('PUT /users/:id', () => {
     const wish = { name: 'robot', scopes: ['api'], access_level: 30 }
     const bot = (await world.root.post(`/projects/${project.id}/access_tokens`, wish)).json.user_id
     // There is at most one ghost user, and earlier tests in this world may have created it.
-    const [placeholder] = await world.rows(`select id from users where kind = 'ghost'`)
-    const ghost: number = placeholder?.id ?? (await world.user()).id
+    const [existing] = await world.rows(`select id from users where kind = 'ghost'`)
+    const ghost: number = existing?.id ?? (await world.user()).id
     const become = (kind: string) => world.rows('update users set kind = $2 where id = $1', [ghost, kind])
-    if (!placeholder) {
+    if (!existing) {
       await become('ghost')
       onTestFinished(async () => void (await become('human')))
     }

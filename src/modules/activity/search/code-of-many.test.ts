@@ -48,18 +48,18 @@ describe.for(scopes)('search of %s in several projects', (scope) => {
       internal: (await withWord(world, word, { group, visibility: 'internal' })).id,
       private: (await withWord(world, word, { group, visibility: 'private' })).id,
       membersOnly: await restricted('public', 'private'),
-      nobodys: await restricted('public', 'disabled'),
+      disabled: await restricted('public', 'disabled'),
     }
     const elsewhere = (await withWord(world, word, { visibility: 'private' })).id
-    const everybodys = [ids.public, ids.internal]
+    const visible = [ids.public, ids.internal]
     const expected: Record<string, number[]> = {
-      stranger: everybodys,
+      stranger: visible,
       external: [ids.public],
-      guest: [...everybodys, ids.membersOnly],
+      guest: [...visible, ids.membersOnly],
       ...Object.fromEntries(
         ['reporter', 'developer', 'maintainer', 'owner', 'admin'].map((who) => [
           who,
-          [...everybodys, ids.private, ids.membersOnly],
+          [...visible, ids.private, ids.membersOnly],
         ]),
       ),
     }

@@ -412,7 +412,7 @@ describe('values of settings', () => {
 
   test('D2-SETTINGS-ARCHIVE-BUILDS: a duration of at least a day in words; empty is never', async ({ world }) => {
     const name = 'archive_builds_in_human_readable'
-    for (const [sent, told] of [
+    for (const [sent, returned] of [
       ['15 days', '15 days'],
       ['1 month', '1 month'],
       ['2 years', '2 years'],
@@ -420,7 +420,7 @@ describe('values of settings', () => {
       ['48h', '2 days'],
       ['', null],
     ])
-      expect((await change(world, { [name]: sent })).json[name]).toBe(told)
+      expect((await change(world, { [name]: sent })).json[name]).toBe(returned)
     expect(await change(world, { [name]: '23 hours' })).toMatchObject(refusal(name, 'must be at least 1 day.'))
     expect(await change(world, { [name]: 'a while' })).toMatchObject(refusal(name, 'is not a correct duration'))
   })

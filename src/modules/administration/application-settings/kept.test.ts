@@ -43,13 +43,16 @@ const kept: readonly [
 ]
 
 describe('settings without effect', () => {
-  test.for(kept)('the setting of "%s" is stored, validated and has no effect', async ([, values, refused, look], { world }) => {
-    const before = await look(world)
-    await world.settings({})
-    expect((await world.root.put('/application/settings', refused)).status).toBe(400)
-    expect(await world.root.put('/application/settings', values)).toMatchObject({ status: 200, json: values })
-    expect((await world.app.open(null)).settings).toMatchObject(values)
-    expect((await world.root.get('/application/settings')).json).toMatchObject(values)
-    expect(await look(world)).toEqual(before)
-  })
+  test.for(kept)(
+    'the setting of "%s" is stored, validated and has no effect',
+    async ([, values, refused, look], { world }) => {
+      const before = await look(world)
+      await world.settings({})
+      expect((await world.root.put('/application/settings', refused)).status).toBe(400)
+      expect(await world.root.put('/application/settings', values)).toMatchObject({ status: 200, json: values })
+      expect((await world.app.open(null)).settings).toMatchObject(values)
+      expect((await world.root.get('/application/settings')).json).toMatchObject(values)
+      expect(await look(world)).toEqual(before)
+    },
+  )
 })

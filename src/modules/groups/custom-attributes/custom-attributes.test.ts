@@ -68,10 +68,10 @@ describe.for(kinds)('custom attributes of %s', (kind) => {
 
   test('setting a custom attribute emits an event with its key', async ({ world }) => {
     const attributes = await holderOf(world, kind)
-    await world.root.put(`${attributes}/told`, { value: 'v' })
+    await world.root.put(`${attributes}/color`, { value: 'v' })
     const [, , id] = attributes.split('/')
     const column = { users: "(payload->>'user_id')::bigint", groups: 'group_id', projects: 'project_id' }[kind]
     const events = `select payload->>'key' as key from events where kind = 'custom_attribute_set' and ${column} = $1`
-    expect(await world.rows(events, [id])).toEqual([{ key: 'told' }])
+    expect(await world.rows(events, [id])).toEqual([{ key: 'color' }])
   })
 })

@@ -148,11 +148,11 @@ describe('DELETE /groups/:id with delayed deletion', () => {
     await world.rows('update namespaces set marked_for_deletion_on = current_date - 3 where id = $1', [top.id])
     expect((await ann.delete(one)).status).toBe(202)
     expect((await ann.get(one)).json.marked_for_deletion_on).not.toBe(today())
-    const told = await world.rows(
+    const counted = await world.rows(
       `select count(*)::integer as times from events where group_id = $1 and kind = 'group_marked_for_deletion'`,
       [top.id],
     )
-    expect(told).toEqual([{ times: 1 }])
+    expect(counted).toEqual([{ times: 1 }])
   })
 
   test('owners restore a group marked for deletion', async ({ world }) => {

@@ -58,8 +58,8 @@ describe.for(bases)('members of %s', (base) => {
     const members = await holder(world, base)
     const offered = base === 'groups' ? [10, 20, 30, 40, 50] : [10, 20, 30, 40]
     for (const access_level of offered) {
-      const somebody = await world.user()
-      expect((await world.root.post(members, { user_id: somebody.id, access_level })).json).toMatchObject({
+      const user = await world.user()
+      expect((await world.root.post(members, { user_id: user.id, access_level })).json).toMatchObject({
         access_level,
       })
     }

@@ -87,8 +87,8 @@ describe('removing a member', () => {
     await world.root.delete(`/projects/${project.id}/members/${bob.id}`)
     expect((await bob.get(`/groups/${top.id}`)).status).toBe(200)
     // Each event names its project or group.
-    const told = `select group_id, project_id from events where kind = 'member_removed' and payload->>'user_id' = $1 order by id`
-    expect(await world.rows(told, [String(ann.id)])).toEqual([
+    const removals = `select group_id, project_id from events where kind = 'member_removed' and payload->>'user_id' = $1 order by id`
+    expect(await world.rows(removals, [String(ann.id)])).toEqual([
       { group_id: top.id, project_id: null },
       { group_id: sub.id, project_id: null },
       { group_id: null, project_id: project.id },

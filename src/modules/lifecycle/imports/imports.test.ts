@@ -167,9 +167,9 @@ describe('credentials of imports', () => {
       import_status: 'failed',
       import_error: 'The other side asks for credentials, and the address has none or others.',
     })
-    const told = (await state(ann)).json
-    expect(told).toMatchObject({ import_status: 'failed' })
-    expect(told).not.toHaveProperty('import_error')
+    const shown = (await state(ann)).json
+    expect(shown).toMatchObject({ import_status: 'failed' })
+    expect(shown).not.toHaveProperty('import_error')
     expect((await state(await world.user())).status).toBe(404)
   })
 
@@ -279,11 +279,11 @@ describe('blocked import URLs', () => {
     'git://localhost.',
   ])('an import from %s uses the checked address', async (origin, { world }) => {
     const { scheme, host } = readUrl(`${origin}/x.git`, { schemes: ['http', 'git'] }) as OutboundUrl
-    const heard: string[] = []
+    const contacted: string[] = []
     const port = await freePort()
     const listen = async (address: string) => {
       const server = createTcpServer((socket) => {
-        heard.push(address)
+        contacted.push(address)
         socket.on('error', () => {}).destroy()
       })
       await new Promise<void>((resolve) => server.listen(port, address, resolve))
@@ -300,7 +300,7 @@ describe('blocked import URLs', () => {
       { timeoutMs: 100_000, maxBytes: 1e9 },
     )
     expect(outcome).toMatchObject({ failed: 'refused' })
-    expect(new Set(heard)).toEqual(new Set(['127.0.0.2']))
+    expect(new Set(contacted)).toEqual(new Set(['127.0.0.2']))
   })
 
   test('an import asks no other server named by the source', async ({ world }) => {

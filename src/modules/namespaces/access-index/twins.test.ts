@@ -185,10 +185,10 @@ describe('policies and their SQL equivalents', () => {
           sql`select 1 from projects p where p.id = ${project.id} and ${visibleProjects(caller)} and ${readableCode(caller)}`,
         )
         expect(found !== undefined, kind).toBe(allows(projectPolicy.read_code, caller, facts))
-        const told = await world.db.row(
+        const readable = await world.db.row(
           sql`select 1 from projects p where p.id = ${project.id} and ${visibleProjects(caller)} and ${readableMergeRequests(caller)}`,
         )
-        expect(told !== undefined, kind).toBe(allows(projectPolicy.read_merge_request, caller, facts))
+        expect(readable !== undefined, kind).toBe(allows(projectPolicy.read_merge_request, caller, facts))
       }
     },
   )

@@ -235,8 +235,12 @@ describe('POST /projects', () => {
   test('an empty default_branch counts as absent, as glab sends it', async ({ world }) => {
     const sent = { name: unique('glab'), description: '', default_branch: '', tag_list: [] }
     expect((await world.root.post('/projects', sent)).json).toMatchObject({ default_branch: null, empty_repo: true })
-    const begun = await world.root.post('/projects', { ...sent, name: unique('glab'), initialize_with_readme: true })
-    expect(begun).toMatchObject({ status: 201, json: { default_branch: 'master' } })
+    const initialized = await world.root.post('/projects', {
+      ...sent,
+      name: unique('glab'),
+      initialize_with_readme: true,
+    })
+    expect(initialized).toMatchObject({ status: 201, json: { default_branch: 'master' } })
   })
 
   test('a project needs a name or a path', async ({ world }) => {

@@ -45,8 +45,8 @@ describe('DELETE /projects/:id', () => {
     expect(await queued(world, due.id)).toHaveLength(1)
     expect(await world.root.get(`/projects/${due.id}`)).toMatchObject(notFound)
     for (const { id } of [early, kept]) expect((await world.root.get(`/projects/${id}`)).status).toBe(200)
-    const [told] = (await world.root.get(`/audit_events?entity_type=Project&entity_id=${due.id}`)).json
-    expect(told).toMatchObject({
+    const [audited] = (await world.root.get(`/audit_events?entity_type=Project&entity_id=${due.id}`)).json
+    expect(audited).toMatchObject({
       event_name: 'project_deleted',
       author_id: -1,
       details: { entity_path: due.full_path, ip_address: null, token_id: null },
@@ -96,10 +96,10 @@ describe('DELETE /projects/:id', () => {
     expect(answers.map(({ status }) => status).sort()).toEqual([202, 404, 404, 404, 404])
     expect(
       await world.rows(
-        `select count(*)::integer as told from events where project_id = $1 and kind = 'project_deleted'`,
+        `select count(*)::integer as count from events where project_id = $1 and kind = 'project_deleted'`,
         [id],
       ),
-    ).toEqual([{ told: 1 }])
+    ).toEqual([{ count: 1 }])
   })
 
   test('a project removal that failed too often is restarted', async ({ world }) => {

@@ -37,9 +37,9 @@ describe('permission to create projects', () => {
 
   test('400 for a project in a namespace of another user, a foreign or a missing group', async ({ world }) => {
     const [ann, bob] = [await world.user(), await world.user()]
-    const his = (await world.root.get(`/namespaces/${bob.username}`)).json.id
+    const foreign = (await world.root.get(`/namespaces/${bob.username}`)).json.id
     const open = await world.group({ visibility: 'public' })
-    for (const namespace_id of [his, open.id, 0, -1, 2147483647, Number.MAX_SAFE_INTEGER])
+    for (const namespace_id of [foreign, open.id, 0, -1, 2147483647, Number.MAX_SAFE_INTEGER])
       expect(await ann.post('/projects', { name: 'P', namespace_id })).toMatchObject(notValid)
   })
 

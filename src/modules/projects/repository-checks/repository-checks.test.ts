@@ -64,14 +64,14 @@ describe('repository checks', () => {
         age,
         id,
       ])
-    const begun = async () => {
+    const started = async () => {
       await checkDueRepositories.run({}, await contextFor(world, null))
       const rows = await world.rows(`select key from graphile_worker.jobs where key like 'check_repository:%'`)
       return [due, recent, young].map(({ id }) => rows.some(({ key }) => key === `check_repository:${id}`))
     }
     await world.settings({ repository_checks_enabled: false })
-    expect(await begun()).toEqual([false, false, false])
+    expect(await started()).toEqual([false, false, false])
     await world.settings({ repository_checks_enabled: true })
-    expect(await begun()).toEqual([true, false, false])
+    expect(await started()).toEqual([true, false, false])
   })
 })

@@ -12,7 +12,7 @@ import { housekeepRepository } from './jobs.ts'
 const ask = (world: World, project: { id: number | string }, who = world.root) =>
   who.post(`/projects/${encodeURIComponent(project.id)}/housekeeping`)
 
-const keepHouse = async (world: World, projectId: number) =>
+const runHousekeeping = async (world: World, projectId: number) =>
   housekeepRepository.run({ projectId }, await contextFor(world, null))
 
 const repositoryOf = async (world: World, id: number) =>
@@ -68,7 +68,7 @@ describe('the housekeeping job', () => {
     await world.rows('update project_statistics set repository_size = 1, commit_count = 9 where project_id = $1', [
       project.id,
     ])
-    await keepHouse(world, project.id)
+    await runHousekeeping(world, project.id)
     expect(await counts(dir)).toMatchObject({ count: 0, packs: 1, 'in-pack': 9 })
     const packed = await readdir(join(dir, 'objects/pack'))
     expect(packed.some((name) => name.endsWith('.bitmap'))).toBe(true)
@@ -76,7 +76,7 @@ describe('the housekeeping job', () => {
     const { statistics } = (await world.root.get(`/projects/${project.id}?statistics=true`)).json
     expect(statistics.commit_count).toBe(3)
     expect(statistics.repository_size).toBeGreaterThan(100)
-    await keepHouse(world, project.id)
+    await runHousekeeping(world, project.id)
     expect((await world.root.get(`/projects/${project.id}/repository/files/a/raw?ref=master`)).text).toBe('a')
   })
 
@@ -85,7 +85,7 @@ describe('the housekeeping job', () => {
     await write(world, project, 'a')
     await world.settings({ housekeeping_bitmaps_enabled: false })
     try {
-      await keepHouse(world, project.id)
+      await runHousekeeping(world, project.id)
     } finally {
       await world.settings({ housekeeping_bitmaps_enabled: true })
     }
@@ -105,7 +105,7 @@ describe('the housekeeping job', () => {
     const path = (oid: string) => join(dir, 'objects', oid.slice(0, 2), oid.slice(2))
     await utimes(path(old), days(15), days(15))
     await utimes(path(young), days(13), days(13))
-    await keepHouse(world, project.id)
+    await runHousekeeping(world, project.id)
     await expect(git(dir, 'cat-file', '-e', old)).rejects.toThrow()
     expect(await git(dir, 'cat-file', '-t', young)).toBe('commit')
     expect(await git(dir, 'fsck', '--full', '--no-dangling')).toBe('')
@@ -118,7 +118,7 @@ describe('the housekeeping job', () => {
     await git(work.path, 'clone', '-q', world.remote(project, world.root), '.')
     let busy = true
     const housekeeping = (async () => {
-      while (busy) await keepHouse(world, project.id)
+      while (busy) await runHousekeeping(world, project.id)
     })()
     for (let round = 0; round < 6; round++) {
       await git(work.path, 'commit', '-q', '--allow-empty', '-m', `Round ${round}`)
@@ -137,8 +137,8 @@ describe('the housekeeping job', () => {
   })
 
   test('housekeeping of a project without a repository does nothing', async ({ world }) => {
-    await keepHouse(world, (await world.project()).id)
-    await keepHouse(world, 999_999_999)
+    await runHousekeeping(world, (await world.project()).id)
+    await runHousekeeping(world, 999_999_999)
   })
 })
 

@@ -124,7 +124,8 @@ describe('access to LFS files', () => {
   ] as const)(
     'LFS for %s of a %s project (%s): download %d, upload %d',
     async ([who, visibility, level, download, up], { world }) => {
-      const someone = who === 'anonymous' ? world.anonymous : who === 'an administrator' ? world.root : await world.user()
+      const someone =
+        who === 'anonymous' ? world.anonymous : who === 'an administrator' ? world.root : await world.user()
       const project = await world.project({ visibility, members: level === 'none' ? [] : [[someone, level]] })
       const content = unique('content')
       await upload(world.root, project, content)

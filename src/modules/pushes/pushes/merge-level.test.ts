@@ -18,7 +18,13 @@ describe('merging into a protected branch', () => {
     { level: 'developer', push: 40, merge: 40, outcome: refused, sentence: 'refused without access' },
     { level: 'developer', push: 0, merge: 0, outcome: refused, sentence: 'refused when no one has access' },
     { level: 'maintainer', push: 0, merge: 40, outcome: 'moved', sentence: 'a maintainer has access' },
-    { level: 'maintainer', push: 0, merge: 0, outcome: refused, sentence: 'refused to maintainers when no one has access' },
+    {
+      level: 'maintainer',
+      push: 0,
+      merge: 0,
+      outcome: refused,
+      sentence: 'refused to maintainers when no one has access',
+    },
     {
       level: 'reporter',
       push: 30,

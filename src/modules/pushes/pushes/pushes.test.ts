@@ -123,8 +123,8 @@ describe('settling of pushes', () => {
     })
     expect((await settle(ctx, intended)).map(({ name }) => name)).toEqual(['refs/heads/main'])
     expect(await settle(ctx, intended)).toEqual([])
-    const told = (await events(world, project)).slice(before)
-    expect(told).toMatchObject([{ payload: { push_id: intended, ref_count: 1 } }])
+    const emitted = (await events(world, project)).slice(before)
+    expect(emitted).toMatchObject([{ payload: { push_id: intended, ref_count: 1 } }])
     const moved = await world.rows(
       `select convert_from(ref, 'UTF8') as name, moved from ref_changes where push_id = $1 order by 1`,
       [intended],
@@ -156,14 +156,14 @@ describe('settling of pushes', () => {
   test('a push that cannot be settled does not block others and is retried', async ({ world }) => {
     const ctx = await contextFor(world, world.root)
     const [broken, sound] = [await world.project(), await world.project()]
-    const begun: number[] = []
+    const pushIds: number[] = []
     for (const project of [broken, sound]) {
       await push(world, project, { a: 'a' })
       const changes = [{ name: ref('refs/heads/x'), from: null, to: oid('1') }]
-      begun.push(await intend(ctx, { projectId: project.id, actorId: 1, door: 'http', options: [], changes }))
+      pushIds.push(await intend(ctx, { projectId: project.id, actorId: 1, door: 'http', options: [], changes }))
     }
     const states = async () => {
-      const rows = await world.rows('select state from pushes where id = any($1) order by id', [begun])
+      const rows = await world.rows('select state from pushes where id = any($1) order by id', [pushIds])
       return rows.map(({ state }) => state)
     }
     const dir = openRepository(ctx, (await loadProject(String(broken.id), ctx))!).gitDir
@@ -219,7 +219,7 @@ describe('settling of pushes', () => {
 
 const mit = `MIT License
 
-Copyright (c) 2020 Somebody
+Copyright (c) 2020 Example
 
 Permission is hereby granted, free of charge, to any person obtaining a copy of this software and associated documentation files (the "Software"), to deal in the Software without restriction, including without limitation the rights to use, copy, modify, merge, publish, distribute, sublicense, and/or sell copies of the Software, and to permit persons to whom the Software is furnished to do so, subject to the following conditions:
 

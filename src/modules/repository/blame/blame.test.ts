@@ -16,7 +16,7 @@ const at = (project: StoredProject, path: string, query = 'ref=main') =>
 const shape = (ranges: any[]) => ranges.map(({ commit, lines }) => [commit.id, lines])
 
 /** The result of `git blame`, with adjacent lines of one commit merged. */
-function judged(repository: TestRepository, path: string, ref = 'main') {
+function blameByGit(repository: TestRepository, path: string, ref = 'main') {
   const output = repository.git('blame', '--line-porcelain', ref, '--', path)
   const ranges: [string, string[]][] = []
   let commit = ''
@@ -94,7 +94,7 @@ describe('GET /projects/:id/repository/files/:file_path/blame', () => {
       ['a.txt', base],
       ['a.txt', 'side'],
     ] as const) {
-      const expected = judged(repository, path, ref)
+      const expected = blameByGit(repository, path, ref)
       expect(expected.length).toBeGreaterThan(20)
       expect(shape((await world.root.get(at(project, path, `ref=${ref}`))).json), path).toEqual(expected)
     }

@@ -139,7 +139,7 @@ describe('POST /projects/:id/repository/commits/:sha/comments', () => {
   test('a comment emits note_created without its text, and updates the activity', async ({ world }) => {
     const { project, second } = await discussed(world)
     await world.rows(`update projects set last_activity_at = '2020-01-01' where id = $1`, [project.id])
-    await world.root.post(at(project, second), { note: 'Told', path: 'a.txt', line: 5 })
+    await world.root.post(at(project, second), { note: 'Text', path: 'a.txt', line: 5 })
     await world.root.post(at(project, second), { note: ' ' })
     const events = await world.rows(`select * from events where project_id = $1 and kind = 'note_created'`, [
       project.id,

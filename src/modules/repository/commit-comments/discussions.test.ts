@@ -24,8 +24,8 @@ describe('discussions of a commit', () => {
   test('discussions of a commit are started, answered and read, singly and in pages', async ({ world }) => {
     const { discussions, second, comments } = await discussed(world)
     const [ann, bob] = [await world.user(), await world.user()]
-    const begun = await ann.post(discussions, { body: 'Why?' })
-    expect(begun).toMatchObject({
+    const started = await ann.post(discussions, { body: 'Why?' })
+    expect(started).toMatchObject({
       status: 201,
       json: {
         id: expect.stringMatching(/^[0-9a-f]{40}$/),
@@ -33,7 +33,7 @@ describe('discussions of a commit', () => {
         notes: [{ type: 'DiscussionNote', body: 'Why?', author: { id: ann.id }, commit_id: second, system: false }],
       },
     })
-    const one = `${discussions}/${begun.json.id}`
+    const one = `${discussions}/${started.json.id}`
     const answered = await bob.post(`${one}/notes`, { body: 'Because' })
     expect(answered).toMatchObject({ status: 201, json: { type: 'DiscussionNote', author: { id: bob.id } } })
     const bodies = ({ notes }: { notes: { body: string }[] }) => notes.map(({ body }) => body)

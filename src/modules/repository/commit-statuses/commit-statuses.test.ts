@@ -112,9 +112,9 @@ describe('POST /projects/:id/statuses/:sha', () => {
     const ann = await world.user({ admin: true })
     const one = (await report(world, project, second, { state: 'running', ref: 'main' })).json
     const other = (await report(world, project, second, { state: 'running', ref: 'feature' })).json
-    const hers = (await ann.post(reportPath(project, second), { state: 'running', ref: 'main' })).json
-    expect(new Set([one.id, other.id, hers.id]).size).toBe(3)
-    expect(one.pipeline_id).toBe(hers.pipeline_id)
+    const otherUsers = (await ann.post(reportPath(project, second), { state: 'running', ref: 'main' })).json
+    expect(new Set([one.id, other.id, otherUsers.id]).size).toBe(3)
+    expect(one.pipeline_id).toBe(otherUsers.pipeline_id)
     expect(one.pipeline_id).not.toBe(other.pipeline_id)
   })
 
@@ -160,16 +160,16 @@ describe('POST /projects/:id/statuses/:sha', () => {
     const { project, second } = await reported(world)
     const race = (state: string, name: string) =>
       Promise.all(Array.from({ length: 8 }, () => report(world, project, second, { state, name })))
-    const begun = await race('running', 'begin')
-    expect(begun.map(({ status, json }) => [status, json.id])).toEqual(Array(8).fill([201, begun[0]!.json.id]))
+    const started = await race('running', 'begin')
+    expect(started.map(({ status, json }) => [status, json.id])).toEqual(Array(8).fill([201, started[0]!.json.id]))
     const ended = await race('success', 'end')
     expect(ended.map(({ status }) => status)).toEqual(Array(8).fill(201))
     const latest = (await world.root.get(statusesPath(project, second))).json
     expect(latest.map(({ name, id }: any) => [name, id])).toEqual([
-      ['begin', begun[0]!.json.id],
+      ['begin', started[0]!.json.id],
       ['end', Math.max(...ended.map(({ json }) => json.id))],
     ])
-    expect(new Set([...ended, ...begun].flatMap(({ json }) => json.pipeline_id ?? [])).size).toBe(1)
+    expect(new Set([...ended, ...started].flatMap(({ json }) => json.pipeline_id ?? [])).size).toBe(1)
     const names = Array.from({ length: 12 }, (_, index) => `job-${index}`)
     await Promise.all(names.map((name) => report(world, project, second, { state: 'failed', name })))
     const pipelines = (await world.root.get(`/projects/${project.id}/pipelines`)).json

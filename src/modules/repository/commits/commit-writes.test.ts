@@ -167,7 +167,7 @@ describe('POST /projects/:id/repository/commits', () => {
     ],
     ['a path with ..', commit([create('dir/../x')]), 'Path cannot include directory traversal'],
     ['an empty segment', commit([create('dir//x')]), "invalid path: 'dir//x'"],
-    ["the .git folder", commit([create('x/.GIT/config')]), "invalid path: 'x/.GIT/config'"],
+    ['the .git folder', commit([create('x/.GIT/config')]), "invalid path: 'x/.GIT/config'"],
     ['no actions at all', commit([]), 'Nothing would change: the commit would be empty'],
     [
       'no change',

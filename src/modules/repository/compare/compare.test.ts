@@ -14,7 +14,7 @@ const paths = (answer: any) => answer.json.diffs.map((diff: any) => [diff.old_pa
 const nothing = { commit: null, commits: [], diffs: [], compare_timeout: false }
 
 /** The result of git: commits oldest first, and all hunks in sequence. */
-function judged(repository: TestRepository, from: string, to: string, dots: '..' | '...') {
+function compareByGit(repository: TestRepository, from: string, to: string, dots: '..' | '...') {
   const hunks = repository
     .git('diff', '-M', `${from}${dots}${to}`)
     .split(/^diff --git .*$/m)
@@ -116,7 +116,7 @@ describe('GET /projects/:id/repository/compare', () => {
       for (const straight of [false, true]) {
         const of = (name: string) => (name.includes('~') ? repository.git('rev-parse', name) : name)
         const answer = await world.root.get(at(project, of(from), of(to), `&straight=${straight}`))
-        const expected = judged(repository, from, to, straight ? '..' : '...')
+        const expected = compareByGit(repository, from, to, straight ? '..' : '...')
         expect(ids(answer), `${from} ${to}`).toEqual(expected.commits)
         expect(
           answer.json.diffs

@@ -19,7 +19,7 @@ async function opened(world: World, attributes: Record<string, unknown> = {}) {
 }
 
 const named = ({ id, username }: Client) => ({ user: expect.objectContaining({ id, username }) })
-const saidBySystem = (world: World, id: number) =>
+const systemNotes = (world: World, id: number) =>
   world.rows('select author_id, body from notes where merge_request_id = $1 and system order by id', [id])
 
 describe('approvals', () => {
@@ -60,7 +60,7 @@ describe('approvals', () => {
       json: { approved: false, approvals_left: 1, approved_by: [], user_can_approve: true },
     })
     expect(await dan.post(`${at}/unapprove`)).toMatchObject({ status: 404, json: { message: '404 Not found' } })
-    expect(await saidBySystem(world, id)).toEqual([
+    expect(await systemNotes(world, id)).toEqual([
       { author_id: dan.id, body: 'approved this merge request' },
       { author_id: dan.id, body: 'unapproved this merge request' },
     ])

@@ -80,8 +80,8 @@ describe('award emoji', () => {
   test('403 for an award of a system note', async ({ world }) => {
     const { at } = await awarded(world)
     await world.root.post(`${at}/time_estimate`, { duration: '1h' })
-    const [told] = (await world.root.get(`${at}/notes`)).json
-    expect((await world.root.post(`${at}/notes/${told.id}/award_emoji`, { name: 'tada' })).status).toBe(403)
+    const [systemNote] = (await world.root.get(`${at}/notes`)).json
+    expect((await world.root.post(`${at}/notes/${systemNote.id}/award_emoji`, { name: 'tada' })).status).toBe(403)
   })
 
   test('awards are deleted with their note', async ({ world }) => {

@@ -4,7 +4,7 @@ import { openMergeRequest } from '../merge-requests/testing.ts'
 
 type Event = { action: string; label: { name: string } | null }
 
-const told = async (who: Client, at: string): Promise<string[]> =>
+const labelEvents = async (who: Client, at: string): Promise<string[]> =>
   (await who.get(`${at}/resource_label_events`)).json.map(
     ({ action, label }: Event) => `${action} ${label?.name ?? '?'}`,
   )
@@ -46,12 +46,12 @@ describe('label events of merge requests', () => {
 
   test('there is one label event per label, oldest first, and none without a change', async ({ world }) => {
     const { at } = await openMergeRequest(world, { labels: 'two,one' })
-    expect(await told(world.root, at)).toEqual(['add one', 'add two'])
+    expect(await labelEvents(world.root, at)).toEqual(['add one', 'add two'])
     await world.root.put(at, { labels: 'one,two' })
     await world.root.put(at, { title: 'Other' })
-    expect(await told(world.root, at)).toHaveLength(2)
+    expect(await labelEvents(world.root, at)).toHaveLength(2)
     await world.root.put(at, { labels: 'two,three' })
-    expect(await told(world.root, at)).toEqual(['add one', 'add two', 'remove one', 'add three'])
+    expect(await labelEvents(world.root, at)).toEqual(['add one', 'add two', 'remove one', 'add three'])
     const second = (await world.root.get(`${at}/resource_label_events?per_page=1&page=3`)).json
     expect(second).toMatchObject([{ action: 'remove' }])
   })
@@ -60,7 +60,7 @@ describe('label events of merge requests', () => {
     const { at, project } = await openMergeRequest(world, { labels: 'old,gone' })
     await world.root.put(`/projects/${project.id}/labels/old`, { new_name: 'new' })
     await world.root.delete(`/projects/${project.id}/labels/gone`)
-    expect(await told(world.root, at)).toEqual(['add ?', 'add new'])
+    expect(await labelEvents(world.root, at)).toEqual(['add ?', 'add new'])
     expect((await world.root.get(`${at}/resource_label_events`)).json[0].label).toBeNull()
   })
 

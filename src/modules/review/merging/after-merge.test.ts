@@ -52,8 +52,7 @@ describe('the source branch after a merge', () => {
       world.root.post(`/projects/${project.id}/protected_branches`, { name: 'topic' }),
     'it is the default branch': (world, { project }) =>
       world.root.put(`/projects/${project.id}`, { default_branch: 'topic' }),
-    'it moved since': async (_, { project }) =>
-      project.repository.commit({ c: 'c\n' }, { branch: 'topic' }),
+    'it moved since': async (_, { project }) => project.repository.commit({ c: 'c\n' }, { branch: 'topic' }),
   }
 
   test.for(Object.entries(keepers))('the source branch is kept when %s', async ([, keep], { world }) => {

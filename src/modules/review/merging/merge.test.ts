@@ -123,9 +123,11 @@ describe('PUT …/merge_requests/:merge_request_iid/merge', () => {
     const { json } = await world.root.put(`${plain.at}/merge`)
     expect(json).toMatchObject({ state: 'merged', squash: true, squash_commit_sha: null })
     expect(plain.project.repository.git('rev-parse', 'main^2')).toBe(plain.head)
-    const said = await openMergeRequest(world, { squash: true })
-    const other = await world.root.put(`${said.at}/merge`, { squash_commit_message: 'Otherwise' })
-    expect(said.project.repository.git('log', '-1', '--format=%B', other.json.squash_commit_sha)).toBe('Otherwise')
+    const withMessage = await openMergeRequest(world, { squash: true })
+    const other = await world.root.put(`${withMessage.at}/merge`, { squash_commit_message: 'Otherwise' })
+    expect(withMessage.project.repository.git('log', '-1', '--format=%B', other.json.squash_commit_sha)).toBe(
+      'Otherwise',
+    )
   })
 
   test('the squash message is the title when no commit has a body', async ({ world }) => {

@@ -31,8 +31,8 @@ describe('discussions of a merge request', () => {
   test('discussions of a merge request are started, answered and read, singly and in pages', async ({ world }) => {
     const { discussions, at, id } = await discussed(world)
     const [ann, bob] = [await world.user(), await world.user()]
-    const begun = await ann.post(discussions, { body: 'Why?' })
-    expect(begun).toMatchObject({
+    const started = await ann.post(discussions, { body: 'Why?' })
+    expect(started).toMatchObject({
       status: 201,
       json: {
         id: expect.stringMatching(/^[0-9a-f]{40}$/),
@@ -51,7 +51,7 @@ describe('discussions of a merge request', () => {
         ],
       },
     })
-    const one = `${discussions}/${begun.json.id}`
+    const one = `${discussions}/${started.json.id}`
     const answered = await bob.post(`${one}/notes`, { body: 'Because' })
     expect(answered).toMatchObject({ status: 201, json: { type: 'DiscussionNote', author: { id: bob.id } } })
     expect(bodies((await ann.get(one)).json)).toEqual(['Why?', 'Because'])
@@ -82,13 +82,13 @@ describe('discussions of a merge request', () => {
   test('400 for answering or resolving a system note', async ({ world }) => {
     const { discussions, at } = await discussed(world)
     await world.root.post(`${at}/time_estimate`, { duration: '1h' })
-    const [told] = (await world.root.get(discussions)).json
-    expect(told).toMatchObject({ individual_note: true, notes: [{ system: true }] })
-    expect(await world.root.post(`${discussions}/${told.id}/notes`, { body: 'x' })).toMatchObject({
+    const [systemNote] = (await world.root.get(discussions)).json
+    expect(systemNote).toMatchObject({ individual_note: true, notes: [{ system: true }] })
+    expect(await world.root.post(`${discussions}/${systemNote.id}/notes`, { body: 'x' })).toMatchObject({
       status: 400,
       json: { message: 'Discussion is an individual note.' },
     })
-    expect(await world.root.put(`${discussions}/${told.id}`, { resolved: true })).toMatchObject({
+    expect(await world.root.put(`${discussions}/${systemNote.id}`, { resolved: true })).toMatchObject({
       status: 400,
       json: { message: 'Discussion cannot be resolved.' },
     })
@@ -217,8 +217,8 @@ describe('resolving discussions', () => {
     const { discussions, at } = await discussed(world)
     const { id } = (await world.root.post(discussions, { body: 'One' })).json
     await Promise.all(Array.from({ length: 8 }, () => world.root.put(`${discussions}/${id}`, { resolved: true })))
-    const told = (await world.root.get(`${at}/notes`)).json.filter(({ system }: { system: boolean }) => system)
-    expect(told).toHaveLength(1)
+    const systemNotes = (await world.root.get(`${at}/notes`)).json.filter(({ system }: { system: boolean }) => system)
+    expect(systemNotes).toHaveLength(1)
     const events = await world.rows(
       `select payload from events where kind = 'discussion_resolved' and payload->>'discussion_id' = $1`,
       [id],
@@ -239,9 +239,9 @@ describe('positions of discussions', () => {
     ],
   ] as const)('a position in the diff is %s, also for answers', async ([, more, shown], { world }) => {
     const { discussions, place, record } = await discussed(world)
-    const begun = await world.root.post(discussions, { body: 'Here', position: { ...place, ...more } })
-    expect(begun.status).toBe(201)
-    const [note] = begun.json.notes
+    const started = await world.root.post(discussions, { body: 'Here', position: { ...place, ...more } })
+    expect(started.status).toBe(201)
+    const [note] = started.json.notes
     expect(note).toMatchObject({ type: 'DiffNote', resolvable: true })
     expect(note.position).toEqual({
       ...record.diff_refs,
@@ -250,7 +250,7 @@ describe('positions of discussions', () => {
       new_path: 'a.txt',
       ...shown,
     })
-    const answered = (await world.root.post(`${discussions}/${begun.json.id}/notes`, { body: 'There' })).json
+    const answered = (await world.root.post(`${discussions}/${started.json.id}/notes`, { body: 'There' })).json
     expect(answered).toMatchObject({ type: 'DiffNote', position: note.position })
   })
 

@@ -3,7 +3,7 @@ import { type Client, test, type World } from '../../../../test/world.ts'
 import { openMergeRequest } from '../merge-requests/testing.ts'
 
 /** The action of the user's todo for a merge request; undefined without one. */
-const whyOf = async (who: Client): Promise<string | undefined> => (await who.get('/todos')).json[0]?.action_name
+const todoAction = async (who: Client): Promise<string | undefined> => (await who.get('/todos')).json[0]?.action_name
 
 const participants = async (world: World, id: number): Promise<number[]> =>
   (await world.rows('select distinct user_id from mentions where merge_request_id = $1 order by user_id', [id])).map(
@@ -16,9 +16,9 @@ describe('mentions of users', () => {
     const { at, id } = await openMergeRequest(world)
     const body = `@${ann.username}, ask @${bob.username.toUpperCase()}; not \`@${eve.username}\` nor @no-such-user.`
     const { json } = await world.root.post(`${at}/notes`, { body })
-    expect(await whyOf(ann)).toBe('directly_addressed')
-    expect(await whyOf(bob)).toBe('mentioned')
-    expect(await whyOf(eve)).toBeUndefined()
+    expect(await todoAction(ann)).toBe('directly_addressed')
+    expect(await todoAction(bob)).toBe('mentioned')
+    expect(await todoAction(eve)).toBeUndefined()
     expect((await ann.get('/todos')).json).toMatchObject([
       { author: { id: 1 }, body, target_url: expect.stringMatching(`/-/merge_requests/1#note_${json.id}$`) },
     ])
@@ -44,7 +44,7 @@ describe('mentions of users', () => {
     const body = [guest, reporter, stranger, blocked].map(({ username }) => `@${username}`).join(' ')
     await world.root.post(`${at}/notes`, { body })
     expect(await participants(world, id)).toEqual([reporter.id])
-    expect(await whyOf(stranger)).toBeUndefined()
+    expect(await todoAction(stranger)).toBeUndefined()
     // Visible to all signed-in users who are not external.
     const external = await world.user({ external: true })
     await world.rows('update projects set visibility = 10 where id = $1', [project.id])
@@ -64,8 +64,8 @@ describe('mentions of users', () => {
     const done = async (who: Client) => who.post('/todos/mark_as_done')
     await done(ann)
     await world.root.put(`${at}/notes/${json.id}`, { body: `For @${ann.username} and @${bob.username}` })
-    expect(await whyOf(ann)).toBeUndefined()
-    expect(await whyOf(bob)).toBe('mentioned')
+    expect(await todoAction(ann)).toBeUndefined()
+    expect(await todoAction(bob)).toBe('mentioned')
     await world.root.put(`${at}/notes/${json.id}`, { body: `For @${bob.username}` })
     expect(await participants(world, id)).toEqual([bob.id])
     await world.root.delete(`${at}/notes/${json.id}`)
@@ -77,7 +77,7 @@ describe('mentions of users', () => {
     const ann = await world.user()
     const { at, id } = await openMergeRequest(world)
     await ann.post(`${at}/notes`, { body: `I, @${ann.username}` })
-    expect(await whyOf(ann)).toBeUndefined()
+    expect(await todoAction(ann)).toBeUndefined()
     expect(await participants(world, id)).toEqual([ann.id])
   })
 })

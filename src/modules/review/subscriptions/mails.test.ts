@@ -10,7 +10,7 @@ const inbox = async (world: World, who: Client) =>
   (await mailsTo(world, `${who.username}@example.com`)).filter(({ body }) => body.includes('/-/merge_requests/'))
 
 /** Adds a note, and runs the notification job. */
-async function say(world: World, who: Client, at: string, body = 'Hello', more: object = {}): Promise<number> {
+async function addNote(world: World, who: Client, at: string, body = 'Hello', more: object = {}): Promise<number> {
   const { status, json } = await who.post(`${at}/notes`, { body, ...more })
   expect(status).toBe(201)
   const queued = await world.takeJobs(`tell_of_note:${json.id}`)
@@ -19,7 +19,7 @@ async function say(world: World, who: Client, at: string, body = 'Hello', more: 
 }
 
 /** Runs the queued notification jobs of todos. */
-async function tellOfLists(world: World): Promise<void> {
+async function mailTodos(world: World): Promise<void> {
   const queued = await world.takeJobs('tell_of_todos:%')
   for (const { payload } of queued) await tellOfTodos.run(payload, await world.app.open(null))
 }
@@ -28,7 +28,7 @@ const people = (world: World, count: number) => Promise.all(Array.from({ length:
 
 describe('mails about notes', () => {
   test('a note is mailed to participants and subscribers only', async ({ world }) => {
-    const [author, talker, named, asked, quiet, stranger] = await people(world, 6)
+    const [author, commenter, named, asked, quiet, stranger] = await people(world, 6)
     const { at, project, record } = await openMergeRequest(world, {
       author: author!,
       members: [
@@ -36,16 +36,21 @@ describe('mails about notes', () => {
         [asked!, 'developer'],
       ],
     })
-    await say(world, quiet!, at)
+    await addNote(world, quiet!, at)
     await world.rows('insert into subscriptions values ($1, $2, false)', [record.id, quiet!.id])
     await asked!.post(`${at}/subscribe`)
-    const id = await say(world, talker!, at, `Look, @${named!.username}:\nHello Ann,\n\n--\nhttps://evil.example/`)
+    const id = await addNote(
+      world,
+      commenter!,
+      at,
+      `Look, @${named!.username}:\nHello Ann,\n\n--\nhttps://evil.example/`,
+    )
     const [, mail] = await inbox(world, author!)
     expect(mail).toEqual({
       subject: `Merge topic, ${project.full_path}!1 (127.0.0.1)`,
       body: `Hello Name of ${author!.username},
 
-Name of ${talker!.username} (@${talker!.username}) commented on a merge request:
+Name of ${commenter!.username} (@${commenter!.username}) commented on a merge request:
 
 > Look, @${named!.username}:
 > Hello Ann,
@@ -64,7 +69,7 @@ Sent by ${world.origin} to ${author!.username}@example.com.
       [author, 2],
       [named, 1],
       [asked, 1],
-      [talker, 0],
+      [commenter, 0],
       [quiet, 0],
       [stranger, 0],
     ] as const)
@@ -91,10 +96,10 @@ Sent by ${world.origin} to ${author!.username}@example.com.
       await ofProject!.put(`/projects/${project.id}/notification_settings`, { level, ...events })
       const mailed = async () =>
         Promise.all([general, ofGroup, ofProject].map(async (who) => (await inbox(world, who!)).length))
-      await say(world, world.root, at)
+      await addNote(world, world.root, at)
       expect(await mailed()).toEqual([unnamed, unnamed, unnamed])
       const all = [general, ofGroup, ofProject].map((who) => `@${who!.username}`).join(' ')
-      await say(world, world.root, at, all)
+      await addNote(world, world.root, at, all)
       expect(await mailed()).toEqual(Array(3).fill(unnamed + named))
     },
   )
@@ -104,30 +109,30 @@ Sent by ${world.origin} to ${author!.username}@example.com.
     const outer = await world.group({ visibility: 'public' })
     const group = await world.group({ visibility: 'public', parent: outer })
     const { at, project } = await openMergeRequest(world, { project: await storedProject(world, { group }) })
-    for (const who of [ann!, bob!]) await say(world, who, at)
+    for (const who of [ann!, bob!]) await addNote(world, who, at)
     expect(await inbox(world, ann!)).toHaveLength(1)
     await world.root.post(`/projects/${project.id}/members`, { user_id: bob!.id, access_level: 20 })
     await world.rows('update projects set visibility = 0 where id = $1', [project.id])
-    await say(world, world.root, at)
+    await addNote(world, world.root, at)
     expect(await inbox(world, ann!)).toHaveLength(1)
     expect(await inbox(world, bob!)).toHaveLength(1)
     await world.root.put(`/groups/${outer.id}`, { emails_disabled: true })
-    await say(world, world.root, at)
+    await addNote(world, world.root, at)
     expect(await inbox(world, bob!)).toHaveLength(1)
   })
 
   test('no mail for imported notes, or above a hundred mails per hour', async ({ world }) => {
     const [ann, bob] = await people(world, 2)
     const { at, id, project } = await openMergeRequest(world)
-    await say(world, bob!, at)
-    await say(world, world.root, at, 'Old', { created_at: '2020-01-01' })
+    await addNote(world, bob!, at)
+    await addNote(world, world.root, at, 'Old', { created_at: '2020-01-01' })
     expect(await inbox(world, bob!)).toEqual([])
     const before = `insert into notes (project_id, merge_request_id, author_id, discussion_id, body)
       select $1, $2, $3, repeat('0', 40), 'x' from generate_series(1, $4)`
     await world.rows(before, [project.id, id, ann!.id, 99])
-    await say(world, ann!, at)
+    await addNote(world, ann!, at)
     expect(await inbox(world, bob!)).toHaveLength(1)
-    await say(world, ann!, at)
+    await addNote(world, ann!, at)
     expect(await inbox(world, bob!)).toHaveLength(1)
   })
 })
@@ -142,7 +147,7 @@ describe('mails about todos', () => {
     })
     const marked = await world.user()
     await marked.post(`/projects/${project.id}/merge_requests/1/todo`)
-    await tellOfLists(world)
+    await mailTodos(world)
     const [assigned] = await inbox(world, ann!)
     expect(assigned?.body).toContain('(@root) assigned a merge request to you:')
     expect(assigned?.body).toContain(`Merge topic\n${record.web_url}\n`)
@@ -158,7 +163,7 @@ describe('mails about todos', () => {
     await mention!.put('/notification_settings', { level: 'mention' })
     const project = await storedProject(world)
     await openMergeRequest(world, { project, description: `@${off!.username} @${mention!.username}` })
-    await tellOfLists(world)
+    await mailTodos(world)
     expect(await inbox(world, off!)).toEqual([])
     expect(await inbox(world, mention!)).toHaveLength(1)
   })

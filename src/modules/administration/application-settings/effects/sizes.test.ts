@@ -30,10 +30,10 @@ showEffects(
       { time_tracking_limit_to_hours: true },
       async (world) => {
         const { at } = await openMergeRequest(world)
-        const told = await world.root.post(`${at}/time_estimate`, { duration: '2d 1h' })
+        const estimated = await world.root.post(`${at}/time_estimate`, { duration: '2d 1h' })
         const { time_stats } = (await world.root.get(at)).json
         const [note] = (await world.root.get(`${at}/notes`)).json
-        return [told.json.human_time_estimate, time_stats.human_time_estimate, note.body].join(', ')
+        return [estimated.json.human_time_estimate, time_stats.human_time_estimate, note.body].join(', ')
       },
       '2d 1h, 2d 1h, changed time estimate to 2d 1h',
       '17h, 17h, changed time estimate to 17h',
