@@ -73,7 +73,7 @@ export function blobStoreSuite(name: string, open: () => Promise<BlobStore>): vo
       ['another digest', { digest: '0'.repeat(64) as Digest, sizeBytes: 5 }],
       ['fewer bytes', { digest: hello, sizeBytes: 6 }],
       ['more bytes', { digest: hello, sizeBytes: 4 }],
-    ] as const)('keeps nothing of what turns out to have %s than expected', async ([, expected]) => {
+    ] as const)('a blob that has %s than expected is not stored', async ([, expected]) => {
       const store = await open()
       await expect(store.put(Readable.from([Buffer.from('hello')]), expected)).rejects.toMatchObject({
         kind: 'unprocessable',

@@ -14,7 +14,7 @@ const spelledOut = new Set([
   'ref_unprotected.name',
 ])
 
-describe('the catalogue of events', () => {
+describe('event catalogue', () => {
   test('event payloads contain no names, addresses or texts', () => {
     const copies = (Object.keys(catalogue) as EventName[])
       .flatMap((kind) => Object.keys(declarationOf(kind).payload).map((field) => `${kind}.${field}`))

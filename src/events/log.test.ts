@@ -17,7 +17,7 @@ async function wordsAfter(world: { db: Parameters<typeof readEvents>[0] }, posit
   return words
 }
 
-describe('the log of events', () => {
+describe('event log', () => {
   test('the event log has committed events only', async ({ world }) => {
     const [kept, lost] = [unique('kept'), unique('lost')]
     await world.db.transaction((tx) => emitWord(tx, kept))

@@ -130,7 +130,7 @@ test('concurrent creations make a repository once, and removal clears its cache'
   expect(await readBlob(world.git.open(gitDir), blob)).toBeUndefined()
 })
 
-test('maintenance packs, counts, measures and checks', async () => {
+test('maintenance of a repository packs, counts, measures and checks', async () => {
   await using world = await TestGit.start()
   const made = await world.repository()
   for (let n = 0; n < 5; n++) made.commit({ [`f${n}`]: 'x'.repeat(1000) })

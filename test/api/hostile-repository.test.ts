@@ -191,7 +191,7 @@ describe('hostile texts in repository parameters:', () => {
     [hostileRefs, refSinks],
     [hostilePaths, pathSinks],
   ] as const)
-    test.for(cases(among))('%s', async ([title, e, sink], { world }) => {
+    test.for(cases(among))('hostile texts in %s', async ([title, e, sink], { world }) => {
       const target = await (makesNames.includes(title) ? Target.of(world, e) : Target.unchanged(world, e))
       const before = target.refs
       const sendText = async (text: string) => {
@@ -243,7 +243,7 @@ const shapes: readonly unknown[] = [
 ]
 
 describe('unexpected shapes of repository parameters cause no 500:', () => {
-  test.for(calls(false))('%s', async ([, e], { world }) => {
+  test.for(calls(false))('unexpected shapes in %s', async ([, e], { world }) => {
     const target = await Target.of(world, e)
     const inside = ['action', 'file_path', 'previous_path', 'content', 'encoding', 'last_commit_id', 'execute_filemode']
     for (const shape of shapes) {
@@ -276,7 +276,7 @@ describe('unexpected shapes of repository parameters cause no 500:', () => {
     '=%',
     `=${'x'.repeat(3000)}`,
   ]
-  test.for(calls(true))('%s', async ([, e], { world }) => {
+  test.for(calls(true))('hostile queries of %s', async ([, e], { world }) => {
     const target = await Target.of(world, e)
     const path = e.path.replace(':id', String(target.project.id)).replace(/:(\w+)/g, 'main')
     const asked = target.names.flatMap((name) => queries.map((suffix) => `${name}${suffix}`))

@@ -178,53 +178,57 @@ function adminOf(world: World): Promise<Client> {
  * one request.
  */
 describe('hostile shapes of parameters cause no 500', () => {
-  test.for(endpoints.map((e) => [`${e.method} ${e.path}`, e] as const))('%s', async ([, e], { world }) => {
-    // Restored at the end of the test.
-    if (e.path === '/application/settings') await world.settings({})
-    if (e.path === '/application/appearance') onTestFinished(() => world.plainAppearance())
-    const admin = await adminOf(world)
-    // Writes go to an account other than the one that sets up the tests.
-    const who = e.method === 'GET' ? world.root : await world.user()
-    const path = e.method === 'DELETE' ? e.path.replace(/:\w+/g, '0') : await concretePath(e.path, who, world)
-    const properties = allParams(e).properties as Record<string, ParamSchema>
-    const inPath = pathValues(e.path, path)
-    // Parameters shared by all calls or lists are tested on one endpoint each.
-    const takesAll = e.path === '/projects'
-    const common = takesAll ? ['sudo', 'private_token', 'access_token'] : Object.keys(pagingParams)
-    const own = Object.keys(properties).filter((name) => !(name in inPath) && (takesAll || !common.includes(name)))
-    const names = [...new Set([...own, 'id'])]
-    const others = required(properties)
-    const read = compileParams(allParams(e), { plan: world.config.plan })
-    const requests: { label: string; query?: string; sent: Sent }[] = []
-    const known = new Set<string>()
-    for (const shape of shapesOf(e.method === 'GET' || e.method === 'DELETE')) {
-      const refused = names.filter((name) => {
-        const made = outcome(() =>
-          read(mergeRaw(inPath, { ...(others as RawParams), ...shape.raw(name) }, {}), e.method),
-        )
-        if (made === undefined) return true
-        if (!known.has(made)) requests.push({ label: `${name}: ${shape.label}`, ...shape.request([name], others) })
-        known.add(made)
-        return false
-      })
-      if (refused.length > 0) requests.push({ label: shape.label, ...shape.request(refused, others) })
-      // Path parameters are validated earlier, and not here.
-      if (takesAll)
-        for (const name of common) requests.push({ label: `${name}: ${shape.label}`, ...shape.request([name], others) })
-    }
-    const broken: string[] = []
-    let next = 0
-    const ask = async () => {
-      while (next < requests.length) {
-        const { label, query = '', sent } = requests[next++]!
-        const { status } = await admin.send(e.method, `${path}?per_page=1&${query}`, sent)
-        if (status >= 500) broken.push(`${label} → ${status}`)
+  test.for(endpoints.map((e) => [`${e.method} ${e.path}`, e] as const))(
+    'hostile shapes of %s',
+    async ([, e], { world }) => {
+      // Restored at the end of the test.
+      if (e.path === '/application/settings') await world.settings({})
+      if (e.path === '/application/appearance') onTestFinished(() => world.plainAppearance())
+      const admin = await adminOf(world)
+      // Writes go to an account other than the one that sets up the tests.
+      const who = e.method === 'GET' ? world.root : await world.user()
+      const path = e.method === 'DELETE' ? e.path.replace(/:\w+/g, '0') : await concretePath(e.path, who, world)
+      const properties = allParams(e).properties as Record<string, ParamSchema>
+      const inPath = pathValues(e.path, path)
+      // Parameters shared by all calls or lists are tested on one endpoint each.
+      const takesAll = e.path === '/projects'
+      const common = takesAll ? ['sudo', 'private_token', 'access_token'] : Object.keys(pagingParams)
+      const own = Object.keys(properties).filter((name) => !(name in inPath) && (takesAll || !common.includes(name)))
+      const names = [...new Set([...own, 'id'])]
+      const others = required(properties)
+      const read = compileParams(allParams(e), { plan: world.config.plan })
+      const requests: { label: string; query?: string; sent: Sent }[] = []
+      const known = new Set<string>()
+      for (const shape of shapesOf(e.method === 'GET' || e.method === 'DELETE')) {
+        const refused = names.filter((name) => {
+          const made = outcome(() =>
+            read(mergeRaw(inPath, { ...(others as RawParams), ...shape.raw(name) }, {}), e.method),
+          )
+          if (made === undefined) return true
+          if (!known.has(made)) requests.push({ label: `${name}: ${shape.label}`, ...shape.request([name], others) })
+          known.add(made)
+          return false
+        })
+        if (refused.length > 0) requests.push({ label: shape.label, ...shape.request(refused, others) })
+        // Path parameters are validated earlier, and not here.
+        if (takesAll)
+          for (const name of common)
+            requests.push({ label: `${name}: ${shape.label}`, ...shape.request([name], others) })
       }
-    }
-    await Promise.all(Array.from({ length: 20 }, ask))
-    expect(requests.length).toBeGreaterThan(0)
-    expect(broken).toEqual([])
-  })
+      const broken: string[] = []
+      let next = 0
+      const ask = async () => {
+        while (next < requests.length) {
+          const { label, query = '', sent } = requests[next++]!
+          const { status } = await admin.send(e.method, `${path}?per_page=1&${query}`, sent)
+          if (status >= 500) broken.push(`${label} → ${status}`)
+        }
+      }
+      await Promise.all(Array.from({ length: 20 }, ask))
+      expect(requests.length).toBeGreaterThan(0)
+      expect(broken).toEqual([])
+    },
+  )
 
   const segments = [
     '%00',

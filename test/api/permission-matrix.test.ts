@@ -110,7 +110,7 @@ test('every operation has a row in permissions.ts', () => {
 })
 
 describe('the declared policies match the supplement', () => {
-  test.for(projectRows)('%s: %s', ([call, who, , { also = [] } = {}]) => {
+  test.for(projectRows)('the policy of %s is: %s', ([call, who, , { also = [] } = {}]) => {
     const { subject, allow } = declared.get(routeOf(call))!
     const rules = [allow, ...also].map((ability) => subject.policy[ability]!)
     for (const cell of cellsOf([false, true]))
@@ -120,7 +120,7 @@ describe('the declared policies match the supplement', () => {
       ).toEqual({ ...cell, outcome: expected(who, cell) })
   })
 
-  test.for(groupRows)('%s: %s', ([call, who, , { also = [], asks } = {}]) => {
+  test.for(groupRows)('the policy of %s is: %s', ([call, who, , { also = [], asks } = {}]) => {
     const { subject, allow } = declared.get(routeOf(call))!
     const rules: Rule[] = asks
       ? [groupPolicy[asks as keyof typeof groupPolicy]]
@@ -132,7 +132,7 @@ describe('the declared policies match the supplement', () => {
       ).toEqual({ ...cell, outcome: expected(who, cell) })
   })
 
-  test.for(gitRows)('%s: %s', ([, who, ability]) => {
+  test.for(gitRows)('the policy of %s over git is: %s', ([, who, ability]) => {
     for (const cell of cellsOf([false, true])) {
       const [visible, rule] = [projectPolicy.read_project, projectPolicy[ability]]
       const may = decided(factsOfProject(cell), cell.caller, visible, [rule]) === 'yes'
@@ -248,7 +248,7 @@ describe('the service matches the permission matrix', () => {
     const statuses = wanted === 'yes' ? [status].flat() : [isRefused ? refused : wanted]
     const what = `${call} by ${cell.caller}, ${cell.visibility}${cell.archived ? ' archived' : ''}: ${answer.text}`
     expect.soft(statuses, what).toContain(answer.status)
-    // The only difference between a hidden and a missing resource is the status that is expected here.
+    // The 404 of a hidden project or group has its own message; any other 404 is about something in it.
     if (answer.status === 404 && !isRefused)
       expect.soft(answer.json?.message === `404 ${of} Not Found`, what).toBe(wanted === 404)
   }

@@ -48,7 +48,7 @@ const commit = { branch: 'main', commit_message: 'x' }
 const badge = 'link_url=https%3A%2F%2Fexample.com&image_url=https%3A%2F%2Fexample.com'
 const none = (...names: string[]) => ({ at: Object.fromEntries(names.map((name) => [`:${name}`, absent])) })
 
-/** Operations on a project. `way` is a commit; `main` has `README.md`. */
+/** Operations on a project. `:sha` is one of its commits; `main` has `README.md`. */
 export const projectRows: readonly Row[] = [
   ['GET /projects/:id', 'guest P', 200],
   ['PUT /projects/:id', 'maintainer -', 200, { json: { description: 'x' } }],
@@ -262,7 +262,7 @@ export const projectRows: readonly Row[] = [
 
   ['GET /projects/:id/repository/commits/:sha/statuses', 'reporter L', 200],
   ['POST /projects/:id/statuses/:sha', 'developer - live', 404, { json: { state: 'success' }, ...none('sha') }],
-  // Pipelines of these projects are public, so everyone who can read the project can read its jobs (project setting
+  // Jobs of these projects are public (project setting `public_builds`), so everyone who can read a project can read them.
   // `public_builds`).
   ['GET /projects/:id/pipelines', 'guest P', 200],
   ['GET /projects/:id/pipelines/latest', 'guest P', 404],

@@ -35,7 +35,7 @@ describe('D1-AUTH-TOKEN', () => {
     ],
   ]
 
-  test.for(places)('%s', async ([, sent], { world }) => {
+  test.for(places)('a token is accepted as %s', async ([, sent], { world }) => {
     const ann = await world.user()
     const { path = '', ...rest } = sent(ann.token!)
     expect(await world.anonymous.send('GET', `/user${path}`, rest)).toMatchObject({ status: 200, json: { id: ann.id } })
@@ -169,7 +169,7 @@ describe('D1-AUTH-SCOPES', () => {
     'sudo',
   ] as const
 
-  test.for(table)('%s %s', async ([method, path, enough], { world }) => {
+  test.for(table)('%s %s accepts only its scopes', async ([method, path, enough], { world }) => {
     for (const scope of all) {
       const who = await world.as(world.root, [scope])
       const got = await who.send(method, path)

@@ -218,7 +218,7 @@ describe('missing, empty and null values', () => {
     ['null empties a list on PUT', 'PUT', { ids: null }, { ids: [], page: 1 }],
     ['a form sends an empty list as one blank element', 'PUT', { ids: [''] }, { ids: [], page: 1 }],
     ['unknown parameters are dropped', 'PUT', { admin: 'true', constructor: 'x', toString: 'y' }, { page: 1 }],
-  ] as const)('%s (%s)', ([, method, raw, expected]) => {
+  ] as const)('parameter values: %s (%s)', ([, method, raw, expected]) => {
     expect(outcome(update, raw as unknown as RawParams, method)).toStrictEqual(expected)
   })
 
@@ -250,7 +250,7 @@ describe('missing, empty and null values', () => {
       { branch: ' ', ref: ' \t', start: ' ', ids: [] },
       'ref is empty, start is invalid, ids is empty',
     ],
-  ] as const)('required parameters given as %s (%s)', ([, method, raw, expected]) => {
+  ] as const)('400 for required parameters given as %s (%s)', ([, method, raw, expected]) => {
     expect(outcome(create, raw as unknown as RawParams, method)).toBe(expected)
   })
 

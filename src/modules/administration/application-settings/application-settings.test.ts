@@ -53,7 +53,7 @@ describe('GET and PUT /application/settings', () => {
     expect(shown.filter((name) => json[name] === undefined)).toEqual([])
   })
 
-  test('D2-SETTINGS-PROJECTS-LIMIT D2-SETTINGS-DEFAULT-VISIBILITY D2-SETTINGS-PASSWORD-AUTH defaults', async ({
+  test('D2-SETTINGS-PROJECTS-LIMIT D2-SETTINGS-DEFAULT-VISIBILITY D2-SETTINGS-PASSWORD-AUTH: defaults', async ({
     world,
   }) => {
     expect((await world.root.get(path)).json).toMatchObject({

@@ -9,7 +9,7 @@ import { checkLargeFiles } from '../../pushes/large-files/check.ts'
 import { basic, oidOf, upload } from '../../pushes/large-files/testing.ts'
 import { collectBlobs } from './service.ts'
 
-/** Makes all stored blobs look old. */
+/** A time at which everything stored so far is old. */
 const later = () => new Date(Date.now() + 60_000)
 
 describe('collection of unreferenced blobs', () => {

@@ -221,22 +221,25 @@ describe('access to pipelines and jobs', () => {
     ['public', false, 'jobs', { anonymous: 401, stranger: 403, guest: 403, reporter: 200 }],
     ['private', true, 'jobs', { anonymous: 401, stranger: 404, guest: 200, reporter: 200 }],
     ['private', false, 'jobs', { anonymous: 401, stranger: 404, guest: 403, reporter: 200 }],
-  ] as const)('%s, public jobs %s: %s', async ([visibility, public_builds, path, expected], { world }) => {
-    const [stranger, guest, reporter] = [await world.user(), await world.user(), await world.user()]
-    const members: [Client, Level][] = [
-      [guest, 'guest'],
-      [reporter, 'reporter'],
-    ]
-    const { project } = await reported(world, { visibility, members })
-    await world.root.put(`/projects/${project.id}`, { public_builds })
-    for (const [name, who] of Object.entries({ anonymous: world.anonymous, stranger, guest, reporter }))
-      expect((await who.get(`/projects/${project.id}/${path}`)).status, name).toBe(expected[name as 'guest'])
-    expect((await world.root.get(`/projects/${project.id}/${path}`)).status).toBe(200)
-    await world.rows('update projects set builds_access_level = 10 where id = $1', [project.id])
-    for (const who of [world.anonymous, stranger])
-      expect((await who.get(`/projects/${project.id}/${path}`)).status).toBeOneOf([401, 403, 404])
-    expect((await reporter.get(`/projects/${project.id}/${path}`)).status).toBe(200)
-    await world.rows('update projects set builds_access_level = 0 where id = $1', [project.id])
-    expect((await world.root.get(`/projects/${project.id}/${path}`)).status).toBe(403)
-  })
+  ] as const)(
+    '%s project, public jobs %s: access to its %s',
+    async ([visibility, public_builds, path, expected], { world }) => {
+      const [stranger, guest, reporter] = [await world.user(), await world.user(), await world.user()]
+      const members: [Client, Level][] = [
+        [guest, 'guest'],
+        [reporter, 'reporter'],
+      ]
+      const { project } = await reported(world, { visibility, members })
+      await world.root.put(`/projects/${project.id}`, { public_builds })
+      for (const [name, who] of Object.entries({ anonymous: world.anonymous, stranger, guest, reporter }))
+        expect((await who.get(`/projects/${project.id}/${path}`)).status, name).toBe(expected[name as 'guest'])
+      expect((await world.root.get(`/projects/${project.id}/${path}`)).status).toBe(200)
+      await world.rows('update projects set builds_access_level = 10 where id = $1', [project.id])
+      for (const who of [world.anonymous, stranger])
+        expect((await who.get(`/projects/${project.id}/${path}`)).status).toBeOneOf([401, 403, 404])
+      expect((await reporter.get(`/projects/${project.id}/${path}`)).status).toBe(200)
+      await world.rows('update projects set builds_access_level = 0 where id = $1', [project.id])
+      expect((await world.root.get(`/projects/${project.id}/${path}`)).status).toBe(403)
+    },
+  )
 })

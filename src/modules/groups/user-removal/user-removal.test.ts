@@ -14,7 +14,7 @@ const settle = async (world: World, who: Client, hard = false) => {
   await removeUser.run({ userId: who.id, hard }, ctx)
 }
 
-/** A comment and a status of a reporter of a public project. */
+/** A comment and a status by a developer of a public project. */
 async function contribution(world: World, who: Client) {
   const project = await storedProject(world, { members: [[who, 'developer']] })
   const sha = project.repository.commit({ 'a.txt': 'a\n' })

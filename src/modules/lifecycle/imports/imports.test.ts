@@ -206,7 +206,7 @@ describe('blocked import URLs', () => {
     ['http://8.8.8.8:22/x', 'Only allowed ports are 80, 443, and any over 1024'],
     ['http://-a@8.8.8.8/x', 'Username needs to start with an alphanumeric character'],
     ['no address', 'URI is invalid'],
-  ] as const)('%s', async ([url, complaint], { world }) => {
+  ] as const)('400 for an import from %s', async ([url, complaint], { world }) => {
     expect(await create(world.root, url)).toMatchObject({
       status: 400,
       json: { message: { import_url: [`is blocked: ${complaint}`] } },

@@ -63,7 +63,7 @@ describe('the decision on a push', () => {
       to: oid('1'),
       text: expect.stringContaining('is not yours to change'),
     },
-  ])('$sentence', async ({ name, from, to, text }, { world }) => {
+  ])('the decision on a push: $sentence', async ({ name, from, to, text }, { world }) => {
     const project = await world.project()
     await world.rows(`update projects set default_branch = 'main' where id = $1`, [project.id])
     const ctx = await contextFor(world, world.root)

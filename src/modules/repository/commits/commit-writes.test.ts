@@ -18,7 +18,7 @@ const list = (git: (...args: string[]) => string, ref = 'main') =>
   git('ls-tree', '-r', ref).replaceAll(/ blob [0-9a-f]{40}\t/g, ' ')
 
 describe('POST /projects/:id/repository/commits', () => {
-  test('D1-COMMIT-CREATED-RECORD D1-ACTION-CONTENT D1-ACTION-PREVIOUS-PATH D1-ACTION-ENCODING D1-ACTION-CHMOD: one commit of every action', async ({
+  test('D1-COMMIT-CREATED-RECORD D1-ACTION-CONTENT D1-ACTION-PREVIOUS-PATH D1-ACTION-ENCODING D1-ACTION-CHMOD: a commit with every action', async ({
     world,
   }) => {
     const { ann, id, git, first } = await storedFiles(world)

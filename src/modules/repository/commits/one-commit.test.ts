@@ -6,7 +6,9 @@ import { storedProject } from './testing.ts'
 const enc = encodeURIComponent
 
 describe('GET /projects/:id/repository/commits/:sha', () => {
-  test('D1-COMMIT-SHA-NAME D1-COMMIT-DETAIL D1-COMMIT-STATS-DEFAULT: by hash, branch and tag', async ({ world }) => {
+  test('D1-COMMIT-SHA-NAME D1-COMMIT-DETAIL D1-COMMIT-STATS-DEFAULT: a commit by hash, branch, tag', async ({
+    world,
+  }) => {
     const project = await storedProject(world)
     const first = project.repository.commit({ a: '1\n' })
     const sha = project.repository.commit(

@@ -65,7 +65,7 @@ describe('POST, PUT and DELETE /projects/:id/repository/files/:file_path', () =>
     }
   })
 
-  test('D1-FILE-PATH-ENCODED: the path is one segment, decoded', async ({ world }) => {
+  test('D1-FILE-PATH-ENCODED: the path of a written file is one decoded segment', async ({ world }) => {
     const project = await withFile(world)
     for (const path of [
       'a b+c&d=e;f#g?.txt',

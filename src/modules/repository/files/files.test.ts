@@ -182,7 +182,7 @@ describe('GET /projects/:id/repository/files/:file_path', () => {
     }
   })
 
-  test('D1-FILE-HEAD D1-FILE-RAW: every name and content, in four forms', async ({ world }) => {
+  test('D1-FILE-HEAD D1-FILE-RAW: files of every name and content, in four forms', async ({ world }) => {
     const project = await storedProject(world)
     const files = Object.fromEntries(names.map((name, at) => [name, `content ${at}`]))
     const contents: Record<string, string | Buffer> = {
