@@ -5,10 +5,10 @@ import { describe, expect } from 'vitest'
 import { git, temporaryFolder, test, unique, type World } from '../../../../../test/world.ts'
 import type { SettingSchema } from '../../../../settings/declared/schema.ts'
 
-/** What somebody sees who looks from outside. */
+/** A result that depends on the setting. */
 type Look = (world: World) => Promise<unknown>
 
-/** A setting, what it is changed to, and what is seen before and after. */
+/** A setting, a new value, and the result before and after the change. */
 export type Effect = readonly [
   what: string,
   values: Record<string, unknown>,
@@ -17,28 +17,32 @@ export type Effect = readonly [
   after: unknown,
 ]
 
-/** Shows what each of these settings does that does something; `elsewhere` are those that are shown by other tests. */
+/** Tests the effect of each of these settings; `elsewhere` lists those that other tests cover. */
 export function showEffects(
   settings: Readonly<Record<string, object>>,
   effects: readonly Effect[],
   elsewhere: readonly string[] = [],
 ): void {
-  describe('what settings do', () => {
-    test('is shown for every one that does something', () => {
+  describe('effects of settings', () => {
+    test('every setting with an effect is tested', () => {
       const shown = [...effects.flatMap(([, values]) => Object.keys(values)), ...elsewhere]
       const active = Object.entries(settings).filter(([, schema]) => (schema as SettingSchema).without === undefined)
       expect([...new Set(shown)].sort()).toEqual(active.map(([name]) => name).sort())
     })
 
     if (effects.length > 0)
-      test.for(effects)('%s', { timeout: 30_000 }, async ([, values, look, before, after], { world }) => {
-        expect(await look(world)).toEqual(before)
-        await world.settings({})
-        const changed = await world.root.put('/application/settings', values)
-        expect(changed.status, changed.text).toBe(200)
-        expect((await world.app.open(null)).settings).toMatchObject(values)
-        expect(await look(world)).toEqual(after)
-      })
+      test.for(effects)(
+        'the setting %s takes effect',
+        { timeout: 30_000 },
+        async ([, values, look, before, after], { world }) => {
+          expect(await look(world)).toEqual(before)
+          await world.settings({})
+          const changed = await world.root.put('/application/settings', values)
+          expect(changed.status, changed.text).toBe(200)
+          expect((await world.app.open(null)).settings).toMatchObject(values)
+          expect(await look(world)).toEqual(after)
+        },
+      )
   })
 }
 
