@@ -13,7 +13,7 @@ import { Repository } from './repository/repository.ts'
 import type { SharedWork } from './repository/shared-work.ts'
 import type { Runner } from './runner/client.ts'
 import { HelperPool } from './runner/helper-pool.ts'
-import { type Timeouts, defaultTimeouts } from './runner/timeouts.ts'
+import { defaultTimeouts, type Timeouts } from './runner/timeouts.ts'
 
 export type GitOptions = {
   /** Cache size for parsed objects of all repositories. Default 64 MiB. */

@@ -581,7 +581,14 @@ describe.skipIf(!hasSsh)('SSH limits (need OpenSSH)', () => {
   let strict: World
   let usual: World
   beforeAll(async () => {
-    const strictLimits = { maxUnauthenticated: 5, maxAttempts: 3, maxSessions: 2, maxIdle: 3, signInMs: longMs, idleMs: longMs }
+    const strictLimits = {
+      maxUnauthenticated: 5,
+      maxAttempts: 3,
+      maxSessions: 2,
+      maxIdle: 3,
+      signInMs: longMs,
+      idleMs: longMs,
+    }
     strict = await World.start({}, { sshLimits: strictLimits })
     usual = await World.start({}, { sshLimits: { signInMs: longMs } })
   })

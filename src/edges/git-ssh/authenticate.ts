@@ -26,7 +26,8 @@ export function signIn(
   let known = false
   const refuse = async (attempt: ssh2.AuthContext) => {
     const isFirst = ++refused === 1
-    if (refused >= limits.maxAttempts || (isFirst && (await isThrottled(db, keys)) !== undefined)) return connection.end()
+    if (refused >= limits.maxAttempts || (isFirst && (await isThrottled(db, keys)) !== undefined))
+      return connection.end()
     attempt.reject(['publickey'])
   }
   const failed = (error: unknown) => {

@@ -4,10 +4,10 @@ import { Failure } from '../../kernel/failure.ts'
 import { findKeyHolder, keyRefusal } from '../../modules/accounts/index.ts'
 import { type Call, say } from './call.ts'
 import { parseCommand } from './command.ts'
+import type { ConnectionLimiter } from './connection-limiter.ts'
 import type { SshContext } from './context.ts'
 import type { SshLimits } from './limits.ts'
 import { serve } from './serve.ts'
-import type { ConnectionLimiter } from './connection-limiter.ts'
 
 /** Limits of memory: a client that exceeds its window, or does not read the output, is disconnected. */
 const mostUnreadBytes = 8 * 1024 * 1024

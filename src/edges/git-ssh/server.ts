@@ -3,12 +3,12 @@ import { createServer, type ListenOptions, type Server, type Socket } from 'node
 import ssh2 from 'ssh2'
 import { signIn } from './authenticate.ts'
 import { SignedIn } from './connection.ts'
+import { ConnectionLimiter } from './connection-limiter.ts'
 import type { SshContext } from './context.ts'
 import { gatherWrites } from './gather.ts'
 import { keepKeyObjects } from './key-objects.ts'
 import { offerLate } from './late-offer.ts'
 import { type SshLimits, sshLimits } from './limits.ts'
-import { ConnectionLimiter } from './connection-limiter.ts'
 
 /**
  * Algorithms that Node implements natively, fastest first. No compression, because packs are compressed already. No SHA-1.

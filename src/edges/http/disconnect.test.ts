@@ -5,8 +5,8 @@ import { Readable } from 'node:stream'
 import { describe, expect, test } from 'vitest'
 import type { Exchange } from './answer.ts'
 import { sendBody } from './answer.ts'
-import { beginExchange } from './exchange.ts'
 import { ClientDisconnected, disconnectSignal } from './disconnect.ts'
+import { beginExchange } from './exchange.ts'
 
 /** Sends these bytes to a server, and returns the exchanges they cause. */
 async function exchangesOf(bytes: string, count: number) {

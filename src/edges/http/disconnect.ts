@@ -31,7 +31,13 @@ const signals = new WeakMap<ServerResponse, AbortSignal>()
  * Aborts with `ClientDisconnected` when the connection closes before the response is sent, or has closed already. Listens to the
  * connection, because a response that waits behind another one on the same connection never emits 'close'.
  */
-export function disconnectSignal({ req, res }: { readonly req: IncomingMessage; readonly res: ServerResponse }): AbortSignal {
+export function disconnectSignal({
+  req,
+  res,
+}: {
+  readonly req: IncomingMessage
+  readonly res: ServerResponse
+}): AbortSignal {
   const known = signals.get(res)
   if (known) return known
   const disconnected = new AbortController()

@@ -6,7 +6,7 @@ import type { RunOptions } from '../runner/client.ts'
 import { argvFor, type GitArgs, type Subcommand, writesRepository } from '../runner/command.ts'
 import { GitError, gitFailure } from '../runner/git-error.ts'
 import { Helper } from '../runner/helper.ts'
-import { type Timeouts, defaultTimeouts } from '../runner/timeouts.ts'
+import { defaultTimeouts, type Timeouts } from '../runner/timeouts.ts'
 import type { GitContext } from './context.ts'
 
 export type Command = GitArgs & Pick<RunOptions, 'env' | 'lane' | 'nested' | 'timeoutMs'>

@@ -19,8 +19,8 @@ import {
   writeCommitGraph,
 } from '../transfer/maintenance.ts'
 import { Inbox } from './inbox.ts'
-import { defaultTimeouts } from './timeouts.ts'
 import { startRunner } from './start.ts'
+import { defaultTimeouts } from './timeouts.ts'
 
 const gitsBelow = (pid: number) => {
   const rows = execFileSync('ps', ['-eo', 'pid=,ppid=,stat='], { encoding: 'utf8' })

@@ -74,7 +74,9 @@ export async function searchTogether<Thing extends object>(
     ({ signal }) =>
       inSearchTurn({ ...ctx, signal }, async () => {
         const deadline = performance.now() + timeoutMs
-        const all = await searchAround({ ...ctx, signal }, byTip, search, () => Math.max(1, deadline - performance.now()))
+        const all = await searchAround({ ...ctx, signal }, byTip, search, () =>
+          Math.max(1, deadline - performance.now()),
+        )
         if (!all.timedOut && !all.broken) return all
         partial = all
         return undefined
