@@ -46,26 +46,28 @@ export function showEffects(
   })
 }
 
-/** Attributes of something new. */
+/** Attributes of a new record. */
 export const made = (attributes: Record<string, unknown> = {}) => ({ name: unique('made'), ...attributes })
 
-/** A project as the first administrator sees it who made it. */
+/** A new project as seen by the first administrator, who creates it. */
 export const newProject = async ({ root }: World, attributes = {}) =>
   (await root.post('/projects', made(attributes))).json
 
-/** The same of a person. */
+/** A new user as seen by the first administrator. */
 export const newUser = async (world: World) => (await world.root.get(`/users/${(await world.user()).id}`)).json
 
-/** Where git begins to fetch. */
+/** The first request of a git fetch. */
 export const refs = (project: { path_with_namespace: string }) =>
   `//${project.path_with_namespace}.git/info/refs?service=git-upload-pack`
 
-/** Headers with a name and a password. */
+/** Basic authentication header. */
 export const basic = (name: string, password: string) => ({
   authorization: `Basic ${Buffer.from(`${name}:${password}`).toString('base64')}`,
 })
 
-/** Pushes a file of the given size to the branches of a new project. Returns the project and whether the push succeeded. */
+/**
+ * Pushes a file of the given size to the branches of a new project. Returns the project and whether the push succeeded.
+ */
 export async function push(world: World, bytes: number, branches: readonly string[] = ['main']) {
   const project = await world.project()
   await using folder = await temporaryFolder()
