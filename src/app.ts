@@ -12,6 +12,7 @@ import { Notifications } from './db/notifications.ts'
 import { gitMatcher } from './edges/git-http/serve.ts'
 import type { SshLimits } from './edges/git-ssh/limits.ts'
 import type { SshServer } from './edges/git-ssh/server.ts'
+import { AbandonedRequests } from './edges/http/abandoned-requests.ts'
 import { accountPages } from './edges/http/account-pages.ts'
 import { appearanceRoutes } from './edges/http/appearance-routes.ts'
 import { avatarRoutes } from './edges/http/avatar-routes.ts'
@@ -135,6 +136,7 @@ export async function createApp(config: Config, services: Services, overrides: O
   const open = async (caller: Caller, remoteAddress?: string, signal?: AbortSignal): Promise<Ctx> =>
     contextOf(await settings.get(), caller, remoteAddress, signal)
 
+  const limits: HttpLimits = { ...httpLimits, ...overrides.httpLimits }
   const context: HttpContext = {
     db,
     settings,
@@ -143,10 +145,10 @@ export async function createApp(config: Config, services: Services, overrides: O
     siteUrl: site.url,
     uploadsDir: uploadsDir(config),
     log,
+    abandoned: new AbandonedRequests(limits.abandoned),
     open,
     ...overrides,
   }
-  const limits: HttpLimits = { ...httpLimits, ...overrides.httpLimits }
   const others = [
     systemRoutes(context, {
       runner,

@@ -6,7 +6,7 @@ import { enqueue, job } from './job.ts'
 
 const minute = 60_000
 
-/** Nobody runs it here. */
+/** No runner takes this job here. */
 const noted = job({
   name: 'noted',
   input: Type.Object({ key: Type.String(), n: Type.Integer() }),
@@ -15,8 +15,8 @@ const noted = job({
   run: async () => {},
 })
 
-describe('a job that is put off', () => {
-  test('and waits already is not added again, unless it is another', async ({ world }) => {
+describe('delayed jobs', () => {
+  test('a delayed job that is already queued is not added again unless its input differs', async ({ world }) => {
     const ctx = await contextFor(world, null)
     const key = unique('noted')
     const add = (n: number) => ctx.transaction((tx) => enqueue(tx, noted, { key, n }, minute))
@@ -29,7 +29,7 @@ describe('a job that is put off', () => {
     expect(await waiting()).toEqual([{ n: '2', revision: 1 }])
   })
 
-  test('does not begin before whoever wanted it, too, has committed', async ({ world }) => {
+  test('a delayed job is locked until every transaction that enqueued it has committed', async ({ world }) => {
     const ctx = await contextFor(world, null)
     const input = { key: unique('noted'), n: 1 }
     const add = (work = async () => {}) =>
@@ -37,7 +37,7 @@ describe('a job that is put off', () => {
         await enqueue(tx, noted, input, minute)
         await work()
       })
-    // As the runner takes jobs.
+    // The way the runner takes jobs.
     const free = () =>
       world.rows(`select id from graphile_worker._private_jobs where key = '${input.key}' for update skip locked`)
     await add()
@@ -45,7 +45,7 @@ describe('a job that is put off', () => {
     expect(await free()).toHaveLength(1)
   })
 
-  test('that has begun is added again: it may have looked before', async ({ world }) => {
+  test('a job that has started is enqueued again, since it may have read old data', async ({ world }) => {
     const ctx = await contextFor(world, null)
     const input = { key: unique('noted'), n: 1 }
     const add = () => ctx.transaction((tx) => enqueue(tx, noted, input, minute))

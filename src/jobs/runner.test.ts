@@ -9,7 +9,7 @@ import { enqueue, job } from './job.ts'
 import { type JobRunner, startJobs } from './runner.ts'
 import { Throttle } from './throttle.ts'
 
-/** For runners that must not break. */
+/** For runners that must not fail. */
 const fail = (error: Error) => {
   throw error
 }
@@ -17,7 +17,7 @@ const fail = (error: Error) => {
 let own: Promise<World> | undefined
 afterAll(async () => (await own)?.[Symbol.asyncDispose]())
 
-test('jobs that a killed runner held, and those behind them in their queue, run after the next start', async () => {
+test('jobs locked by a killed runner, and those queued behind them, run after the next start', async () => {
   own = World.start()
   const world = await own
   const ran: number[] = []
@@ -51,13 +51,13 @@ test('jobs that a killed runner held, and those behind them in their queue, run 
   expect(ran.sort()).toEqual([1, 2])
 })
 
-test('a throttled job is delayed until its pause is over', async () => {
+test('a throttled job waits in the queue until its pause is over', async () => {
   own ??= World.start()
   const world = await own
   let now = 0
-  let looks = 0
+  let checks = 0
   const throttle = new Throttle(() => {
-    looks++
+    checks++
     return now
   })
   let runs = 0
@@ -83,16 +83,16 @@ test('a throttled job is delayed until its pause is over', async () => {
     onBroken: fail,
     throttle,
   })
-  // One look before the first run, one at its end, and one for each time that the second run comes too soon.
-  await expect.poll(() => looks).toBeGreaterThan(3)
+  // One check before the first run, one at its end, and one for each early attempt at the second run.
+  await expect.poll(() => checks).toBeGreaterThan(3)
   expect(runs).toBe(1)
   now = 5 * 60_000
   await both
   await runner.stop()
 })
 
-describe('the pause of a throttled job', () => {
-  test('is nine times the run time, at most five minutes', () => {
+describe('job throttling', () => {
+  test('a pause is nine times as long as the run, and five minutes at most', () => {
     let now = 1_000
     const throttle = new Throttle(() => now)
     expect(throttle.delayMs('a')).toBe(0)
@@ -106,11 +106,11 @@ describe('the pause of a throttled job', () => {
   })
 })
 
-describe('a database that is late', () => {
+describe('a slow database', () => {
   const counted = (onRun: () => void) =>
     job({ name: 'counted_once', input: Type.Object({}), attempts: 25, run: async () => onRun() })
 
-  /** A database of its own behind a proxy, and a start of a runner through it. */
+  /** A database behind a proxy, and a start of a runner through it. */
   async function behindProxy() {
     const world = await World.start()
     const ctx = await contextFor(world, null)
@@ -121,7 +121,7 @@ describe('a database that is late', () => {
     return { world, ctx, proxy, databaseUrl: url.toString() }
   }
 
-  /** How often a start fails before the database answers. */
+  /** Number of failed starts before the database answers. */
   const lateFor = { failures: 2 }
   const times = { start: 3000, connect: 500, probe: 100, idle: 3000 }
 
@@ -155,7 +155,7 @@ describe('a database that is late', () => {
     },
   )
 
-  test('jobs run when it comes at last', async () => {
+  test('jobs run when the database becomes available', async () => {
     const { world, ctx, proxy, databaseUrl } = await behindProxy()
     await using _world = world
     await using _proxy = proxy
@@ -174,7 +174,7 @@ describe('a database that is late', () => {
     expect(failures).toBeGreaterThanOrEqual(lateFor.failures)
   }, 120_000)
 
-  test('a runner that takes no jobs any more says so', async () => {
+  test('a runner that stops taking jobs reports it', async () => {
     const { world, ctx, proxy, databaseUrl } = await behindProxy()
     await using _world = world
     await using _proxy = proxy

@@ -3,7 +3,7 @@ import { parseConfig } from '../config.ts'
 import { run } from './cli.ts'
 import { requireNode } from './requirements.ts'
 
-/** Runs words that end before any part is needed. */
+/** Runs a command that ends before any part is needed. */
 async function command(...words: string[]) {
   const lines = { out: '', err: '' }
   const code = await run(words, {
@@ -22,16 +22,16 @@ async function command(...words: string[]) {
 }
 
 describe('the command line', () => {
-  test('help and version need no settings', async () => {
+  test('--help and --version need no settings', async () => {
     expect(await command('--help')).toMatchObject({ code: 0, out: expect.stringContaining('stithy serve'), err: '' })
     expect(await command('--version')).toMatchObject({ code: 0, out: expect.stringMatching(/^\d+\.\d+\.\d+$/) })
   })
 
-  test('without a command it helps, and fails', async () => {
+  test('without a command the help is printed and the exit code is 2', async () => {
     expect(await command()).toMatchObject({ code: 2, out: expect.stringContaining('stithy serve') })
   })
 
-  test('wrong settings are all told, and nothing is started', async () => {
+  test('all invalid settings are reported and nothing starts', async () => {
     const { code, err } = await command('serve')
     expect(code).toBe(2)
     expect(err).toMatch(/^2 invalid settings:\n {2}- STITHY_HTTP_PORT .*\n {2}- STITHY_PLAN .*$/)
@@ -42,7 +42,7 @@ describe('the command line', () => {
     { words: ['token'], err: 'There is no command "token".' },
     { words: ['serve', '--port', '1'], err: "Unknown option '--port'." },
     { words: ['serve', '--user', 'ann'], err: 'The command "serve" has no option --user.' },
-  ])('$words is told in one sentence', async ({ words, err }) => {
+  ])('the command line $words is refused with one sentence', async ({ words, err }) => {
     expect(await command(...words)).toEqual({ code: 2, out: '', err: `${err} See stithy --help.` })
   })
 })
@@ -52,7 +52,7 @@ test.for([
   { version: '22.18.0', ok: true },
   { version: '20.19.0', ok: false },
   { version: '24.0.0', ok: true },
-])('Node $version: $ok', ({ version, ok }) => {
+])('Node $version is accepted: $ok', ({ version, ok }) => {
   const call = () => requireNode(version)
   if (ok) expect(call).not.toThrow()
   else expect(call).toThrow(`Stithy needs Node 22.18 or newer, and this is ${version}.`)

@@ -5,16 +5,16 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect } from 'vitest'
 import { type StoredProject, storedProject } from '../../src/modules/repository/commits/testing.ts'
-import { git, temporaryFolder, test, type World } from '../world.ts'
+import { git, temporaryFolder, test, World } from '../world.ts'
 
-/** Processes of git that work on this repository. Long-lived readers of objects, which all requests share, do not count. */
+/** Git processes that work on this repository. Long-lived object readers, which all requests share, do not count. */
 const processesOn = ({ repository }: StoredProject): string[] =>
   execFileSync('ps', ['-eo', 'stat=,args='], { encoding: 'utf8', maxBuffer: 64 * 1024 * 1024 })
     .split('\n')
     .filter((line) => line.includes(repository.gitDir) && !/^Z/.test(line))
     .filter((line) => !/cat-file --batch|cat-file.*-z/.test(line))
 
-/** More than a connection holds, and nothing that compresses: who does not read it keeps git waiting. */
+/** Incompressible content, larger than the buffers of a connection: a client that does not read it blocks git. */
 function addLargeFile({ repository }: StoredProject): void {
   const make = `oid=$(head -c ${8 * 1024 * 1024} /dev/urandom | git -c core.compression=0 hash-object -w --stdin)
     printf '100644 blob %s\\tlarge\\n' $oid | git mktree`
@@ -22,7 +22,7 @@ function addLargeFile({ repository }: StoredProject): void {
   repository.git('update-ref', 'refs/heads/main', repository.git('commit-tree', '-m', 'Large', tree))
 }
 
-/** Sends these bytes on a connection of their own, and closes it after this number of milliseconds. */
+/** Sends these bytes on a new connection, and closes it after this number of milliseconds. */
 async function abandon(world: World, bytes: string, afterMs: number): Promise<void> {
   const socket = connect(Number(new URL(world.origin).port), '127.0.0.1')
   socket.on('error', () => {})
@@ -32,7 +32,7 @@ async function abandon(world: World, bytes: string, afterMs: number): Promise<vo
   socket.destroy()
 }
 
-/** Makes `count` abandoned requests, 64 at a time, closed at moments between 0 and 19 ms. */
+/** Makes `count` abandoned requests, 64 at a time, closed after between 0 and 19 ms. */
 async function abandonMany(world: World, bytes: string, count: number): Promise<void> {
   let sent = 0
   const client = async () => {
@@ -42,6 +42,9 @@ async function abandonMany(world: World, bytes: string, count: number): Promise<
 }
 
 const request = (path: string, headers = '') => `GET ${path} HTTP/1.1\r\nhost: x\r\n${headers}\r\n`
+
+/** A world in which anonymous clients may abandon as many requests as they like. */
+const withoutLimit = () => World.start({}, { httpLimits: { abandoned: { burst: 1e9, perSecond: 1 } } })
 
 describe('clients that close the connection', () => {
   const paths: Record<string, (project: StoredProject) => string> = {
@@ -58,14 +61,16 @@ describe('clients that close the connection', () => {
   }
 
   for (const [what, bytesOf] of Object.entries(paths))
-    test(`no git process lives on after 300 requests for ${what} were abandoned`, async ({ world }) => {
+    test(`no git process survives 300 abandoned requests for ${what}`, async () => {
+      await using world = await withoutLimit()
       const project = await storedProject(world)
       addLargeFile(project)
       await abandonMany(world, bytesOf(project), 300)
       await expect.poll(() => processesOn(project), { timeout: 20_000, interval: 100 }).toEqual([])
     }, 120_000)
 
-  test('a clone of another project completes while 2,000 archives are asked for and abandoned', async ({ world }) => {
+  test('a clone completes while 2,000 archives of another project are requested and abandoned', async () => {
+    await using world = await withoutLimit()
     const [flooded, other, user] = await Promise.all([storedProject(world), storedProject(world), world.user()])
     addLargeFile(flooded)
     other.repository.commit({ a: 'a\n' })
@@ -83,4 +88,30 @@ describe('clients that close the connection', () => {
     expect(clones).toBeGreaterThan(0)
     await expect.poll(() => processesOn(flooded), { timeout: 20_000, interval: 100 }).toEqual([])
   }, 180_000)
+
+  test('429 for anonymous clients of a network that abandoned 100 requests, while accounts are served', async () => {
+    await using world = await World.start()
+    const project = await storedProject(world)
+    addLargeFile(project)
+    const archive = `/projects/${project.id}/repository/archive.tar?sha=main`
+    await abandonMany(world, request(`/api/v4${archive}`), 300)
+    await expect
+      .poll(() => world.anonymous.get('/projects'))
+      .toMatchObject({ status: 429, text: 'Retry later\n', headers: { connection: 'close' } })
+    expect(Number((await world.anonymous.get(archive)).headers['retry-after'])).toBeGreaterThan(0)
+    expect(await world.root.head(archive)).toMatchObject({ status: 200 })
+    const { full_path } = project
+    const refs = `${world.origin}/${full_path}.git/info/refs?service=git-upload-pack`
+    expect((await fetch(refs)).status).toBe(401)
+    // Git sends its credentials only after a 401.
+    const url = `${world.origin}/${full_path}.git`
+    await expect(git('/', 'ls-remote', world.remote({ ...project, url } as never, world.root))).resolves.toBeDefined()
+    await expect.poll(async () => (await world.anonymous.head(archive)).status, { interval: 500 }).toBe(200)
+  })
+
+  test('requests that are answered do not count as abandoned', async () => {
+    await using world = await World.start({}, { httpLimits: { abandoned: { burst: 1, perSecond: 0.001 } } })
+    for (let count = 0; count < 5; count++)
+      expect(await world.anonymous.get('/projects')).toMatchObject({ status: 200 })
+  })
 })

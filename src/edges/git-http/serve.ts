@@ -62,6 +62,9 @@ async function serve(
     if ('challenge' in access) return challenge(exchange)
     if ('refused' in access)
       return sendText(exchange, access.refused === 'missing' ? 404 : 403, `${access.message}\n`, plain)
+    // Git sends the credentials that it has only after a 401.
+    if (!ctx.actor && context.abandoned.retryAfter(remoteAddress) !== undefined)
+      return challenge(exchange, 'Your network abandons too many requests. Sign in, or retry later.\n')
     if (asked.kind === 'refs') await advertise(exchange, await advertised(ctx, access, service), service)
     else if ('plan' in access) await push(exchange, ctx, await createFromPush(ctx, access.plan), pushPace, true)
     else if (service === 'git-upload-pack') await fetch(exchange, ctx, access.project, fetchPace)

@@ -9,7 +9,7 @@ import { newKeyPair } from './key-pair.ts'
 test.for([
   ['aes128-gcm@openssh.com', ['_encKey', '_decipherKey']],
   ['aes128-ctr', ['_macKey', '_macKey']],
-] as const)('with %s the library has its keys where we look for them, as key objects', async ([cipher, names]) => {
+] as const)('with %s the SSH library holds its keys as key objects where we expect them', async ([cipher, names]) => {
   const found = Promise.withResolvers<unknown[]>()
   const hostKeys = [newKeyPair().private]
   const server = new ssh2.Server({ hostKeys }, (connection) => {

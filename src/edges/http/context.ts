@@ -5,6 +5,7 @@ import type { Db } from '../../db/db.ts'
 import type { Plan } from '../../kernel/plan.ts'
 import type { TokenAuthenticator } from '../../modules/accounts/index.ts'
 import type { SettingsReader } from '../../settings/store.ts'
+import type { AbandonedRequests } from './abandoned-requests.ts'
 
 /** What the HTTP transport needs from the application. */
 export type HttpContext = {
@@ -17,6 +18,7 @@ export type HttpContext = {
   /** Folder for files of multipart forms. */
   readonly uploadsDir: string
   readonly log: Logger
+  readonly abandoned: AbandonedRequests
   /** Opens a context for one request; `signal` for read-only requests. */
   open(caller: Caller, remoteAddress: string | undefined, signal?: AbortSignal): Promise<Ctx>
   /** Validates every response against its declaration; tests set it. */

@@ -32,7 +32,7 @@ const gitsBelow = (pid: number) => {
     .map(([child]) => Number(child))
 }
 
-test('a reader that is killed in the middle is started again, and nobody notices', async () => {
+test('a killed object reader is restarted and its requests are repeated', async () => {
   await using world = await TestGit.start()
   const made = await world.repository()
   const tip = made.commit({ a: 'x' })
@@ -48,7 +48,7 @@ test('a reader that is killed in the middle is started again, and nobody notices
   }
 })
 
-test('an object that kills its reader is told of, and those behind it are answered', async () => {
+test('an object that kills its reader fails, and the requests behind it succeed', async () => {
   await using world = await TestGit.start()
   const made = await world.repository()
   const commit = made.commit({ a: 'x' })
@@ -68,7 +68,7 @@ test('an object that kills its reader is told of, and those behind it are answer
   expect(await resolve(made.repo, 'main')).toBe(commit)
 })
 
-test('a reader that falls silent is given up on, and replaced', () =>
+test('an object reader that stops responding is replaced', () =>
   withEnoughTime([200, 2_000, 20_000], async (answerMs) => {
     await using world = await TestGit.start({ timeouts: () => ({ ...defaultTimeouts, answerMs }) })
     const made = await world.repository()
@@ -81,7 +81,7 @@ test('a reader that falls silent is given up on, and replaced', () =>
     expect(helper.pid).not.toBe(first)
   }))
 
-test('a runner that is killed rejects who waits; the next question finds the next runner', async () => {
+test('a killed runner rejects waiting requests, and the next request uses the next runner', async () => {
   await using world = await TestGit.start()
   const made = await world.repository()
   const tip = made.commit({ a: 'x' })
@@ -96,7 +96,7 @@ test('a runner that is killed rejects who waits; the next question finds the nex
   expect(await resolve(made.repo, 'main')).toBe(tip)
 })
 
-test('helpers are bounded in number, end when idle, and are gone after dispose', async () => {
+test('helpers are limited in number, end when idle and are gone after dispose', async () => {
   const world = await TestGit.start({ maxHelpers: 3, helperIdleMs: 300 })
   const pid = world.process.pid
   for (let n = 0; n < 8; n++) {
@@ -114,7 +114,7 @@ test('helpers are bounded in number, end when idle, and are gone after dispose',
   await world[Symbol.asyncDispose]()
 })
 
-test('a repository is made once, however many make it, and removed with what was remembered', async () => {
+test('concurrent creations make a repository once, and removal clears its cache', async () => {
   await using world = await TestGit.start()
   const gitDir = join(world.folder, 'deep/er/x.git')
   const repo = world.git.open(gitDir)
@@ -138,7 +138,7 @@ test('a repository is made once, however many make it, and removed with what was
   expect(await readBlob(world.git.open(gitDir), blob)).toBeUndefined()
 })
 
-test('maintenance packs, counts, measures and checks', async () => {
+test('maintenance of a repository packs, counts, measures and checks', async () => {
   await using world = await TestGit.start()
   const made = await world.repository()
   for (let n = 0; n < 5; n++) made.commit({ [`f${n}`]: 'x'.repeat(1000) })
@@ -170,7 +170,7 @@ test('maintenance packs, counts, measures and checks', async () => {
   await rm(missing.gitDir, { recursive: true, force: true })
 })
 
-test('a directory that goes away and comes back is read again', async () => {
+test('a repository that is removed and restored is read again', async () => {
   await using world = await TestGit.start()
   const made = await world.repository()
   const tip = made.commit({ a: 'x' })
@@ -178,7 +178,7 @@ test('a directory that goes away and comes back is read again', async () => {
   expect(await resolve(world.git.open(`${world.folder}/./1.git/`), 'main')).toBe(tip)
 })
 
-test('an inbox gives back what went in, however it was cut', () => {
+test('an inbox returns the bytes it got, in any chunks', () => {
   const bytes = Buffer.from(Array.from({ length: 1000 }, (_, n) => n % 251))
   for (const cut of [1, 2, 7, 64, 999, 1000]) {
     const inbox = new Inbox()

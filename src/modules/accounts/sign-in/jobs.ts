@@ -2,7 +2,7 @@ import { Type } from 'typebox'
 import { job } from '../../../jobs/job.ts'
 import { deleteEndedSessions } from './queries.ts'
 
-/** Clears away sessions that ended. Nobody comes in with one from its end on; this keeps the table short. */
+/** Deletes expired sessions. They are invalid from their end on; the job keeps the table small. */
 export const purgeEndedSessions = job({
   name: 'purge_ended_sessions',
   input: Type.Object({}),

@@ -5,7 +5,7 @@ import { deleteSession, findSession, insertSession, touchSession } from './queri
 
 const digestOf = (secret: string): Buffer => hash('sha256', secret, 'buffer')
 
-/** A session for somebody who has signed in. Returns the secret of its cookie, of which only the digest is kept. */
+/** Creates a session of a user who has signed in. Returns the secret for its cookie; only the digest is stored. */
 export async function openSession(
   ctx: Ctx,
   userId: number,
@@ -24,8 +24,9 @@ export async function openSession(
 }
 
 /**
- * Who holds a session, as the account is now. It lasts while it is used within `session_expire_delay`, and no longer than
- * the password or the account: a trigger sees to that. At most one write a minute.
+ * Authenticates a session against the current state of its account. It lasts while it is used within
+ * `session_expire_delay` minutes; a trigger deletes it when the password changes or the account goes. At most one write
+ * a minute.
  */
 export async function authenticateSession(ctx: Ctx, secret: string): Promise<Authentication> {
   const row = await findSession(ctx.db, digestOf(secret), ctx.settings.session_expire_delay)
@@ -36,6 +37,6 @@ export async function authenticateSession(ctx: Ctx, secret: string): Promise<Aut
   return { actor: actorOf(row) }
 }
 
-/** Signs out. No effect when the session has ended. */
+/** Signs out. No effect if the session has ended. */
 export const closeSession = async (ctx: Ctx, secret: string): Promise<void> =>
   void (await deleteSession(ctx.db, digestOf(secret)))

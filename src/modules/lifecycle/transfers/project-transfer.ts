@@ -17,7 +17,7 @@ import { lockProject, movedMeanwhile, type ProjectSubject, requireRoom, takenNam
 import { replaceLeftBehind } from './left-behind.ts'
 import { insertOwnersMembership, moveProject, namespacesAround, oneProject } from './queries.ts'
 
-/** Compat: one string with a hash in Ruby's spelling. */
+/** Compat: a single string that contains a hash in Ruby's notation. */
 const refuse = (text: string): Failure =>
   new Failure('invalid', `Failed to transfer project {:new_namespace=>[${JSON.stringify(text)}]}`)
 
@@ -25,8 +25,8 @@ const taken = 'Project with same name or path in target namespace already exists
 const notAllowed = 'Transfer failed, please contact an admin.'
 
 /**
- * Moves a project into a namespace where the caller may make projects. What is stored follows from its id, so that nothing
- * moves on disk; the old path leads to the new one. It is then no more visible than the group around it.
+ * Moves a project into a namespace where the caller may create projects. Files on disk are named by id and stay; the
+ * old path becomes a redirect. Lowers the visibility to that of the target group.
  */
 export async function transferProject(ctx: Ctx, project: ProjectSubject, target: NamespaceWithLevel): Promise<void> {
   const actor = ctx.actor!
