@@ -1,12 +1,13 @@
 import { Type } from 'typebox'
 import { describe, expect } from 'vitest'
 import { contextFor } from '../../test/contexts.ts'
-import { test, unique } from '../../test/world.ts'
+import { jobRows, lockJob, takeableJobs } from '../../test/jobs.ts'
+import { test, unique, type World } from '../../test/world.ts'
 import { enqueue, job } from './job.ts'
 
 const minute = 60_000
 
-/** Nobody runs it here. */
+/** A job that no runner runs here. */
 const noted = job({
   name: 'noted',
   input: Type.Object({ key: Type.String(), n: Type.Integer() }),
@@ -15,21 +16,22 @@ const noted = job({
   run: async () => {},
 })
 
-describe('a job that is put off', () => {
-  test('and waits already is not added again, unless it is another', async ({ world }) => {
+const rowsOf = async (world: World, key: string) => (await jobRows(world)).filter(({ payload }) => payload.key === key)
+
+describe('a delayed job', () => {
+  test('is not added again while it waits, unless its input differs', async ({ world }) => {
     const ctx = await contextFor(world, null)
     const key = unique('noted')
     const add = (n: number) => ctx.transaction((tx) => enqueue(tx, noted, { key, n }, minute))
-    const waiting = () =>
-      world.rows(`select payload->>'n' as n, revision from graphile_worker._private_jobs where key = '${key}'`)
+    const waiting = async () => (await rowsOf(world, key)).map(({ payload, revision }) => [payload.n, revision])
     await add(1)
     await add(1)
-    expect(await waiting()).toEqual([{ n: '1', revision: 0 }])
+    expect(await waiting()).toEqual([[1, 0]])
     await add(2)
-    expect(await waiting()).toEqual([{ n: '2', revision: 1 }])
+    expect(await waiting()).toEqual([[2, 1]])
   })
 
-  test('does not begin before whoever wanted it, too, has committed', async ({ world }) => {
+  test('does not start before each transaction that added it has committed', async ({ world }) => {
     const ctx = await contextFor(world, null)
     const input = { key: unique('noted'), n: 1 }
     const add = (work = async () => {}) =>
@@ -37,23 +39,18 @@ describe('a job that is put off', () => {
         await enqueue(tx, noted, input, minute)
         await work()
       })
-    // As the runner takes jobs.
-    const free = () =>
-      world.rows(`select id from graphile_worker._private_jobs where key = '${input.key}' for update skip locked`)
     await add()
-    await add(async () => expect(await free()).toEqual([]))
-    expect(await free()).toHaveLength(1)
+    await add(async () => expect(await takeableJobs(world, input.key)).toEqual([]))
+    expect(await takeableJobs(world, input.key)).toHaveLength(1)
   })
 
-  test('that has begun is added again: it may have looked before', async ({ world }) => {
+  test('is added again once it runs, because it may have read the state before', async ({ world }) => {
     const ctx = await contextFor(world, null)
     const input = { key: unique('noted'), n: 1 }
     const add = () => ctx.transaction((tx) => enqueue(tx, noted, input, minute))
     await add()
-    await world.rows(`update graphile_worker._private_jobs set locked_at = now() where key = '${input.key}'`)
+    await lockJob(world, (await rowsOf(world, input.key))[0]!)
     await add()
-    expect(
-      await world.rows(`select id from graphile_worker._private_jobs where payload->>'key' = '${input.key}'`),
-    ).toHaveLength(2)
+    expect(await rowsOf(world, input.key)).toHaveLength(2)
   })
 })

@@ -5,9 +5,9 @@ import { signIn } from './authenticate.ts'
 import { SignedIn } from './connection.ts'
 import type { SshDoors } from './doors.ts'
 import { gatherWrites } from './gather.ts'
-import { keepKeyObjects } from './key-objects.ts'
 import { offerLate } from './late-offer.ts'
 import { type SshLimits, sshLimits } from './limits.ts'
+import { useKeyObjects } from './ssh2-internals.ts'
 import { WaitingRoom } from './waiting-room.ts'
 
 /**
@@ -98,7 +98,7 @@ export class SshServer implements AsyncDisposable {
     // Clients break off in many ways, none of which is ours to mend.
     connection.on('error', () => socket?.destroySoon())
     if (!socket) return void connection.end()
-    keepKeyObjects(connection)
+    useKeyObjects(connection)
     const holder = signIn(connection, doors, limits, socket.remoteAddress)
     connection.once('ready', async () => {
       this.#strangers.leave(socket)

@@ -235,8 +235,7 @@ describe('the job after a push', () => {
   test('waits only where an open merge request is about a branch that moved', async ({ world }) => {
     const made = await opened(world)
     const next = commit(made, [made.base], { c: 'c\n' })
-    const clear = () =>
-      world.rows('delete from graphile_worker._private_jobs where key like $1', ['update_merge_requests:%'])
+    const clear = () => world.takeJobs('update_merge_requests:%')
     await clear()
     await made.move('unrelated', null, next)
     expect(await waiting(world, made.project)).toBe(0)
