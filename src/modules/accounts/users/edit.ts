@@ -4,7 +4,6 @@ import type { UploadedFile } from '../../../api/params/uploaded-file.ts'
 import type { Tx } from '../../../db/db.ts'
 import { notify } from '../../../db/notifications.ts'
 import { emit } from '../../../events/log.ts'
-import { enqueue } from '../../../jobs/job.ts'
 import { complaintsOf } from '../../../kernel/complaints.ts'
 import { Failure, forbidden, invalidFields, notFound } from '../../../kernel/failure.ts'
 import { acceptAvatar, renamePersonalNamespace, saveAvatar } from '../../namespaces/index.ts'
@@ -65,7 +64,7 @@ async function digestOfNew(ctx: Ctx, { password, reset_password }: UserInput): P
   return digestPassword(password)
 }
 
-const editConflict = (text: string): Failure => new Failure('conflict_of_edit', text)
+const editConflict = (text: string): Failure => new Failure('taken_by_another', text)
 
 function asEditConflict(error: unknown): never {
   const text = takenText(error)
@@ -73,7 +72,7 @@ function asEditConflict(error: unknown): never {
 }
 
 /**
- * Changes what is given. Names and addresses that others have are a `conflict_of_edit`. A new address is written to first,
+ * Changes what is given. Names and addresses that others have are `taken_by_another`. A new address is written to first,
  * unless `skip_reconfirmation`; a new password must be changed at the next sign-in, unless it is the caller's own.
  */
 export async function editUser(ctx: Ctx, user: UserRow, input: UserInput): Promise<UserRow> {
