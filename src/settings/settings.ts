@@ -11,7 +11,11 @@ import { sizes } from './declared/sizes.ts'
 import { throttles } from './declared/throttles.ts'
 import type { SettingSchema } from './schema.ts'
 
-/** Settings by topic, as the documentation tells them. */
+/**
+ * Settings by topic, in the order of docs/settings.md.
+ *
+ * @public tools/settings-text.ts reads it.
+ */
 export const topics = { creation, accounts, git, housekeeping, outbound, sizes, throttles, display, integrations }
 
 /** Every setting of the installation with its default. Stored are only those that somebody changed. */

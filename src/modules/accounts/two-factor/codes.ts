@@ -28,9 +28,6 @@ export function stepOf(secret: string, code: string, atMs: number = Date.now()):
 /** The last time step of which a code is taken now. */
 export const latestStep = (): number => Math.floor(Date.now() / 1000 / period) + drift
 
-/** The code of a time step. */
-export const codeAt = (secret: string, atMs: number): string => totp(secret).generate({ timestamp: atMs })
-
 const recoveryCodeCount = 10
 
 /** Codes for whoever lost the device: 80 bits each, so that a plain digest of them tells nobody anything. */

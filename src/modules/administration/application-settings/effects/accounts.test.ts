@@ -140,5 +140,5 @@ showEffects(
     ),
   ],
   // Shown where the thing itself is tested, because it takes more than one look.
-  ['password_lowercase_required', 'session_expire_delay', 'enforce_terms', 'terms'],
+  ['password_lowercase_required', 'enforce_terms', 'terms'],
 )
