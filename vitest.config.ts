@@ -9,8 +9,8 @@ const longest = [
   'test/api/hostile-shapes.test.ts',
   'test/api/hostile-repository.test.ts',
   'src/modules/repository/commits/races.test.ts',
-  'src/git/merging.test.ts',
-  'src/git/dag/history.test.ts',
+  'src/git/merge/merging.test.ts',
+  'src/git/history/history.test.ts',
   'test/scenarios/forks.test.ts',
   'src/db/embedded/start.test.ts',
 ]

@@ -1,10 +1,10 @@
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
-import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
 import { median } from './figures.ts'
 import { gitEnv } from './repository.ts'
 import { startService } from './service.ts'
@@ -19,6 +19,7 @@ const requests = Number(process.argv[2] ?? 20_000)
 const clients = Number(process.argv[3] ?? 32)
 const clonesBefore = 10
 const largeBytes = 8 * 1024 * 1024
+const floodScript = fileURLToPath(new URL('flood.ts', import.meta.url))
 
 const folder = mkdtempSync(join(tmpdir(), 'stithy-abandoned-'))
 try {
@@ -55,32 +56,28 @@ try {
   const before: number[] = []
   for (let n = 0; n < clonesBefore; n++) before.push(await cloneMs())
 
-  let sent = 0
   const began = performance.now()
-  const leaveEarly = async () => {
-    while (sent < requests) {
-      const afterMs = sent++ % 10
-      const socket = connect(service.port, '127.0.0.1')
-      socket.on('error', () => {})
-      await Promise.race([once(socket, 'connect'), once(socket, 'close')])
-      socket.write(`GET /api/v4/projects/${flooded.id}/repository/archive.tar HTTP/1.1\r\nhost: x\r\n\r\n`)
-      await sleep(afterMs)
-      socket.destroy()
-    }
-  }
+  const archive = `/api/v4/projects/${flooded.id}/repository/archive.tar`
+  const flood = spawn(
+    process.execPath,
+    [floodScript, String(service.port), archive, String(requests), String(clients)],
+    {
+      stdio: 'inherit',
+    },
+  )
   let isOver = false
-  const flood = Promise.all(Array.from({ length: clients }, leaveEarly)).finally(() => {
+  const over = once(flood, 'exit').finally(() => {
     isOver = true
   })
   const during: number[] = []
   while (!isOver) during.push(await cloneMs())
-  await flood
+  await over
   const seconds = (performance.now() - began) / 1000
   await sleep(3_000)
   const left = execFileSync('sh', ['-c', `ps -eo args | grep '[g]it .*archive' | grep -c ${folder} || true`])
   const figures = (times: number[]) =>
     `median ${median(times).toFixed(0)} ms, longest ${Math.max(...times).toFixed(0)} ms of ${times.length}`
-  console.log(`${sent} abandoned requests by ${clients} clients in ${seconds.toFixed(1)} s`)
+  console.log(`${requests} abandoned requests by ${clients} clients in ${seconds.toFixed(1)} s`)
   console.log(`clone before: ${figures(before)}`)
   console.log(`clone during: ${figures(during)} (${(median(during) / median(before)).toFixed(2)} times)`)
   console.log(`archive processes left after 3 s: ${String(left).trim()}`)

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { cpSync, existsSync, linkSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { Writable } from 'node:stream'
-import { createBareRepository } from '../src/git/bare-repository.ts'
+import { createBareRepository } from '../src/git/repository/bare-repository.ts'
 
 /** Counts in the name, so that another shape gets another place. */
 const folderName = 'repository-20000-5000-1.git'

@@ -12,6 +12,7 @@ import { Notifications } from './db/notifications.ts'
 import { gitClaim } from './edges/git-http/door.ts'
 import type { SshLimits } from './edges/git-ssh/limits.ts'
 import type { SshServer } from './edges/git-ssh/server.ts'
+import { AbandonedRequests } from './edges/http/abandoned-requests.ts'
 import { accountPages } from './edges/http/account-pages.ts'
 import { appearanceDoor } from './edges/http/appearance-door.ts'
 import { avatarDoor } from './edges/http/avatar-door.ts'
@@ -30,8 +31,8 @@ import { wildcardDoor } from './edges/http/wildcard-door.ts'
 import { largeFileClaim } from './edges/lfs/door.ts'
 import { reactBy } from './events/reaction.ts'
 import { Git } from './git/git.ts'
-import { type Patience, usualPatience } from './git/patience.ts'
 import { Runner } from './git/runner/client.ts'
+import { type Patience, usualPatience } from './git/runner/patience.ts'
 import { startJobs } from './jobs/runner.ts'
 import { observeJobs } from './jobs/standing.ts'
 import { openLog } from './kernel/log.ts'
@@ -135,6 +136,7 @@ export async function createApp(config: Config, services: Services, overrides: O
   const open = async (caller: Caller, remoteAddress?: string, gone?: AbortSignal): Promise<Ctx> =>
     contextOf(await settings.get(), caller, remoteAddress, gone)
 
+  const limits: HttpLimits = { ...httpLimits, ...overrides.httpLimits }
   const doors: Doors = {
     db,
     settings,
@@ -143,10 +145,10 @@ export async function createApp(config: Config, services: Services, overrides: O
     siteUrl: site.url,
     uploadsDir: uploadsDir(config),
     log,
+    abandoned: new AbandonedRequests(limits.abandoned),
     open,
     ...overrides,
   }
-  const limits: HttpLimits = { ...httpLimits, ...overrides.httpLimits }
   const others = [
     systemDoor(doors, {
       runner,

@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url'
 import type { TProperties, TSchema } from 'typebox'
+import type { Audited, EventDeclaration } from '../src/events/catalogue/declare.ts'
 import { catalogue, declarationOf, type EventName } from '../src/events/catalogue.ts'
-import type { Audited, EventDeclaration } from '../src/events/declare.ts'
 import { reactions } from '../src/reactions.ts'
 
 export const eventsFile = fileURLToPath(new URL('../docs/events.md', import.meta.url))

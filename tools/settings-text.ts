@@ -1,5 +1,5 @@
 import { fileURLToPath } from 'node:url'
-import type { SettingSchema } from '../src/settings/schema.ts'
+import type { SettingSchema } from '../src/settings/declared/schema.ts'
 import { topics } from '../src/settings/settings.ts'
 
 export const settingsFile = fileURLToPath(new URL('../docs/settings.md', import.meta.url))

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
+import { event, id, text } from './catalogue/declare.ts'
 import { catalogue, declarationOf, type EventName } from './catalogue.ts'
-import { event, id, text } from './declare.ts'
 import { emit } from './log.ts'
 
 /** Fields that hold a name, an address or a text in other events. Those here name a setting, a rule or a tag, not a person. */

@@ -2,10 +2,10 @@ import type { Static, TObject, TProperties } from 'typebox'
 import { accountEvents } from './catalogue/accounts.ts'
 import { administrationEvents } from './catalogue/administration.ts'
 import { codeEvents } from './catalogue/code.ts'
+import type { EventDeclaration, FeedAction } from './catalogue/declare.ts'
 import { groupEvents } from './catalogue/groups.ts'
 import { projectEvents } from './catalogue/projects.ts'
 import { reviewEvents } from './catalogue/review.ts'
-import type { EventDeclaration, FeedAction } from './declare.ts'
 
 /** Every event there is (docs/events.md is generated from it). */
 export const catalogue = {

@@ -1,4 +1,4 @@
-import type { Chosen, SettingSchema } from './schema.ts'
+import type { Chosen, SettingSchema } from './declared/schema.ts'
 import { declared } from './settings.ts'
 
 const blank = "can't be blank"

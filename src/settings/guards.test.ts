@@ -1,6 +1,6 @@
 import { expect } from 'vitest'
 import { test } from '../../test/world.ts'
-import type { SettingSchema } from './schema.ts'
+import type { SettingSchema } from './declared/schema.ts'
 import { declared } from './settings.ts'
 
 /** Words by which a setting promises a restriction. */

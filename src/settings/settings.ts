@@ -7,9 +7,9 @@ import { git } from './declared/git.ts'
 import { housekeeping } from './declared/housekeeping.ts'
 import { integrations } from './declared/integrations.ts'
 import { outbound } from './declared/outbound.ts'
+import type { SettingSchema } from './declared/schema.ts'
 import { sizes } from './declared/sizes.ts'
 import { throttles } from './declared/throttles.ts'
-import type { SettingSchema } from './schema.ts'
 
 /**
  * Settings by topic, in the order of docs/settings.md.

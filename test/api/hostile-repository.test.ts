@@ -1,6 +1,6 @@
 import { describe, expect } from 'vitest'
 import type { Endpoint } from '../../src/api/endpoint.ts'
-import type { Oid } from '../../src/git/oid.ts'
+import type { Oid } from '../../src/git/format/oid.ts'
 import { endpoints } from '../../src/modules/index.ts'
 import {
   hostilePaths,

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import type { Oid } from '../../src/git/oid.ts'
+import type { Oid } from '../../src/git/format/oid.ts'
 import { bringRepository } from '../../src/modules/lifecycle/forks/testing.ts'
 import { copyTemplate } from '../../src/modules/lifecycle/project-creation/jobs.ts'
 import { batch, follow, oidOf, upload } from '../../src/modules/pushes/large-files/testing.ts'

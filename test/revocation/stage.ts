@@ -1,4 +1,4 @@
-import type { Oid } from '../../src/git/oid.ts'
+import type { Oid } from '../../src/git/format/oid.ts'
 import { type StoredProject, storedProject } from '../../src/modules/repository/commits/testing.ts'
 import { forkOf } from '../../src/modules/review/merge-requests/testing.ts'
 import { type KeyPair, withKey } from '../ssh.ts'

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect } from 'vitest'
 import { type StoredProject, storedProject } from '../../src/modules/repository/commits/testing.ts'
-import { git, temporaryFolder, test, type World } from '../world.ts'
+import { git, temporaryFolder, test, World } from '../world.ts'
 
 /** Processes of git that work on this repository. Long-lived readers of objects, which all requests share, do not count. */
 const processesOn = ({ repository }: StoredProject): string[] =>
@@ -43,6 +43,9 @@ async function abandonMany(world: World, bytes: string, count: number): Promise<
 
 const request = (path: string, headers = '') => `GET ${path} HTTP/1.1\r\nhost: x\r\n${headers}\r\n`
 
+/** A world in which anonymous clients may abandon as many requests as they like. */
+const withoutLimit = () => World.start({}, { httpLimits: { abandoned: { burst: 1e9, perSecond: 1 } } })
+
 describe('clients that close the connection', () => {
   const paths: Record<string, (project: StoredProject) => string> = {
     'an archive': ({ id }) => request(`/api/v4/projects/${id}/repository/archive.tar?sha=main`),
@@ -58,14 +61,16 @@ describe('clients that close the connection', () => {
   }
 
   for (const [what, bytesOf] of Object.entries(paths))
-    test(`no git process lives on after 300 requests for ${what} were abandoned`, async ({ world }) => {
+    test(`no git process lives on after 300 requests for ${what} were abandoned`, async () => {
+      await using world = await withoutLimit()
       const project = await storedProject(world)
       addLargeFile(project)
       await abandonMany(world, bytesOf(project), 300)
       await expect.poll(() => processesOn(project), { timeout: 20_000, interval: 100 }).toEqual([])
     }, 120_000)
 
-  test('a clone of another project completes while 2,000 archives are asked for and abandoned', async ({ world }) => {
+  test('a clone of another project completes while 2,000 archives are asked for and abandoned', async () => {
+    await using world = await withoutLimit()
     const [flooded, other, user] = await Promise.all([storedProject(world), storedProject(world), world.user()])
     addLargeFile(flooded)
     other.repository.commit({ a: 'a\n' })
@@ -83,4 +88,30 @@ describe('clients that close the connection', () => {
     expect(clones).toBeGreaterThan(0)
     await expect.poll(() => processesOn(flooded), { timeout: 20_000, interval: 100 }).toEqual([])
   }, 180_000)
+
+  test('429 for anonymous clients of a network that abandoned 100 requests, while accounts are served', async () => {
+    await using world = await World.start()
+    const project = await storedProject(world)
+    addLargeFile(project)
+    const archive = `/projects/${project.id}/repository/archive.tar?sha=main`
+    await abandonMany(world, request(`/api/v4${archive}`), 300)
+    await expect
+      .poll(() => world.anonymous.get('/projects'))
+      .toMatchObject({ status: 429, text: 'Retry later\n', headers: { connection: 'close' } })
+    expect(Number((await world.anonymous.get(archive)).headers['retry-after'])).toBeGreaterThan(0)
+    expect(await world.root.head(archive)).toMatchObject({ status: 200 })
+    const { full_path } = project
+    const refs = `${world.origin}/${full_path}.git/info/refs?service=git-upload-pack`
+    expect((await fetch(refs)).status).toBe(401)
+    // Git sends its credentials only after a 401.
+    const url = `${world.origin}/${full_path}.git`
+    await expect(git('/', 'ls-remote', world.remote({ ...project, url } as never, world.root))).resolves.toBeDefined()
+    await expect.poll(async () => (await world.anonymous.head(archive)).status, { interval: 500 }).toBe(200)
+  })
+
+  test('requests that are answered do not count as abandoned', async () => {
+    await using world = await World.start({}, { httpLimits: { abandoned: { burst: 1, perSecond: 0.001 } } })
+    for (let count = 0; count < 5; count++)
+      expect(await world.anonymous.get('/projects')).toMatchObject({ status: 200 })
+  })
 })

@@ -125,25 +125,28 @@ describe('a push of many refs', () => {
     expect(await refsOf(work, remote)).toHaveLength(4)
   })
 
-  test('tells of a ref whose lock is held, and is settled by what the refs say', async ({ world }) => {
+  test('moves the others when another process holds the lock of one, and none of them when it is atomic', async ({
+    world,
+  }) => {
     await using folder = await temporaryFolder()
-    const { work } = await source(folder.path, 3)
+    const { work } = await source(folder.path, 40)
     const project = await world.project()
     const remote = world.remote(project, world.root)
     await git(work, 'push', '-q', remote, 'main')
-    const [{ repository_storage }] = await world.rows('select repository_storage from projects where id = $1', [
-      project.id,
-    ])
-    const gitDir = repositoryDir(repositoriesDir(world.config), repository_storage, project.id)
-    await writeFile(join(gitDir, 'refs/heads/b0.lock'), '')
-    const said = await attempt(work, 'push', '--porcelain', remote, 'b0', 'b1')
-    expect(said).toMatch(/^!\s+refs\/heads\/b0:refs\/heads\/b0\s.*being changed/m)
-    await rm(join(gitDir, 'refs/heads/b0.lock'))
-    expect((await refsOf(work, remote)).filter((line) => line.startsWith('refs/heads/b'))).toEqual([])
+    const lock = join(repositoryDir(repositoriesDir(world.config), 'default', project.id), 'refs/heads/b17.lock')
+    await writeFile(lock, '')
+    const push = (...options: string[]) =>
+      attempt(work, 'push', '--porcelain', ...options, remote, 'refs/heads/b*:refs/heads/b*')
+    expect(await push('--atomic')).not.toMatch(/^\*\s/m)
+    const output = await push()
+    expect(output).toMatch(/^!\s+refs\/heads\/b17:refs\/heads\/b17\s.*being changed/m)
+    expect(output.match(/^\*\s/gm)).toHaveLength(39)
     expect(await journal(world, project)).toEqual([
-      { moved: false, count: 2 },
-      { moved: true, count: 1 },
+      { moved: false, count: 40 },
+      { moved: true, count: 1 + 39 },
     ])
-    await git(work, 'push', '-q', remote, 'b0', 'b1')
+    await rm(lock)
+    expect(await push()).toMatch(/^\*\s.*b17/m)
+    expect((await refsOf(work, remote)).filter((line) => line.startsWith('refs/heads/b'))).toHaveLength(40)
   })
 })

@@ -154,7 +154,7 @@ export const boundaries: readonly Boundary[] = [
     of: /^src\//,
     // Dates that people see, codes of the moment, and times of files.
     except:
-      /^src\/(kernel\/clock\.ts$|git\/ref-files\.ts$|blobs\/conformance\.ts$|modules\/(accounts\/(tokens\/service|two-factor\/(codes|testing))|administration\/broadcast-messages\/service|pushes\/large-files\/credentials)\.ts$)/,
+      /^src\/(kernel\/clock\.ts$|git\/refs\/ref-files\.ts$|blobs\/conformance\.ts$|modules\/(accounts\/(tokens\/service|two-factor\/(codes|testing))|administration\/broadcast-messages\/service|pushes\/large-files\/credentials)\.ts$)/,
     forbids: /\bDate\.now\b/,
   },
   {
@@ -221,11 +221,11 @@ const oneSubject: readonly string[] = [
   'todos',
 ].map((noun) => `src/modules/review/${noun}`)
 
-/** The folder of a file: of modules that of its noun, else that below src. */
+/** The folder of a file: of modules that of its noun, else the one it lies in. */
 function folderOf(path: string): string | undefined {
   const noun = /^src\/modules\/[^/]+\/[^/]+(?=\/)/.exec(path)?.[0]
   if (noun !== undefined) return oneSubject.includes(noun) ? 'src/modules/review/(merge requests)' : noun
-  return path.startsWith('src/modules/') ? undefined : /^src\/[^/]+(?=\/)/.exec(path)?.[0]
+  return path.startsWith('src/modules/') ? undefined : /^src\/.+(?=\/)/.exec(path)?.[0]
 }
 
 /** Each cycle of folders once: one that is cut into files until no file is in it is a cycle all the same. */

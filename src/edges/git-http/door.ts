@@ -3,8 +3,8 @@ import type { Duplex, Writable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { createGunzip } from 'node:zlib'
 import type { Ctx } from '../../api/ctx.ts'
-import type { Repository } from '../../git/repository.ts'
-import { receivePack, uploadPack } from '../../git/transfer.ts'
+import type { Repository } from '../../git/repository/repository.ts'
+import { receivePack, uploadPack } from '../../git/transfer/transfer.ts'
 import { Failure } from '../../kernel/failure.ts'
 import { createFromPush, type Plan } from '../../modules/lifecycle/index.ts'
 import { openForWriting, openRepository, type ProjectSubject } from '../../modules/projects/index.ts'
@@ -62,6 +62,9 @@ async function serve(
     if ('challenge' in access) return challenge(exchange)
     if ('refused' in access)
       return sendText(exchange, access.refused === 'missing' ? 404 : 403, `${access.message}\n`, plain)
+    // Git sends the credentials that it has only after a 401.
+    if (!ctx.actor && doors.abandoned.retryAfter(remoteAddress) !== undefined)
+      return challenge(exchange, 'Your network abandons too many requests. Sign in, or retry later.\n')
     if (asked.kind === 'refs') await advertise(exchange, await advertised(ctx, access, service), service)
     else if ('plan' in access) await push(exchange, ctx, await createFromPush(ctx, access.plan), pushPace, true)
     else if (service === 'git-upload-pack') await fetch(exchange, ctx, access.project, fetchPace)

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import type { Socket } from 'node:net'
 import type { ServerChannel } from 'ssh2'
 import type { Exit } from '../../git/runner/protocol.ts'
-import type { Transfer } from '../../git/transfer.ts'
+import type { Transfer } from '../../git/transfer/transfer.ts'
 import { Failure } from '../../kernel/failure.ts'
 import { gatherWrites } from './gather.ts'
 

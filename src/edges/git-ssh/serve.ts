@@ -1,6 +1,6 @@
 import type { Ctx } from '../../api/ctx.ts'
 import type { Exit } from '../../git/runner/protocol.ts'
-import { receivePack, uploadArchive, uploadPack } from '../../git/transfer.ts'
+import { receivePack, uploadArchive, uploadPack } from '../../git/transfer/transfer.ts'
 import type { KeyHolder } from '../../modules/accounts/index.ts'
 import { createFromPush, type Plan } from '../../modules/lifecycle/index.ts'
 import { openRepository, type ProjectSubject } from '../../modules/projects/index.ts'

@@ -5,6 +5,7 @@ import type { Db } from '../../db/db.ts'
 import type { Plan } from '../../kernel/plan.ts'
 import type { TokenAuthenticator } from '../../modules/accounts/index.ts'
 import type { SettingsReader } from '../../settings/store.ts'
+import type { AbandonedRequests } from './abandoned-requests.ts'
 
 /** What the HTTP edge needs of the application. */
 export type Doors = {
@@ -17,6 +18,7 @@ export type Doors = {
   /** Folder for files of multipart forms. */
   readonly uploadsDir: string
   readonly log: Logger
+  readonly abandoned: AbandonedRequests
   /** A context for one request; `gone` for one that only reads. */
   open(caller: Caller, remoteAddress: string | undefined, gone?: AbortSignal): Promise<Ctx>
   /** Checks every answer against its declaration; tests set it. */

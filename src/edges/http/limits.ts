@@ -1,3 +1,4 @@
+import type { AbandonedLimit } from './abandoned-requests.ts'
 import type { BodyPace } from './body/pace.ts'
 
 /** How much of us one client may hold. */
@@ -8,6 +9,8 @@ export type HttpLimits = {
   readonly fetchPace: BodyPace
   /** The same of a push, before which git may think about the pack for minutes. */
   readonly pushPace: BodyPace
+  /** Requests that the anonymous clients of one network abandon. */
+  readonly abandoned: AbandonedLimit
 }
 
 export const httpLimits: HttpLimits = {
@@ -15,4 +18,5 @@ export const httpLimits: HttpLimits = {
   stalledMs: 120_000,
   fetchPace: { graceMs: 120_000, bytesPerSecond: 2048 },
   pushPace: { graceMs: 600_000, bytesPerSecond: 2048 },
+  abandoned: { burst: 100, perSecond: 5 },
 }

@@ -3,6 +3,7 @@ import type { Socket } from 'node:net'
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import type { Endpoint } from '../../api/endpoint.ts'
 import { isOffered } from '../../kernel/plan.ts'
+import { isAnonymous } from './abandoned-requests.ts'
 import { allHeaders, sendEmpty } from './answer.ts'
 import { UnsupportedContentType } from './body/unsupported-content-type.ts'
 import type { Doors } from './doors.ts'
@@ -110,7 +111,24 @@ export function createHttpServer(
     sendTooMany(beginExchange(request.raw, reply.raw, doors.siteUrl), limited)
     return true
   }
+  /**
+   * True when the request was refused, and answered. Only requests to the API: git clients send their first request without
+   * the credentials that they have, so theirs are refused when it is known what they may do (edges/git-http). The
+   * connection is closed, because a client that keeps it can abandon many requests at once.
+   */
+  const refuseAbandoning = ({ raw, ip }: FastifyRequest, reply: FastifyReply): boolean => {
+    if (!isAnonymous(raw)) return false
+    doors.abandoned.watch(reply.raw, ip)
+    if (!raw.url!.startsWith(apiPrefix)) return false
+    const retryAfterSeconds = doors.abandoned.retryAfter(ip)
+    if (retryAfterSeconds === undefined) return false
+    reply.hijack()
+    reply.raw.setHeader('connection', 'close')
+    sendTooMany(beginExchange(raw, reply.raw, doors.siteUrl), { retryAfterSeconds })
+    return true
+  }
   app.addHook('onRequest', (request, reply, done) => {
+    if (refuseAbandoning(request, reply)) return
     if (request.raw.method !== 'POST') return done()
     refuseOverLimit(request, reply).then((refused) => {
       if (!refused) done()

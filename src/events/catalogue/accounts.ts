@@ -1,4 +1,4 @@
-import { day, event, flag, id, optional, text, texts } from '../declare.ts'
+import { day, event, flag, id, optional, text, texts } from './declare.ts'
 
 const token = { type: 'PersonalAccessToken', id: 'token_id', name: 'name' } as const
 const tokenFields = {

@@ -1,5 +1,5 @@
 import { type TProperties, Type } from 'typebox'
-import { event, id, text, texts } from '../declare.ts'
+import { event, id, text, texts } from './declare.ts'
 
 const feature = { type: 'Feature', name: 'name' } as const
 const message = { type: 'BroadcastMessage', id: 'broadcast_message_id' } as const

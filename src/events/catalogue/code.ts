@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
-import type { Oid } from '../../git/oid.ts'
-import { event, flag, id, number, text } from '../declare.ts'
+import type { Oid } from '../../git/format/oid.ts'
+import { event, flag, id, number, text } from './declare.ts'
 
 const ref = { type: 'ProtectedRef', name: 'name' } as const
 const protection = { payload: { ref_kind: text, name: text } }

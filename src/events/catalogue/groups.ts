@@ -1,4 +1,4 @@
-import { day, event, flag, id, number, optional, text, texts } from '../declare.ts'
+import { day, event, flag, id, number, optional, text, texts } from './declare.ts'
 
 const member = { type: 'User', id: 'user_id' } as const
 const invitation = { type: 'Invitation', name: 'email' } as const

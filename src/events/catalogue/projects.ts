@@ -1,4 +1,4 @@
-import { event, flag, id, number, optional, text, texts } from '../declare.ts'
+import { event, flag, id, number, optional, text, texts } from './declare.ts'
 
 const path = { facts: { full_path: text } }
 const deployKey = { type: 'DeployKey', id: 'deploy_key_id', name: 'title' } as const

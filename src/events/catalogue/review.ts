@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { event, id, number, optional, text } from '../declare.ts'
+import { event, id, number, optional, text } from './declare.ts'
 
 const holder = ['project', 'group'] as const
 

@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto'
 import { createConnection, type Socket } from 'node:net'
 import { Failure } from '../../kernel/failure.ts'
 import { refusal } from '../../kernel/shares.ts'
-import { gitEnvironment } from '../environment.ts'
 import { Child } from './child.ts'
+import { gitEnvironment } from './environment.ts'
 import {
   type ClientNotice,
   type Exit,

@@ -1,5 +1,5 @@
-import { expression, notEmptyWhen, shortEntries, withoutAt } from '../rules.ts'
-import { count, countOrNone, flag, text, words } from '../schema.ts'
+import { expression, notEmptyWhen, shortEntries, withoutAt } from './rules.ts'
+import { count, countOrNone, flag, text, words } from './schema.ts'
 
 /** Sign-up, sign-in, passwords and tokens. */
 export const accounts = {

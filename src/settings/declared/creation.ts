@@ -1,4 +1,4 @@
-import { type About, choice, choices, count, countOrNone, flag, text } from '../schema.ts'
+import { type About, choice, choices, count, countOrNone, flag, text } from './schema.ts'
 
 const levels = ['private', 'internal', 'public'] as const
 

@@ -1,5 +1,5 @@
-import { emailAddress, webAddress } from '../rules.ts'
-import { countOrNone, flag, text } from '../schema.ts'
+import { emailAddress, webAddress } from './rules.ts'
+import { countOrNone, flag, text } from './schema.ts'
 
 const pages = { without: 'pages' }
 const long = { longest: 65_536 }

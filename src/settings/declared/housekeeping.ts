@@ -1,5 +1,5 @@
-import { notLessThan } from '../rules.ts'
-import { count, flag } from '../schema.ts'
+import { notLessThan } from './rules.ts'
+import { count, flag } from './schema.ts'
 
 /** Housekeeping of repositories. */
 export const housekeeping = {

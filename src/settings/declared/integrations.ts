@@ -6,8 +6,8 @@ import {
   shortEntries,
   thousandths,
   webAddress,
-} from '../rules.ts'
-import { count, decimal, flag, ids, secret, text, words } from '../schema.ts'
+} from './rules.ts'
+import { count, decimal, flag, ids, secret, text, words } from './schema.ts'
 
 const spam = { without: 'a spam filter' }
 const proxy = { without: 'pages with external images; the setting is not read at startup' }

@@ -1,5 +1,5 @@
-import { shortEntries } from '../rules.ts'
-import { choices, count, flag, words } from '../schema.ts'
+import { shortEntries } from './rules.ts'
+import { choices, count, flag, words } from './schema.ts'
 
 const sources = [
   'github',

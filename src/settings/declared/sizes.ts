@@ -1,5 +1,5 @@
-import { atLeastADay, duration } from '../rules.ts'
-import { choice, count, decimal, flag, text } from '../schema.ts'
+import { atLeastADay, duration } from './rules.ts'
+import { choice, count, decimal, flag, text } from './schema.ts'
 
 /** Maximum sizes and lifetimes, and how times are shown. */
 export const sizes = {

@@ -1,5 +1,5 @@
-import { shortEntries } from '../rules.ts'
-import { count, flag, words } from '../schema.ts'
+import { shortEntries } from './rules.ts'
+import { count, flag, words } from './schema.ts'
 
 const requests = (value: number, of: string) => count(value, `Maximum requests ${of}, in each period`)
 const period = (value: number, of: string) => count(value, `Period ${of} in seconds`)

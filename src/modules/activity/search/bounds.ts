@@ -1,5 +1,5 @@
 import { type Page, type Paged, slicePage } from '../../../api/page.ts'
-import type { FoundLines, TextSearch } from '../../../git/text-search.ts'
+import type { FoundLines, TextSearch } from '../../../git/objects/text-search.ts'
 import { Failure, invalid } from '../../../kernel/failure.ts'
 import { type CodeQuery, fits, parseCodeQuery } from './file-filters.ts'
 

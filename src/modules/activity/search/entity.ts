@@ -1,8 +1,8 @@
 import { Type } from 'typebox'
 import { entity } from '../../../api/entity.ts'
 import { nullable } from '../../../api/schema.ts'
-import { shownPath } from '../../../git/text.ts'
-import type { FoundLines } from '../../../git/text-search.ts'
+import { shownPath } from '../../../git/format/text.ts'
+import type { FoundLines } from '../../../git/objects/text-search.ts'
 
 /** Lines of a file, as they are at a ref of a project. */
 export type FoundBlobRow = FoundLines & { readonly ref: string; readonly projectId: number }

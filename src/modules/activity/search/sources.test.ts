@@ -1,8 +1,8 @@
 import { expect } from 'vitest'
 import { contextFor } from '../../../../test/contexts.ts'
 import { test } from '../../../../test/world.ts'
-import { GitError } from '../../../git/git-error.ts'
-import type { Found } from '../../../git/text-search.ts'
+import type { Found } from '../../../git/objects/text-search.ts'
+import { GitError } from '../../../git/runner/git-error.ts'
 import { storedProject } from '../../repository/commits/testing.ts'
 import { readableSources, searchTogether } from './sources.ts'
 

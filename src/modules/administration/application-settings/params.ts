@@ -11,7 +11,7 @@ import {
   Text,
   Whole,
 } from '../../../api/params/types.ts'
-import type { SettingSchema } from '../../../settings/schema.ts'
+import type { SettingSchema } from '../../../settings/declared/schema.ts'
 import { declared } from '../../../settings/settings.ts'
 
 /** How a value of the setting is sent. Its bounds are rules of the record, with messages of their own. */

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { describe, expect } from 'vitest'
 import { git, type TestProject, temporaryFolder, test, type World } from '../../../../test/world.ts'
 import { repositoriesDir } from '../../../app.ts'
-import { writeKey } from '../../../git/project-key.ts'
+import { writeKey } from '../../../git/repository/project-key.ts'
 import { repositoryDir } from '../../projects/repositories/location.ts'
 
 /** While `work` runs, every process of git on this repository waits for a word that never comes. */

@@ -3,7 +3,7 @@ import type { Db } from '../../../db/db.ts'
 import { raw, type Sql, sql } from '../../../db/sql.ts'
 import type { Timestamp } from '../../../db/types.ts'
 import type { EntityType } from '../../../events/audit.ts'
-import type { Audited } from '../../../events/declare.ts'
+import type { Audited } from '../../../events/catalogue/declare.ts'
 
 export type AuditRow = {
   id: number

@@ -1,9 +1,9 @@
 import type { Ctx } from '../../../api/ctx.ts'
 import type { Tx } from '../../../db/db.ts'
 import { emit } from '../../../events/log.ts'
-import { branchName, branchRef, type RefName, tagName } from '../../../git/ref-name.ts'
-import { listRefTips } from '../../../git/refs.ts'
-import { findRevision } from '../../../git/resolve.ts'
+import { branchName, branchRef, type RefName, tagName } from '../../../git/format/ref-name.ts'
+import { listRefTips } from '../../../git/refs/refs.ts'
+import { findRevision } from '../../../git/refs/resolve.ts'
 import { rowNotFound } from '../../../kernel/failure.ts'
 import { openRepository, type ProjectSubject } from '../../projects/index.ts'
 import {

@@ -1,8 +1,8 @@
 import { allows } from '../../../access/policy.ts'
 import { projectPolicy } from '../../../access/project-policy.ts'
 import type { Ctx } from '../../../api/ctx.ts'
-import { branchRef } from '../../../git/ref-name.ts'
-import { readRef } from '../../../git/refs.ts'
+import { branchRef } from '../../../git/format/ref-name.ts'
+import { readRef } from '../../../git/refs/refs.ts'
 import { loadProject, openRepository, type ProjectSubject } from '../../projects/index.ts'
 
 const names = ['project_path', 'project_title', 'project_name', 'project_id', 'default_branch', 'commit_sha'] as const

@@ -19,7 +19,7 @@ import {
   unique,
   type World,
 } from '../../../../test/world.ts'
-import { mirror } from '../../../git/mirror.ts'
+import { mirror } from '../../../git/transfer/mirror.ts'
 import type { Settings } from '../../../settings/settings.ts'
 import { type OutboundUrl, readUrl } from '../../instance/outbound/url.ts'
 import { projectRepositoryDir } from '../../projects/repositories/location.ts'

@@ -1,6 +1,6 @@
 import type { Ctx } from '../../../api/ctx.ts'
 import { ParameterError } from '../../../api/params/parameter-error.ts'
-import { branchRef } from '../../../git/ref-name.ts'
+import { branchRef } from '../../../git/format/ref-name.ts'
 import { invalidFields } from '../../../kernel/failure.ts'
 import { findNamespaceByPath, mayCreateProjects } from '../../namespaces/index.ts'
 import {

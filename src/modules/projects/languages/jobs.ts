@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
-import { branchRef } from '../../../git/ref-name.ts'
-import { readRef } from '../../../git/refs.ts'
+import { branchRef } from '../../../git/format/ref-name.ts'
+import { readRef } from '../../../git/refs/refs.ts'
 import { job } from '../../../jobs/job.ts'
 import { findProject } from '../projects/queries.ts'
 import { openRepository } from '../repositories/open.ts'

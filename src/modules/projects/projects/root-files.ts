@@ -1,9 +1,9 @@
-import { blobSize, readBlob } from '../../../git/blobs.ts'
-import { readCommit } from '../../../git/commits.ts'
-import type { Oid } from '../../../git/oid.ts'
-import { remember } from '../../../git/remember.ts'
-import type { Repository } from '../../../git/repository.ts'
-import { readTree } from '../../../git/trees.ts'
+import type { Oid } from '../../../git/format/oid.ts'
+import { blobSize, readBlob } from '../../../git/objects/blobs.ts'
+import { readCommit } from '../../../git/objects/commits.ts'
+import { readTree } from '../../../git/objects/trees.ts'
+import { remember } from '../../../git/repository/remember.ts'
+import type { Repository } from '../../../git/repository/repository.ts'
 import { licenseKeyOf } from './licenses.ts'
 
 /** What records show of the root of the default branch; null for what is not there. */

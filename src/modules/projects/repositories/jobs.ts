@@ -1,7 +1,7 @@
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Type } from 'typebox'
-import { removeOldLeftovers } from '../../../git/leftovers.ts'
+import { removeOldLeftovers } from '../../../git/repository/leftovers.ts'
 import { job } from '../../../jobs/job.ts'
 
 /** Longer than making or removing any repository takes. */

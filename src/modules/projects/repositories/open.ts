@@ -1,6 +1,6 @@
 import type { Ctx } from '../../../api/ctx.ts'
-import { belongingOf } from '../../../git/project-key.ts'
-import type { Repository } from '../../../git/repository.ts'
+import { belongingOf } from '../../../git/repository/project-key.ts'
+import type { Repository } from '../../../git/repository/repository.ts'
 import { Failure } from '../../../kernel/failure.ts'
 import { type Located, projectRepositoryDir } from './location.ts'
 import { setAside, setAsideSoon } from './set-aside.ts'

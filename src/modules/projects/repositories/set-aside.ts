@@ -1,6 +1,6 @@
 import type { Ctx } from '../../../api/ctx.ts'
 import type { Tx } from '../../../db/db.ts'
-import { belongingOf } from '../../../git/project-key.ts'
+import { belongingOf } from '../../../git/repository/project-key.ts'
 import { type Located, lostName, projectRepositoryDir } from './location.ts'
 import { lockPlace } from './queries.ts'
 

@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { fsck } from '../../../git/maintenance.ts'
+import { fsck } from '../../../git/transfer/maintenance.ts'
 import { enqueue, job } from '../../../jobs/job.ts'
 import { findProject } from '../projects/queries.ts'
 import { openRepository } from '../repositories/open.ts'

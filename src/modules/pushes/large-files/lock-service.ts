@@ -3,7 +3,7 @@ import { allows } from '../../../access/policy.ts'
 import { projectPolicy } from '../../../access/project-policy.ts'
 import type { Ctx } from '../../../api/ctx.ts'
 import { emit } from '../../../events/log.ts'
-import { isTreePath } from '../../../git/path-bytes.ts'
+import { isTreePath } from '../../../git/format/path-bytes.ts'
 import { Failure } from '../../../kernel/failure.ts'
 import type { ProjectSubject } from '../../projects/index.ts'
 import {

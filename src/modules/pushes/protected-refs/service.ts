@@ -1,7 +1,7 @@
 import type { Ctx } from '../../../api/ctx.ts'
 import type { Tx } from '../../../db/db.ts'
 import { emit } from '../../../events/log.ts'
-import { parseRefName } from '../../../git/ref-name.ts'
+import { parseRefName } from '../../../git/format/ref-name.ts'
 import { conflict, Failure, forbidden, invalidFields, notFound } from '../../../kernel/failure.ts'
 import type { ProjectSubject } from '../../projects/index.ts'
 import { isGranted } from './protections.ts'

@@ -1,4 +1,4 @@
-import { compilePattern, matchesPath, type PathPattern } from '../../../git/path-pattern.ts'
+import { compilePattern, matchesPath, type PathPattern } from '../../../git/format/path-pattern.ts'
 
 /** A line of a CODEOWNERS file that gives files to somebody, or (without owners) takes them from whoever had them. */
 type Entry = { readonly pattern: PathPattern; readonly owned: boolean }

@@ -1,12 +1,12 @@
 import type { Ctx } from '../../../api/ctx.ts'
 import type { FeedEntry, PushedRefs } from '../../../events/catalogue.ts'
-import { type Commit, readCommit, titleOf } from '../../../git/commits.ts'
-import { countCommits } from '../../../git/history.ts'
-import type { Oid } from '../../../git/oid.ts'
-import type { RefChange } from '../../../git/ref-change.ts'
-import { branchName, branchRef, tagName } from '../../../git/ref-name.ts'
-import { readRef } from '../../../git/refs.ts'
-import type { Repository } from '../../../git/repository.ts'
+import type { Oid } from '../../../git/format/oid.ts'
+import type { RefChange } from '../../../git/format/ref-change.ts'
+import { branchName, branchRef, tagName } from '../../../git/format/ref-name.ts'
+import { countCommits } from '../../../git/history/history.ts'
+import { type Commit, readCommit, titleOf } from '../../../git/objects/commits.ts'
+import { readRef } from '../../../git/refs/refs.ts'
+import type { Repository } from '../../../git/repository/repository.ts'
 
 /** New commits are counted to here. */
 const countedCommits = 10_000

@@ -1,6 +1,6 @@
 import type { Ctx } from '../../../api/ctx.ts'
-import { writeCommit, writeObject, writeTree } from '../../../git/objects.ts'
-import { branchRef } from '../../../git/ref-name.ts'
+import { branchRef } from '../../../git/format/ref-name.ts'
+import { writeCommit, writeObject, writeTree } from '../../../git/objects/objects.ts'
 import { invalidFields } from '../../../kernel/failure.ts'
 import { callerSignature } from '../../accounts/index.ts'
 import { initialBranch, type Located, openForWriting } from '../../projects/index.ts'

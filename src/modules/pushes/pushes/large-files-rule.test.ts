@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect } from 'vitest'
 import { git, temporaryFolder, test, unique } from '../../../../test/world.ts'
-import { parsePointer } from '../../../git/pointers.ts'
+import { parsePointer } from '../../../git/objects/pointers.ts'
 import { oidOf, upload } from '../large-files/testing.ts'
 
 const pointer = (content: string) =>

@@ -1,5 +1,5 @@
 import type { Digest } from '../../../blobs/blob-store.ts'
-import { newPointers } from '../../../git/pointers.ts'
+import { newPointers } from '../../../git/objects/pointers.ts'
 import { sizesOf } from '../large-files/service.ts'
 import { openStorage } from '../large-files/storage.ts'
 import type { PushRule } from './rule.ts'

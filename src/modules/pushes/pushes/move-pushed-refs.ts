@@ -1,6 +1,5 @@
-import type { RefChange } from '../../../git/ref-change.ts'
-import type { MoveOutcome } from '../../../git/ref-moves.ts'
-import type { RefName } from '../../../git/ref-name.ts'
+import type { RefChange } from '../../../git/format/ref-change.ts'
+import type { RefName } from '../../../git/format/ref-name.ts'
 import {
   impossibleUpdates,
   manyRefs,
@@ -8,8 +7,9 @@ import {
   type RefUpdate,
   staleUpdates,
   updateRefs,
-} from '../../../git/refs.ts'
-import type { Repository } from '../../../git/repository.ts'
+} from '../../../git/refs/refs.ts'
+import type { Repository } from '../../../git/repository/repository.ts'
+import type { MoveOutcome } from '../../../git/transfer/ref-moves.ts'
 import { Failure } from '../../../kernel/failure.ts'
 
 /** How often refs are tried again of which none is found to be in the way. */
@@ -64,6 +64,7 @@ async function moveEach(repo: Repository, updates: readonly RefUpdate[]): Promis
   let left = updates
   for (let attempt = 1; left.length > 0; ) {
     const outcome = await tryToMove(repo, left)
+    if (outcome === 'locked') return new Map([...outcomes, ...(await moveInHalves(repo, left))])
     const refused =
       outcome !== 'refused'
         ? allOf(left, outcome)
@@ -77,11 +78,20 @@ async function moveEach(repo: Repository, updates: readonly RefUpdate[]): Promis
   return outcomes
 }
 
+/** Moves the refs around one that another process holds a lock on. */
+async function moveInHalves(repo: Repository, updates: readonly RefUpdate[]): Promise<Outcomes> {
+  if (updates.length === 1) return allOf(updates, unmoved(locked))
+  const middle = Math.ceil(updates.length / 2)
+  const first = await moveEach(repo, updates.slice(0, middle))
+  return new Map([...first, ...(await moveEach(repo, updates.slice(middle)))])
+}
+
 /** Moves all or none. With `refused` there are some already that cannot be moved. */
 async function moveTogether(repo: Repository, updates: readonly RefUpdate[], refused: Outcomes): Promise<Outcomes> {
   let found = refused
   for (let attempt = 1; found.size === 0 && attempt <= attempts; attempt++) {
     const outcome = await tryToMove(repo, updates)
+    if (outcome === 'locked') return allOf(updates, unmoved(locked))
     if (outcome !== 'refused') return allOf(updates, outcome)
     found = await whyRefused(repo, updates)
   }
@@ -89,9 +99,13 @@ async function moveTogether(repo: Repository, updates: readonly RefUpdate[], ref
 }
 
 const movedMeanwhile = 'the reference has moved'
+const locked = 'the reference is being changed by another process'
 
-/** All have this outcome. `refused`: none has moved, for a reason that lies in some of the refs. */
-async function tryToMove(repo: Repository, updates: readonly RefUpdate[]): Promise<MoveOutcome | 'refused'> {
+/**
+ * All have this outcome. `refused`: none has moved, for a reason that lies in some of the refs. `locked`: none has moved,
+ * because another process holds a lock on some of them.
+ */
+async function tryToMove(repo: Repository, updates: readonly RefUpdate[]): Promise<MoveOutcome | 'refused' | 'locked'> {
   try {
     // To delete what does not exist takes nothing but that it still does not.
     const changing = updates.filter(({ from, to }) => from !== 'absent' || to !== null)
@@ -100,6 +114,7 @@ async function tryToMove(repo: Repository, updates: readonly RefUpdate[]): Promi
   } catch (error) {
     if (!(error instanceof Failure)) throw error
     if (!(error instanceof NothingMoved)) return { failed: error.message, mayHaveMoved: true }
+    if (error.kind === 'unavailable') return 'locked'
     return error.kind === 'conflict' || error.kind === 'unprocessable' ? 'refused' : unmoved(error.message)
   }
 }

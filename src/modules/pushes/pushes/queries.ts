@@ -1,6 +1,6 @@
 import type { Db, Tx } from '../../../db/db.ts'
 import { empty, sql } from '../../../db/sql.ts'
-import type { RefChange } from '../../../git/ref-change.ts'
+import type { RefChange } from '../../../git/format/ref-change.ts'
 import type { RootFiles } from '../../projects/index.ts'
 
 /** Through which door refs were changed. */

@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import type { Ctx } from '../../../api/ctx.ts'
 import type { Db } from '../../../db/db.ts'
-import { removeStaleLocks } from '../../../git/stale-locks.ts'
+import { removeStaleLocks } from '../../../git/repository/stale-locks.ts'
 import { job } from '../../../jobs/job.ts'
 import { repositoryDir } from '../../projects/index.ts'
 import { settle } from './journal.ts'

@@ -1,8 +1,8 @@
-import { countCommits } from '../../../git/history.ts'
-import { repositorySize } from '../../../git/maintenance.ts'
-import { branchRef } from '../../../git/ref-name.ts'
-import { readRef } from '../../../git/refs.ts'
-import type { Repository } from '../../../git/repository.ts'
+import { branchRef } from '../../../git/format/ref-name.ts'
+import { countCommits } from '../../../git/history/history.ts'
+import { readRef } from '../../../git/refs/refs.ts'
+import type { Repository } from '../../../git/repository/repository.ts'
+import { repositorySize } from '../../../git/transfer/maintenance.ts'
 import { noRootFiles, rootFilesAt } from '../../projects/index.ts'
 import type { RepositoryFacts } from './queries.ts'
 

@@ -1,6 +1,6 @@
 import type { Ctx } from '../../../api/ctx.ts'
-import type { RefChange } from '../../../git/ref-change.ts'
-import type { Repository } from '../../../git/repository.ts'
+import type { RefChange } from '../../../git/format/ref-change.ts'
+import type { Repository } from '../../../git/repository/repository.ts'
 import type { ProjectSubject } from '../../projects/index.ts'
 import type { Protections } from '../protected-refs/protections.ts'
 import type { DoorName } from './queries.ts'

@@ -1,6 +1,6 @@
 import { allows } from '../../../access/policy.ts'
 import { projectPolicy } from '../../../access/project-policy.ts'
-import { tagName } from '../../../git/ref-name.ts'
+import { tagName } from '../../../git/format/ref-name.ts'
 import { onEach } from './rule.ts'
 
 /** What protects tags: a protected one is made once, by whom its rule names, and then stays. */

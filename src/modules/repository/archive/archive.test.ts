@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { request } from 'undici'
 import { describe, expect } from 'vitest'
 import { type Client, test, type World } from '../../../../test/world.ts'
-import type { Oid } from '../../../git/oid.ts'
+import type { Oid } from '../../../git/format/oid.ts'
 import { testEnv } from '../../../git/testing.ts'
 import { hostilePaths, hostileRefs, openAndClosed, type StoredProject, storedProject } from '../commits/testing.ts'
 import { suffixes } from './names.ts'
@@ -206,7 +206,7 @@ describe('GET /projects/:id/repository/archive', () => {
   })
 
   test('a machine without bzip2 says so, for GET and HEAD', async ({ world }) => {
-    const { archiveStream, canArchive } = await import('../../../git/archive.ts')
+    const { archiveStream, canArchive } = await import('../../../git/transfer/archive.ts')
     const { Runner } = await import('../../../git/runner/client.ts')
     const { Git } = await import('../../../git/git.ts')
     const project: StoredProject = await storedProject(world)

@@ -1,5 +1,5 @@
-import type { ArchiveFormat } from '../../../git/archive.ts'
-import type { Oid } from '../../../git/oid.ts'
+import type { Oid } from '../../../git/format/oid.ts'
+import type { ArchiveFormat } from '../../../git/transfer/archive.ts'
 
 /** What a caller may write after `archive.`, and what he gets. */
 export const archiveSuffixes = {

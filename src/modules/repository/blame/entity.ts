@@ -1,8 +1,8 @@
 import { Type } from 'typebox'
 import { entity } from '../../../api/entity.ts'
 import { timestamp } from '../../../api/schema.ts'
-import type { Commit } from '../../../git/commits.ts'
-import { formatSignatureTime } from '../../../git/signature.ts'
+import type { Commit } from '../../../git/objects/commits.ts'
+import { formatSignatureTime } from '../../../git/objects/signature.ts'
 
 /** Lines that follow one another, and the commit that wrote them. */
 export type BlameRow = { readonly commit: Commit; readonly lines: readonly string[] }

@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import { cacheableEntity } from '../../../api/record-view.ts'
-import type { Commit as GitCommit } from '../../../git/commits.ts'
+import type { Commit as GitCommit } from '../../../git/objects/commits.ts'
 import type { ProjectSubject } from '../../projects/index.ts'
 import { Commit } from '../commits/entity.ts'
 

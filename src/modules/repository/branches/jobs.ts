@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import { allows } from '../../../access/policy.ts'
 import { projectPolicy } from '../../../access/project-policy.ts'
-import { listRefTips } from '../../../git/refs.ts'
+import { listRefTips } from '../../../git/refs/refs.ts'
 import { job } from '../../../jobs/job.ts'
 import { asAccount } from '../../accounts/index.ts'
 import { loadProject, openRepository } from '../../projects/index.ts'

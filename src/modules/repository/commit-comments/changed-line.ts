@@ -1,8 +1,8 @@
-import { type Commit, readCommit } from '../../../git/commits.ts'
-import { emptyTreeOid } from '../../../git/oid.ts'
-import { type FilePatch, type PatchLimits, patchesBetweenTrees } from '../../../git/patches.ts'
-import type { Repository } from '../../../git/repository.ts'
-import { shownPath } from '../../../git/text.ts'
+import { emptyTreeOid } from '../../../git/format/oid.ts'
+import { shownPath } from '../../../git/format/text.ts'
+import { type FilePatch, type PatchLimits, patchesBetweenTrees } from '../../../git/history/patches.ts'
+import { type Commit, readCommit } from '../../../git/objects/commits.ts'
+import type { Repository } from '../../../git/repository/repository.ts'
 import { type ChangedLine, linesOf } from '../discussions/diff-lines.ts'
 
 /** What a commit changed against its first parent. */

@@ -1,7 +1,7 @@
-import type { Commit } from '../../../git/commits.ts'
-import { emptyTreeOid } from '../../../git/oid.ts'
-import type { PatchLimits } from '../../../git/patches.ts'
-import type { Repository } from '../../../git/repository.ts'
+import { emptyTreeOid } from '../../../git/format/oid.ts'
+import type { PatchLimits } from '../../../git/history/patches.ts'
+import type { Commit } from '../../../git/objects/commits.ts'
+import type { Repository } from '../../../git/repository/repository.ts'
 import { findLine, type Place, type WantedLine } from '../discussions/position.ts'
 import { changedFiles } from './changed-line.ts'
 

@@ -1,6 +1,6 @@
 import type { Ctx } from '../../../api/ctx.ts'
 import { emit } from '../../../events/log.ts'
-import { type Commit, titleOf } from '../../../git/commits.ts'
+import { type Commit, titleOf } from '../../../git/objects/commits.ts'
 import { blank } from '../../../kernel/complaints.ts'
 import { invalidFields, notFound } from '../../../kernel/failure.ts'
 import { openRepository, type ProjectRow } from '../../projects/index.ts'

@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import { entity } from '../../../api/entity.ts'
 import { nullable, timestamp } from '../../../api/schema.ts'
-import { readCommits } from '../../../git/commits.ts'
+import { readCommits } from '../../../git/objects/commits.ts'
 import { UserReferenceSchema, userReference } from '../../accounts/index.ts'
 import { PipelineReferenceSchema, pipelineReference } from '../../ci/index.ts'
 import { openRepository, type ProjectSubject } from '../../projects/index.ts'

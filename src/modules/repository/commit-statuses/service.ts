@@ -1,12 +1,12 @@
 import type { Ctx } from '../../../api/ctx.ts'
 import type { Tx } from '../../../db/db.ts'
 import { emit } from '../../../events/log.ts'
-import { isAncestor, refsContaining } from '../../../git/ancestry.ts'
-import type { Oid } from '../../../git/oid.ts'
-import { branchRef, tagName } from '../../../git/ref-name.ts'
-import { readRef } from '../../../git/refs.ts'
-import type { Repository } from '../../../git/repository.ts'
-import { findRevision } from '../../../git/resolve.ts'
+import type { Oid } from '../../../git/format/oid.ts'
+import { branchRef, tagName } from '../../../git/format/ref-name.ts'
+import { isAncestor, refsContaining } from '../../../git/history/ancestry.ts'
+import { readRef } from '../../../git/refs/refs.ts'
+import { findRevision } from '../../../git/refs/resolve.ts'
+import type { Repository } from '../../../git/repository/repository.ts'
 import { notFound } from '../../../kernel/failure.ts'
 import {
   choosePipeline,

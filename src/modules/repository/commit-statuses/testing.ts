@@ -1,5 +1,5 @@
 import type { World } from '../../../../test/world.ts'
-import type { Oid } from '../../../git/oid.ts'
+import type { Oid } from '../../../git/format/oid.ts'
 import { type StoredProject, storedProject } from '../commits/testing.ts'
 
 type Options = Parameters<typeof storedProject>[1]

@@ -1,6 +1,6 @@
 import { describe, expect } from 'vitest'
 import { test } from '../../../../test/world.ts'
-import type { Oid } from '../../../git/oid.ts'
+import type { Oid } from '../../../git/format/oid.ts'
 import { storedProject } from './testing.ts'
 
 describe('GET /projects/:id/repository/contributors', () => {

@@ -1,8 +1,8 @@
-import { commitStats } from '../../../git/changes.ts'
-import { listCommits } from '../../../git/history.ts'
-import type { Oid } from '../../../git/oid.ts'
-import { remember } from '../../../git/remember.ts'
-import type { Repository } from '../../../git/repository.ts'
+import type { Oid } from '../../../git/format/oid.ts'
+import { commitStats } from '../../../git/history/changes.ts'
+import { listCommits } from '../../../git/history/history.ts'
+import { remember } from '../../../git/repository/remember.ts'
+import type { Repository } from '../../../git/repository/repository.ts'
 
 export type ContributorRow = {
   readonly name: string

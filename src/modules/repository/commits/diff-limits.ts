@@ -1,4 +1,4 @@
-import type { PatchLimits } from '../../../git/patches.ts'
+import type { PatchLimits } from '../../../git/history/patches.ts'
 import type { Settings } from '../../../settings/settings.ts'
 
 /** How much of a difference is shown. */

@@ -1,10 +1,10 @@
-import { readBlob } from '../../../git/blobs.ts'
-import { type FileOfGit, passChecks } from '../../../git/file-check.ts'
-import { type NewObject, newObject } from '../../../git/objects.ts'
-import type { Oid } from '../../../git/oid.ts'
-import type { Repository } from '../../../git/repository.ts'
-import { isReadByGit, isSafePath } from '../../../git/safe-path.ts'
-import type { TreeEdit } from '../../../git/tree-edit.ts'
+import type { Oid } from '../../../git/format/oid.ts'
+import { isReadByGit, isSafePath } from '../../../git/format/safe-path.ts'
+import { readBlob } from '../../../git/objects/blobs.ts'
+import { type FileOfGit, passChecks } from '../../../git/objects/file-check.ts'
+import { type NewObject, newObject } from '../../../git/objects/objects.ts'
+import type { TreeEdit } from '../../../git/objects/tree-edit.ts'
+import type { Repository } from '../../../git/repository/repository.ts'
 import { invalid } from '../../../kernel/failure.ts'
 
 /** One change to a file, or to a submodule (`point`). Parameters that an action has no use for are ignored. */

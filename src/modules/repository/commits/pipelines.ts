@@ -1,7 +1,7 @@
 import { allows } from '../../../access/policy.ts'
 import { projectPolicy } from '../../../access/project-policy.ts'
 import type { Ctx } from '../../../api/ctx.ts'
-import type { Oid } from '../../../git/oid.ts'
+import type { Oid } from '../../../git/format/oid.ts'
 import { newestPipelines, type PipelineRow } from '../../ci/index.ts'
 import type { ProjectSubject } from '../../projects/index.ts'
 

@@ -1,6 +1,6 @@
-import { mergeBases } from '../../../git/ancestry.ts'
-import type { Oid } from '../../../git/oid.ts'
-import type { Repository } from '../../../git/repository.ts'
+import type { Oid } from '../../../git/format/oid.ts'
+import { mergeBases } from '../../../git/history/ancestry.ts'
+import type { Repository } from '../../../git/repository/repository.ts'
 import { findCommitId } from './revision.ts'
 
 /** Whose histories are meant, and whose are left out. */

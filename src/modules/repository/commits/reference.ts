@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import { entity } from '../../../api/entity.ts'
-import { branchName, tagName } from '../../../git/ref-name.ts'
-import type { RefTip } from '../../../git/refs.ts'
+import { branchName, tagName } from '../../../git/format/ref-name.ts'
+import type { RefTip } from '../../../git/refs/refs.ts'
 
 /** A branch or tag from which a commit can be reached. */
 export const CommitReference = entity({

@@ -1,7 +1,7 @@
-import { type Commit, readCommit } from '../../../git/commits.ts'
-import { type Oid, parseOid } from '../../../git/oid.ts'
-import type { Repository } from '../../../git/repository.ts'
-import { resolve } from '../../../git/resolve.ts'
+import { type Oid, parseOid } from '../../../git/format/oid.ts'
+import { type Commit, readCommit } from '../../../git/objects/commits.ts'
+import { resolve } from '../../../git/refs/resolve.ts'
+import type { Repository } from '../../../git/repository/repository.ts'
 import { notFound } from '../../../kernel/failure.ts'
 import type { ProjectRow } from '../../projects/index.ts'
 

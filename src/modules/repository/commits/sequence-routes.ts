@@ -2,7 +2,7 @@ import { Type } from 'typebox'
 import { endpoint } from '../../../api/endpoint.ts'
 import { entity } from '../../../api/entity.ts'
 import { Flag, Params, Text } from '../../../api/params/types.ts'
-import { countCommits } from '../../../git/history.ts'
+import { countCommits } from '../../../git/history/history.ts'
 import { openRepository, project } from '../../projects/index.ts'
 import { getCommit } from './revision.ts'
 

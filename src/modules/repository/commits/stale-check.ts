@@ -1,6 +1,6 @@
-import type { Commit } from '../../../git/commits.ts'
-import { lastCommitOfPath } from '../../../git/history.ts'
-import type { Repository } from '../../../git/repository.ts'
+import { lastCommitOfPath } from '../../../git/history/history.ts'
+import type { Commit } from '../../../git/objects/commits.ts'
+import type { Repository } from '../../../git/repository/repository.ts'
 import { invalid } from '../../../kernel/failure.ts'
 import { type FileAction, pathBefore } from './file-actions.ts'
 

@@ -3,7 +3,7 @@ import { locate } from '../../../../test/contexts.ts'
 import type { Client, TestGroup, World } from '../../../../test/world.ts'
 import type { Level, Visibility } from '../../../access/levels.ts'
 import { sql } from '../../../db/sql.ts'
-import type { Oid } from '../../../git/oid.ts'
+import type { Oid } from '../../../git/format/oid.ts'
 import { TestRepository } from '../../../git/testing.ts'
 import { openForWriting } from '../../projects/repositories/open.ts'
 

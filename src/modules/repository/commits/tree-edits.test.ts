@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect } from 'vitest'
 import { test } from '../../../../test/world.ts'
-import type { Oid } from '../../../git/oid.ts'
+import type { Oid } from '../../../git/format/oid.ts'
 import { gitIn } from '../../../git/testing.ts'
 import type { FileAction } from './file-actions.ts'
 import { storedProject } from './testing.ts'

@@ -1,6 +1,6 @@
 import { endpoint } from '../../../api/endpoint.ts'
 import { Filled, Flag, IdOrName, Optional, Params, Text } from '../../../api/params/types.ts'
-import { commitStats } from '../../../git/changes.ts'
+import { commitStats } from '../../../git/history/changes.ts'
 import { openRepository, project } from '../../projects/index.ts'
 import { actionsParam } from './actions.ts'
 import { CommitDetail } from './entity.ts'

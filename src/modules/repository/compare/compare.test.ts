@@ -1,6 +1,6 @@
 import { describe, expect } from 'vitest'
 import { test } from '../../../../test/world.ts'
-import type { Oid } from '../../../git/oid.ts'
+import type { Oid } from '../../../git/format/oid.ts'
 import { gitIn, type TestRepository } from '../../../git/testing.ts'
 import { gitCommands, hostileRefs, openAndClosed, type StoredProject, storedProject } from '../commits/testing.ts'
 import { patiently } from './service.ts'

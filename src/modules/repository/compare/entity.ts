@@ -1,8 +1,8 @@
 import { Type } from 'typebox'
 import { entity } from '../../../api/entity.ts'
 import { nullable } from '../../../api/schema.ts'
-import type { Commit as GitCommit } from '../../../git/commits.ts'
-import type { FilePatch } from '../../../git/patches.ts'
+import type { FilePatch } from '../../../git/history/patches.ts'
+import type { Commit as GitCommit } from '../../../git/objects/commits.ts'
 import { DiffEntry } from '../commits/diff-entity.ts'
 import { Commit, type CommitRow } from '../commits/entity.ts'
 

@@ -1,10 +1,10 @@
-import { mergeBase } from '../../../git/ancestry.ts'
-import { type Commit, readCommit, readCommitsWithin } from '../../../git/commits.ts'
-import { listCommitIds } from '../../../git/history.ts'
-import { emptyTreeOid, type Oid } from '../../../git/oid.ts'
-import { type FilePatch, type PatchLimits, patchesBetweenTrees } from '../../../git/patches.ts'
-import { remember } from '../../../git/remember.ts'
-import type { Repository } from '../../../git/repository.ts'
+import { emptyTreeOid, type Oid } from '../../../git/format/oid.ts'
+import { mergeBase } from '../../../git/history/ancestry.ts'
+import { listCommitIds } from '../../../git/history/history.ts'
+import { type FilePatch, type PatchLimits, patchesBetweenTrees } from '../../../git/history/patches.ts'
+import { type Commit, readCommit, readCommitsWithin } from '../../../git/objects/commits.ts'
+import { remember } from '../../../git/repository/remember.ts'
+import type { Repository } from '../../../git/repository/repository.ts'
 
 /** The difference is whole as far as memory allows; a single file is bounded as everywhere. */
 const limits = { files: 10_000, lines: 500_000, bytes: 20 * 1024 * 1024 } as const

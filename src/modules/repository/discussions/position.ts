@@ -1,5 +1,5 @@
-import type { FilePatch } from '../../../git/patches.ts'
-import { shownPath } from '../../../git/text.ts'
+import { shownPath } from '../../../git/format/text.ts'
+import type { FilePatch } from '../../../git/history/patches.ts'
 import { type ChangedLine, linesOf } from './diff-lines.ts'
 
 /** Between what a diff is. */

@@ -1,8 +1,8 @@
 import { createHash, hash } from 'node:crypto'
-import { blobStream } from '../../../git/blobs.ts'
-import type { Oid } from '../../../git/oid.ts'
-import { remember } from '../../../git/remember.ts'
-import type { Repository } from '../../../git/repository.ts'
+import type { Oid } from '../../../git/format/oid.ts'
+import { blobStream } from '../../../git/objects/blobs.ts'
+import { remember } from '../../../git/repository/remember.ts'
+import type { Repository } from '../../../git/repository/repository.ts'
 
 /**
  * The SHA-256 of a blob, in hex, remembered. The first time costs a pass over the content, as a stream unless the caller

@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import { cacheableEntity } from '../../../api/record-view.ts'
-import type { Oid } from '../../../git/oid.ts'
+import type { Oid } from '../../../git/format/oid.ts'
 import type { FoundFile } from './service.ts'
 
 export type FileRow = FoundFile & {

@@ -1,6 +1,6 @@
 import { describe, expect } from 'vitest'
 import { type Client, test, type World } from '../../../../test/world.ts'
-import type { Oid } from '../../../git/oid.ts'
+import type { Oid } from '../../../git/format/oid.ts'
 import { hostilePaths, storedProject } from '../commits/testing.ts'
 
 const enc = encodeURIComponent

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { describe, expect } from 'vitest'
 import { test } from '../../../../test/world.ts'
-import type { Oid } from '../../../git/oid.ts'
+import type { Oid } from '../../../git/format/oid.ts'
 import { hostilePaths, hostileRefs, openAndClosed, storedProject } from '../commits/testing.ts'
 
 const enc = encodeURIComponent

@@ -1,6 +1,6 @@
-import { readBlob } from '../../../git/blobs.ts'
-import type { Oid } from '../../../git/oid.ts'
-import type { Repository } from '../../../git/repository.ts'
+import type { Oid } from '../../../git/format/oid.ts'
+import { readBlob } from '../../../git/objects/blobs.ts'
+import type { Repository } from '../../../git/repository/repository.ts'
 import { Failure, notFound } from '../../../kernel/failure.ts'
 
 /**

@@ -1,8 +1,8 @@
 import { Readable } from 'node:stream'
 import type { RawBody, Reply } from '../../../api/endpoint.ts'
-import { blobStream, readBlob } from '../../../git/blobs.ts'
-import type { Oid } from '../../../git/oid.ts'
-import type { Repository } from '../../../git/repository.ts'
+import type { Oid } from '../../../git/format/oid.ts'
+import { blobStream, readBlob } from '../../../git/objects/blobs.ts'
+import type { Repository } from '../../../git/repository/repository.ts'
 import { notFound } from '../../../kernel/failure.ts'
 
 /** Up to here a blob is read at once, through the shared reader; beyond, a process of its own streams it. */

@@ -1,7 +1,7 @@
-import { lastCommitOfPath } from '../../../git/history.ts'
-import type { Oid } from '../../../git/oid.ts'
-import type { Repository } from '../../../git/repository.ts'
-import { findEntry } from '../../../git/trees.ts'
+import type { Oid } from '../../../git/format/oid.ts'
+import { lastCommitOfPath } from '../../../git/history/history.ts'
+import { findEntry } from '../../../git/objects/trees.ts'
+import type { Repository } from '../../../git/repository/repository.ts'
 import { notFound } from '../../../kernel/failure.ts'
 import { findCommitId } from '../commits/revision.ts'
 

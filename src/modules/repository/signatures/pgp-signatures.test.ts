@@ -1,7 +1,7 @@
 import { createMessage, generateKey, reformatKey, sign } from 'openpgp'
 import { describe, expect } from 'vitest'
 import { test, unique } from '../../../../test/world.ts'
-import type { Oid } from '../../../git/oid.ts'
+import type { Oid } from '../../../git/format/oid.ts'
 import { storedProject } from '../commits/testing.ts'
 import { begin, changedCommit, commitSignedBy, hasGpg, Keyring, runDue, signature, signedCommit } from './testing.ts'
 

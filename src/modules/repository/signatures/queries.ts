@@ -1,6 +1,6 @@
 import type { Db } from '../../../db/db.ts'
 import { literal, type Sql, sql } from '../../../db/sql.ts'
-import type { Oid } from '../../../git/oid.ts'
+import type { Oid } from '../../../git/format/oid.ts'
 import type { Identity } from '../../accounts/index.ts'
 import type { SignatureFormat } from './format.ts'
 

@@ -1,6 +1,6 @@
 import { describe, expect } from 'vitest'
 import { test, unique } from '../../../../test/world.ts'
-import type { Oid } from '../../../git/oid.ts'
+import type { Oid } from '../../../git/format/oid.ts'
 import { storedProject } from '../commits/testing.ts'
 import {
   begin,

@@ -1,6 +1,6 @@
 import { endpoint } from '../../../api/endpoint.ts'
 import { FilePath, Filled, Optional, Params, Text } from '../../../api/params/types.ts'
-import type { Oid } from '../../../git/oid.ts'
+import type { Oid } from '../../../git/format/oid.ts'
 import { project } from '../../projects/index.ts'
 import { CommitDetail } from '../commits/entity.ts'
 import { maxPathLength } from '../commits/path-length.ts'

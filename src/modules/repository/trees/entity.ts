@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import { entity } from '../../../api/entity.ts'
-import { shownPath } from '../../../git/text.ts'
-import type { PathEntry } from '../../../git/trees.ts'
+import { shownPath } from '../../../git/format/text.ts'
+import type { PathEntry } from '../../../git/objects/trees.ts'
 
 /** What a directory holds. */
 export const TreeEntry = entity({

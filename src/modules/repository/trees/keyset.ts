@@ -1,6 +1,6 @@
 import type { Reply } from '../../../api/endpoint.ts'
 import type { Page, Paged } from '../../../api/page.ts'
-import type { PathEntry } from '../../../git/trees.ts'
+import type { PathEntry } from '../../../git/objects/trees.ts'
 import { invalid } from '../../../kernel/failure.ts'
 
 const tokenOf = ({ path }: PathEntry): string => Buffer.from(path, 'utf16le').toString('base64url')

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
 import { describe, expect } from 'vitest'
 import { test } from '../../../../test/world.ts'
-import type { Oid } from '../../../git/oid.ts'
-import { pathFromBytes } from '../../../git/path-bytes.ts'
+import type { Oid } from '../../../git/format/oid.ts'
+import { pathFromBytes } from '../../../git/format/path-bytes.ts'
 import { gitIn, type TestFile, type TestRepository } from '../../../git/testing.ts'
 import { storedProject } from '../commits/testing.ts'
 

@@ -1,8 +1,8 @@
 import type { Ctx } from '../../../api/ctx.ts'
-import { aheadBehind } from '../../../git/ancestry.ts'
-import { readCommit } from '../../../git/commits.ts'
-import { branchRef } from '../../../git/ref-name.ts'
-import { readRef } from '../../../git/refs.ts'
+import { branchRef } from '../../../git/format/ref-name.ts'
+import { aheadBehind } from '../../../git/history/ancestry.ts'
+import { readCommit } from '../../../git/objects/commits.ts'
+import { readRef } from '../../../git/refs/refs.ts'
 import { openRepository } from '../../projects/index.ts'
 import type { MergeRequestRecordRow } from './record-queries.ts'
 

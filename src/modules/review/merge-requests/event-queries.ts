@@ -1,7 +1,7 @@
 import type { Tx } from '../../../db/db.ts'
 import { raw, sql } from '../../../db/sql.ts'
 import type { Timestamp } from '../../../db/types.ts'
-import type { Oid } from '../../../git/oid.ts'
+import type { Oid } from '../../../git/format/oid.ts'
 import { type LabelReferenceRow, labelsJson } from '../../planning/index.ts'
 import type { MergeRequestState, MergeStatus } from './queries.ts'
 

@@ -1,6 +1,6 @@
 import type { Tx } from '../../../db/db.ts'
 import { emit } from '../../../events/log.ts'
-import type { Oid } from '../../../git/oid.ts'
+import type { Oid } from '../../../git/format/oid.ts'
 import { readTitle } from './event-queries.ts'
 
 export type MergeRequestEvent =

@@ -1,4 +1,4 @@
-import { branchRef } from '../../../git/ref-name.ts'
+import { branchRef } from '../../../git/format/ref-name.ts'
 import { blank, tooLong } from '../../../kernel/complaints.ts'
 import { type FieldComplaints, invalidFields } from '../../../kernel/failure.ts'
 

@@ -1,7 +1,7 @@
 import { locate } from '../../../../test/contexts.ts'
 import type { Client, World } from '../../../../test/world.ts'
 import type { Level, Visibility } from '../../../access/levels.ts'
-import type { Oid } from '../../../git/oid.ts'
+import type { Oid } from '../../../git/format/oid.ts'
 import { type TestFile, TestRepository } from '../../../git/testing.ts'
 import { bringRepository } from '../../lifecycle/forks/testing.ts'
 import { openForWriting } from '../../projects/repositories/open.ts'

@@ -1,7 +1,7 @@
 import type { Ctx } from '../../../api/ctx.ts'
 import { fetchPage, type Page, type Paged } from '../../../api/page.ts'
-import { type Commit, readCommitsWithin } from '../../../git/commits.ts'
-import type { Oid } from '../../../git/oid.ts'
+import type { Oid } from '../../../git/format/oid.ts'
+import { type Commit, readCommitsWithin } from '../../../git/objects/commits.ts'
 import { openRepository, type ProjectSubject } from '../../projects/index.ts'
 import { commitIdsOf, commitsOf } from './version-queries.ts'
 

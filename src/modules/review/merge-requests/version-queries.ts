@@ -2,7 +2,7 @@ import type { List } from '../../../api/page.ts'
 import type { Db, Tx } from '../../../db/db.ts'
 import { raw, sql } from '../../../db/sql.ts'
 import type { Timestamp } from '../../../db/types.ts'
-import type { Oid } from '../../../git/oid.ts'
+import type { Oid } from '../../../git/format/oid.ts'
 
 /** What a merge request is about at a time. */
 export type Version = {

@@ -1,7 +1,7 @@
 import { describe, expect } from 'vitest'
 import { contextFor } from '../../../../test/contexts.ts'
 import { test, type World } from '../../../../test/world.ts'
-import type { Oid } from '../../../git/oid.ts'
+import type { Oid } from '../../../git/format/oid.ts'
 import { storedProject } from '../../repository/commits/testing.ts'
 import { forkOf, type OpenedMergeRequest, openMergeRequest } from '../merge-requests/testing.ts'
 import { afterPush, mergeStatusOf, pushed } from './testing.ts'

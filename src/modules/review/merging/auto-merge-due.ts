@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import type { Tx } from '../../../db/db.ts'
 import type { Reaction } from '../../../events/reaction.ts'
-import type { Oid } from '../../../git/oid.ts'
+import type { Oid } from '../../../git/format/oid.ts'
 import { enqueueWhere, type JobDeclaration } from '../../../jobs/job.ts'
 import { isAwaited } from './due-queries.ts'
 

@@ -1,5 +1,5 @@
 import type { Ctx } from '../../../api/ctx.ts'
-import type { Oid } from '../../../git/oid.ts'
+import type { Oid } from '../../../git/format/oid.ts'
 import { job } from '../../../jobs/job.ts'
 import { Failure } from '../../../kernel/failure.ts'
 import { asAccount } from '../../accounts/index.ts'

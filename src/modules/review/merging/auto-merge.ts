@@ -1,5 +1,5 @@
 import type { Ctx } from '../../../api/ctx.ts'
-import type { Oid } from '../../../git/oid.ts'
+import type { Oid } from '../../../git/format/oid.ts'
 import { Failure, unauthenticated } from '../../../kernel/failure.ts'
 import { findNewestPipeline, lockCommit } from '../../ci/index.ts'
 import { canMergeInto, loadProtections } from '../../pushes/index.ts'

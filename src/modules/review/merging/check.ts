@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import type { Ctx } from '../../../api/ctx.ts'
 import type { Tx } from '../../../db/db.ts'
-import { canMerge } from '../../../git/merge-commits.ts'
+import { canMerge } from '../../../git/merge/merge-commits.ts'
 import { enqueueEach, job } from '../../../jobs/job.ts'
 import { insertTodos } from '../todos/queries.ts'
 import { areStill, type Heads, readHeads, targetRepository } from './heads.ts'

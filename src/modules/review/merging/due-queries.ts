@@ -1,5 +1,5 @@
 import { type Sql, sql } from '../../../db/sql.ts'
-import type { Oid } from '../../../git/oid.ts'
+import type { Oid } from '../../../git/format/oid.ts'
 
 /** Branches that a push moves. The journal has them before they move. */
 const branchesOf = (pushId: number): Sql => sql`array(

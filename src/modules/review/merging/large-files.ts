@@ -1,6 +1,6 @@
 import type { Ctx } from '../../../api/ctx.ts'
-import type { Oid } from '../../../git/oid.ts'
-import { newPointers } from '../../../git/pointers.ts'
+import type { Oid } from '../../../git/format/oid.ts'
+import { newPointers } from '../../../git/objects/pointers.ts'
 import { filesAmong, linkFrom } from '../../pushes/index.ts'
 import { authorReadsSource } from '../merge-requests/source-access.ts'
 import { targetRepository } from './heads.ts'

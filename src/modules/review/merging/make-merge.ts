@@ -1,11 +1,17 @@
 import type { Ctx } from '../../../api/ctx.ts'
-import { isAncestor } from '../../../git/ancestry.ts'
-import { parseCommit, readCommits, rememberCommit } from '../../../git/commits.ts'
-import { listCommitIds } from '../../../git/history.ts'
-import { mergeCommits } from '../../../git/merge-commits.ts'
-import { commitObject, type NewObject, type NewSignature, treeObject, writeObjects } from '../../../git/objects.ts'
-import { emptyTreeOid, type Oid } from '../../../git/oid.ts'
-import type { Repository } from '../../../git/repository.ts'
+import { emptyTreeOid, type Oid } from '../../../git/format/oid.ts'
+import { isAncestor } from '../../../git/history/ancestry.ts'
+import { listCommitIds } from '../../../git/history/history.ts'
+import { mergeCommits } from '../../../git/merge/merge-commits.ts'
+import { parseCommit, readCommits, rememberCommit } from '../../../git/objects/commits.ts'
+import {
+  commitObject,
+  type NewObject,
+  type NewSignature,
+  treeObject,
+  writeObjects,
+} from '../../../git/objects/objects.ts'
+import type { Repository } from '../../../git/repository/repository.ts'
 import { callerSignature } from '../../accounts/index.ts'
 import { mergeMessage, squashMessage } from './messages.ts'
 import type { MergeOptions, MergingRow } from './queries.ts'

@@ -1,5 +1,5 @@
 import type { Ctx } from '../../../api/ctx.ts'
-import type { Oid } from '../../../git/oid.ts'
+import type { Oid } from '../../../git/format/oid.ts'
 import { conflict, rowNotFound, unauthenticated } from '../../../kernel/failure.ts'
 import { canMergeInto, loadProtections } from '../../pushes/index.ts'
 import type { MergeRequestSubject } from '../merge-requests/subject.ts'

@@ -1,4 +1,4 @@
-import { type Commit, titleOf } from '../../../git/commits.ts'
+import { type Commit, titleOf } from '../../../git/objects/commits.ts'
 import type { MergingRow } from './queries.ts'
 
 /** What the merge commit says when nobody says otherwise. Source: supplement to the API documents, "Merge". */

@@ -1,7 +1,7 @@
 import type { Db } from '../../../db/db.ts'
 import { type Sql, sql } from '../../../db/sql.ts'
-import type { Oid } from '../../../git/oid.ts'
-import type { RefName } from '../../../git/ref-name.ts'
+import type { Oid } from '../../../git/format/oid.ts'
+import type { RefName } from '../../../git/format/ref-name.ts'
 
 /** A push that moved a ref; older ones than the last thousand of a project are not looked for. */
 export type Mover = { readonly push_id: number; readonly actor_id: number | null; readonly to: Oid | null }

@@ -1,7 +1,7 @@
 import type { Db, Tx } from '../../../db/db.ts'
 import { type Sql, sql } from '../../../db/sql.ts'
 import type { Timestamp } from '../../../db/types.ts'
-import type { Oid } from '../../../git/oid.ts'
+import type { Oid } from '../../../git/format/oid.ts'
 import { type ProjectSettings, settingDefaults } from '../../projects/index.ts'
 import type { MergeRequestState, MergeStatus } from '../merge-requests/queries.ts'
 

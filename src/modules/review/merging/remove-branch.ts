@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
-import type { Oid } from '../../../git/oid.ts'
-import { branchRef } from '../../../git/ref-name.ts'
+import type { Oid } from '../../../git/format/oid.ts'
+import { branchRef } from '../../../git/format/ref-name.ts'
 import { job } from '../../../jobs/job.ts'
 import { Failure } from '../../../kernel/failure.ts'
 import { asAccount } from '../../accounts/index.ts'

@@ -1,6 +1,6 @@
 import type { Ctx } from '../../../api/ctx.ts'
-import { ancestorsAmong } from '../../../git/ancestry.ts'
-import type { Oid } from '../../../git/oid.ts'
+import type { Oid } from '../../../git/format/oid.ts'
+import { ancestorsAmong } from '../../../git/history/ancestry.ts'
 import { job } from '../../../jobs/job.ts'
 import { findProject, openRepository } from '../../projects/index.ts'
 import { mergeRequestsUpdateDue } from './after-push.ts'

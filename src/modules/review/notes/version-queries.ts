@@ -1,6 +1,6 @@
 import type { Db } from '../../../db/db.ts'
 import { sql } from '../../../db/sql.ts'
-import type { Oid } from '../../../git/oid.ts'
+import type { Oid } from '../../../git/format/oid.ts'
 import type { Ends } from '../../repository/index.ts'
 
 /** The version of a merge request whose diff has these ends. */

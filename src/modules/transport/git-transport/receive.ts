@@ -1,8 +1,8 @@
 import { accountOf } from '../../../access/actor.ts'
 import type { Ctx } from '../../../api/ctx.ts'
-import type { MoveOutcome } from '../../../git/ref-moves.ts'
-import type { RefName } from '../../../git/ref-name.ts'
-import { receivePack, type Transfer, type TransferOptions } from '../../../git/transfer.ts'
+import type { RefName } from '../../../git/format/ref-name.ts'
+import type { MoveOutcome } from '../../../git/transfer/ref-moves.ts'
+import { receivePack, type Transfer, type TransferOptions } from '../../../git/transfer/transfer.ts'
 import { openForWriting, type ProjectSubject } from '../../projects/index.ts'
 import {
   changesRef,

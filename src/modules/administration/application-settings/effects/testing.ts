@@ -3,7 +3,7 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect } from 'vitest'
 import { git, temporaryFolder, test, unique, type World } from '../../../../../test/world.ts'
-import type { SettingSchema } from '../../../../settings/schema.ts'
+import type { SettingSchema } from '../../../../settings/declared/schema.ts'
 
 /** What somebody sees who looks from outside. */
 type Look = (world: World) => Promise<unknown>

@@ -1,0 +1,176 @@
+import type { Oid } from '../format/oid.ts'
+import type { RefName } from '../format/ref-name.ts'
+import { readCommits } from '../objects/commits.ts'
+import { commitsOf } from '../refs/ref-objects.ts'
+import { listRefTips, type RefTip } from '../refs/refs.ts'
+import { keep, recall, remember } from '../repository/remember.ts'
+import type { Repository } from '../repository/repository.ts'
+import { inDag } from './dag.ts'
+import { between, commonAncestors, reachable, reaching } from './reach.ts'
+
+/**
+ * Everything here is read from the commit-graph in this process where it reaches (`dag/`), at most a round trip for
+ * each commit that it lacks; where it does not, one process of git. Facts of commits are remembered.
+ */
+
+/** Whether `descendant` is `ancestor` or has it in its history. Throws when one is no commit. */
+export async function isAncestor(repo: Repository, ancestor: Oid, descendant: Oid): Promise<boolean> {
+  if (ancestor === descendant) return true
+  const make = async (repo: Repository) => {
+    const known = await inDag(repo, [ancestor, descendant], async (dag) => {
+      const node = dag.node(ancestor)
+      return { yes: (await reachable(dag, dag.node(descendant), [node])).has(node) }
+    })
+    if (known) return known
+    const { code } = await repo.run('merge-base', {
+      flags: ['--is-ancestor'],
+      args: [ancestor, descendant],
+      accept: [0, 1],
+    })
+    return { yes: code === 0 }
+  }
+  return (await remember(repo, `ancestor ${ancestor} ${descendant}`, make, () => 50)).yes
+}
+
+/**
+ * Those of some branches whose commit is part of the history of `head` without being `head` itself: they were merged.
+ * One look at the history for all that were not asked about before.
+ */
+export async function mergedInto(
+  repo: Repository,
+  head: Oid,
+  branches: readonly RefTip[],
+): Promise<ReadonlySet<RefName>> {
+  const key = (oid: Oid) => `ancestor ${oid} ${head}`
+  const others = branches.filter(({ oid }) => oid !== head)
+  const known = new Map(others.map(({ oid }) => [oid, recall<{ yes: boolean }>(repo, key(oid))?.yes]))
+  const unknown = others.filter(({ oid }) => known.get(oid) === undefined)
+  const found = unknown.length === 0 ? undefined : await ancestorsOf(repo, head, unknown)
+  for (const { oid } of unknown) keep(repo, key(oid), { yes: found?.has(oid) === true }, 50)
+  return new Set(others.filter(({ oid }) => known.get(oid) ?? found?.has(oid)).map(({ name }) => name))
+}
+
+/**
+ * Those of some commits that are `head` or part of its history; others may be gone. One look at the history for all.
+ */
+export async function ancestorsAmong(repo: Repository, head: Oid, commits: readonly Oid[]): Promise<ReadonlySet<Oid>> {
+  const there = (await readCommits(repo, [...new Set(commits)])).flatMap((commit) => commit?.oid ?? [])
+  const known = await knownAncestors(repo, head, there)
+  if (known) return known
+  const found = new Set<Oid>()
+  for (const oid of there) if (await isAncestor(repo, oid, head)) found.add(oid)
+  return found
+}
+
+const knownAncestors = (repo: Repository, head: Oid, commits: readonly Oid[]): Promise<ReadonlySet<Oid> | undefined> =>
+  inDag(repo, [head, ...commits], async (dag) => {
+    const found = await reachable(
+      dag,
+      dag.node(head),
+      commits.map((oid) => dag.node(oid)),
+    )
+    return new Set(commits.filter((oid) => found.has(dag.node(oid))))
+  })
+
+/** The commits among those of some refs that are part of the history of `head`. */
+async function ancestorsOf(repo: Repository, head: Oid, refs: readonly RefTip[]): Promise<ReadonlySet<Oid>> {
+  const known = await knownAncestors(
+    repo,
+    head,
+    refs.map(({ oid }) => oid),
+  )
+  if (known) return known
+  const names = refs.map(({ name }) => name)
+  return new Set((await listRefTips(repo, names, { mergedInto: head })).map(({ oid }) => oid))
+}
+
+/**
+ * The best common ancestor of two commits, or of the first with all the others; `undefined` when their histories have
+ * nothing in common. Throws when one is no commit.
+ */
+export async function mergeBase(repo: Repository, ...commits: readonly [Oid, Oid, ...Oid[]]): Promise<Oid | undefined> {
+  const make = async (repo: Repository) => {
+    const known = commits.length === 2 ? await onlyBase(repo, commits) : undefined
+    if (known) return { oid: known[0] }
+    // With more than two, git would otherwise answer for a merge of the others.
+    const flags = commits.length > 2 ? (['--octopus'] as const) : []
+    const { stdout } = await repo.run('merge-base', { flags, args: commits, accept: [0, 1] })
+    return { oid: (stdout.toString('latin1').split('\n')[0] || undefined) as Oid | undefined }
+  }
+  return (await remember(repo, `merge-base ${commits.join(' ')}`, make, () => 100)).oid
+}
+
+/**
+ * The best common ancestors of the first commit and a merge of all the others, best first, as `git merge-base --all`
+ * names them; empty when there are none. Throws when one is no commit.
+ */
+export async function mergeBases(repo: Repository, ...commits: readonly [Oid, Oid, ...Oid[]]): Promise<readonly Oid[]> {
+  const make = async (repo: Repository) => {
+    const known = await onlyBase(repo, commits)
+    if (known) return { oids: known }
+    const { stdout } = await repo.run('merge-base', { flags: ['--all'], args: commits, accept: [0, 1] })
+    return {
+      oids: stdout
+        .toString('latin1')
+        .split('\n')
+        .filter((line) => line !== '') as Oid[],
+    }
+  }
+  return (await remember(repo, `merge-bases ${commits.join(' ')}`, make, ({ oids }) => 100 + 50 * oids.length)).oids
+}
+
+/** The best common ancestor if there is no other one, or none; of several git knows which is best. */
+async function onlyBase(repo: Repository, commits: readonly [Oid, Oid, ...Oid[]]): Promise<Oid[] | undefined> {
+  const [one, ...others] = commits
+  const found = await inDag(repo, commits, async (dag) => {
+    const nodes = others.map((oid) => dag.node(oid))
+    return (await commonAncestors(dag, dag.node(one), nodes)).map(dag.oid)
+  })
+  return found && found.length <= 1 ? found : undefined
+}
+
+/** Commits that only `left` has, and that only `right` has. */
+export function aheadBehind(
+  repo: Repository,
+  left: Oid,
+  right: Oid,
+): Promise<{ readonly left: number; readonly right: number }> {
+  const make = async (repo: Repository) => {
+    const known = await inDag(repo, [left, right], async (dag) => {
+      const [one, other] = [dag.node(left), dag.node(right)]
+      return {
+        left: (await between(dag, [one], [other])).size,
+        right: (await between(dag, [other], [one])).size,
+      }
+    })
+    if (known) return known
+    const { stdout } = await repo.run('rev-list', { flags: ['--left-right', '--count'], args: [`${left}...${right}`] })
+    const [onlyLeft, onlyRight] = stdout.toString('latin1').trim().split('\t')
+    return { left: Number(onlyLeft), right: Number(onlyRight) }
+  }
+  return remember(repo, `left-right ${left} ${right}`, make, () => 60)
+}
+
+/** Branches and tags (or those of `prefixes`) from which the commit can be reached, by name. */
+export async function refsContaining(
+  repo: Repository,
+  commit: Oid,
+  prefixes: readonly ('refs/heads/' | 'refs/tags/')[] = ['refs/heads/', 'refs/tags/'],
+): Promise<readonly RefTip[]> {
+  const refs = (await Promise.all(prefixes.map((prefix) => listRefTips(repo, prefix)))).flat()
+  const commits = await commitsOf(
+    repo,
+    refs.map(({ oid }) => oid),
+  )
+  const known = commits && (await descendantsOf(repo, commit, [...new Set(commits.values())]))
+  if (!known) return listRefTips(repo, prefixes, { containing: commit })
+  return refs.filter(({ oid }) => known.has(commits.get(oid)!))
+}
+
+/** Those of some commits that are `commit` or have it in their history. */
+const descendantsOf = (repo: Repository, commit: Oid, tips: readonly Oid[]): Promise<ReadonlySet<Oid> | undefined> =>
+  inDag(repo, [commit, ...tips], async (dag) => {
+    const nodes = tips.map((oid) => dag.node(oid))
+    const found = await reaching(dag, dag.node(commit), nodes)
+    return new Set(tips.filter((_, index) => found.has(nodes[index]!)))
+  })

@@ -1,0 +1,278 @@
+import fc from 'fast-check'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Oid } from '../format/oid.ts'
+import type { RefName } from '../format/ref-name.ts'
+import type { Repository, RunCommand } from '../repository/repository.ts'
+import { gitIn, TestGit, type TestRepository } from '../testing.ts'
+import { aheadBehind, isAncestor, mergeBase, mergeBases, mergedInto, refsContaining } from './ancestry.ts'
+import { countCommits, type HistoryFilters, listCommitIds } from './history.ts'
+
+let world: TestGit
+beforeAll(async () => {
+  world = await TestGit.start()
+})
+afterAll(() => world[Symbol.asyncDispose]())
+
+const paths = ['a', 'b', 'd/a', 'd/e/f', 'd', 'ü', 'd/e'] as const
+const contents = ['1', '2', 'long enough to be told apart\nfrom others\nas a rename\n', null] as const
+
+/** Commits whose parents are some of those before them, whose clocks agree only roughly, and what they change. */
+const histories = fc.array(
+  fc.record({
+    parents: fc.uniqueArray(fc.nat(8), { maxLength: 4 }),
+    seconds: fc.nat(4),
+    changes: fc.array(fc.tuple(fc.constantFrom(...paths), fc.constantFrom(...contents), fc.boolean()), {
+      maxLength: 3,
+    }),
+    moves: fc.option(fc.tuple(fc.constantFrom(...paths), fc.constantFrom(...paths))),
+  }),
+  { minLength: 1, maxLength: 25 },
+)
+type History = typeof histories extends fc.Arbitrary<infer Value> ? Value : never
+
+/** The files of a commit, by path, each with its mode. */
+type Files = Map<string, { mode: string; content: string }>
+
+/** Puts a file there, in place of what is above and below it. */
+function put(files: Files, path: string, file: { mode: string; content: string } | undefined): void {
+  for (const other of [...files.keys()])
+    if (other === path || other.startsWith(`${path}/`) || path.startsWith(`${other}/`)) files.delete(other)
+  if (file) files.set(path, file)
+}
+
+/** Stores a history with fast-import; the commits, oldest first. */
+function store({ gitDir }: TestRepository, history: History): Oid[] {
+  const trees: Files[] = []
+  const data = (text: string) => `data ${Buffer.byteLength(text)}\n${text}\n`
+  let script = ''
+  for (const [index, { parents, seconds, changes, moves }] of history.entries()) {
+    const from = parents.map((back) => index - 1 - back).filter((parent) => parent >= 0)
+    const files: Files = new Map(trees[from[0] ?? -1])
+    for (const [path, content, executable] of changes)
+      put(files, path, content === null ? undefined : { mode: executable ? '100755' : '100644', content })
+    const moved = moves && files.get(moves[0])
+    if (moves && moved) {
+      put(files, moves[0], undefined)
+      put(files, moves[1], moved)
+    }
+    trees.push(files)
+    script += `commit refs/heads/c${index}\nmark :${index + 1}\n`
+    script += `committer C <c@example.com> ${1_700_000_000 + index + seconds} +0000\n${data(String(index))}`
+    script += from.map((parent, order) => `${order === 0 ? 'from' : 'merge'} :${parent + 1}\n`).join('')
+    script += 'deleteall\n'
+    for (const [path, { mode, content }] of files) script += `M ${mode} inline ${path}\n${data(content)}`
+  }
+  gitIn(gitDir, ['fast-import', '--quiet', '--force'], script)
+  return lines(gitIn(gitDir, ['rev-parse', ...history.map((_, index) => `refs/heads/c${index}`)])) as Oid[]
+}
+
+/**
+ * For fast-import: one file under three names, one after another, and others beside it. Each fifth ten of commits lies
+ * aside until it is merged. Clocks go back now and then.
+ */
+function longHistory(length: number): string {
+  const data = (text: string) => `data ${text.length}\n${text}\n`
+  const nameAt = (index: number) => (index < 400 ? 'old' : index < 1800 ? 'd/middle' : 'd/new')
+  const body = Array.from({ length: 20 }, (_, line) => `line ${line}\n`).join('')
+  let script = ''
+  for (let index = 0; index < length; index++) {
+    const merges = index > 0 && index % 50 === 0
+    const name = nameAt(index)
+    script += `commit refs/heads/${index % 50 >= 40 ? 'side' : 'main'}\nmark :${index + 1}\n`
+    script += `committer C <c@example.com> ${1_700_000_000 + 10 * index - (index % 7) * 15} +0000\n${data('x')}`
+    if (index > 0) script += `from :${merges ? index - 10 : index}\n`
+    if (merges) script += `merge :${index}\n`
+    if (index > 0 && name !== nameAt(index - 1)) script += `R ${nameAt(index - 1)} ${name}\n`
+    if (index % 9 === 0) script += `M 100644 inline ${name}\n${data(`${body}${index}`)}`
+    else script += `M 100644 inline other/${index % 30}\n${data(String(index))}`
+  }
+  return script
+}
+
+/** How much of a history the commit-graph has, in one file or two layers. */
+const graphs = fc.record({ kind: fc.constantFrom('none', 'single', 'split'), share: fc.constantFrom(0.5, 0.8, 1) })
+
+function writeGraph(gitDir: string, commits: readonly Oid[], kind: string): void {
+  const write = (oids: readonly Oid[], ...flags: string[]) =>
+    gitIn(gitDir, ['commit-graph', 'write', '--stdin-commits', '--changed-paths', ...flags], oids.join('\n'))
+  if (kind === 'single') write(commits)
+  if (kind !== 'split') return
+  write(commits.slice(0, commits.length >> 1), '--split=no-merge')
+  write(commits, '--split=no-merge')
+}
+
+const lines = (text: string) => text.split('\n').filter((line) => line !== '')
+
+type Real = { repo: Repository; commits: readonly Oid[]; tip: Oid; git: (...args: string[]) => string[] }
+
+/** Holds for many histories, of which no walk was left to git. */
+const always = (check: (real: Real) => Promise<void>, numRuns = 25) =>
+  fc.assert(
+    fc.asyncProperty(histories, graphs, async (history, { kind, share }) => {
+      const real = await world.repository()
+      const commits = store(real, history)
+      writeGraph(real.gitDir, commits.slice(0, Math.ceil(commits.length * share)), kind)
+      const { repo } = real
+      const run = repo.run.bind(repo)
+      repo.run = (subcommand, command) => {
+        if (!isGits(subcommand, command, real.gitDir)) throw new Error(`git ${subcommand} was asked`)
+        return run(subcommand, command)
+      }
+      repo.until = () => repo
+      await check({ repo, commits, tip: commits.at(-1)!, git: (...args) => lines(gitIn(real.gitDir, args)) })
+    }),
+    { numRuns },
+  )
+
+/** Only git knows what a new file was made of, and which of several merge bases is the best. */
+const isGits = (subcommand: string, { flags = [], args = [] }: RunCommand = {}, gitDir: string) =>
+  subcommand === 'merge-base'
+    ? lines(gitIn(gitDir, ['merge-base', ...flags, '--all', ...args])).length > 1
+    : subcommand === 'log' && flags.includes('--max-count=1')
+
+const all = { limit: 100 }
+
+describe('history read in this process', () => {
+  test('is in the order of git, for any clocks, merges and layers', () =>
+    always(async ({ repo, commits, tip, git }) => {
+      const some = [tip, commits[commits.length >> 1]!, commits[0]!]
+      expect(await listCommitIds(repo, { from: some }, all)).toEqual(git('rev-list', ...some))
+      expect(await countCommits(repo, { from: some })).toBe(git('rev-list', ...some).length)
+      expect(await listCommitIds(repo, { from: [tip] }, { limit: 3, skip: 2 })).toEqual(
+        git('rev-list', '--skip=2', '--max-count=3', tip),
+      )
+      expect(await listCommitIds(repo, { from: [tip], firstParent: true }, all)).toEqual(
+        git('rev-list', '--first-parent', tip),
+      )
+      const period = { since: new Date(1_700_000_004_000), until: new Date(1_700_000_020_000) }
+      expect(await listCommitIds(repo, { from: [tip], ...period }, all)).toEqual(
+        git('rev-list', '--max-age=1700000004', '--min-age=1700000020', tip),
+      )
+    }))
+
+  test('of a path is simplified as git does', () =>
+    always(async ({ repo, tip, git }) => {
+      const agree = async (filters: Partial<HistoryFilters>, path: string, ...flags: string[]) =>
+        expect([path, ...(await listCommitIds(repo, { from: [tip], path, ...filters }, all))]).toEqual([
+          path,
+          ...git('rev-list', ...flags, tip, '--', path),
+        ])
+      for (const path of [...paths, 'd/e/f/g']) {
+        await agree({}, path)
+        expect(await countCommits(repo, { from: [tip], path })).toBe(git('rev-list', tip, '--', path).length)
+        await agree({ firstParent: true }, path, '--first-parent')
+        await agree({ since: new Date(1_700_000_006_000) }, path, '--max-age=1700000006')
+      }
+    }))
+
+  test('of a path is counted on from one tip to another as git counts each', () =>
+    always(async ({ repo, commits, git }) => {
+      for (const path of ['a', 'd', 'd/e'])
+        for (const tip of [...commits, ...commits.toReversed()]) {
+          repo.git.cache.delete(`${repo.cacheKey}count undefined ${JSON.stringify({ from: [tip], path })}`)
+          expect([path, await countCommits(repo, { from: [tip], path })]).toEqual([
+            path,
+            git('rev-list', tip, '--', path).length,
+          ])
+        }
+    }, 12))
+
+  test('of a directory with many changes is counted by git once, and not again for what is pushed on top', async () => {
+    const made = await world.repository()
+    const { repo, gitDir } = made
+    gitIn(gitDir, ['fast-import', '--quiet'], longHistory(2500))
+    gitIn(gitDir, ['commit-graph', 'write', '--reachable', '--changed-paths'])
+    const first = gitIn(gitDir, ['rev-parse', 'main']) as Oid
+    const counted = await countCommits(repo, { from: [first], path: 'd' })
+    expect(counted).toBe(lines(gitIn(gitDir, ['rev-list', first, '--', 'd'])).length)
+    made.commit({ 'd/of a push': '1' })
+    made.commit({ elsewhere: '1' })
+    const tip = made.commit({ 'd/of a push': '2' })
+    repo.until = () => repo
+    repo.run = async () => {
+      throw new Error('git was asked')
+    }
+    expect(await countCommits(repo, { from: [tip], path: 'd' })).toBe(counted + 2)
+  })
+
+  test('follows a file as git does', () =>
+    always(async ({ repo, tip, git }) => {
+      for (const path of paths)
+        expect([path, ...(await listCommitIds(repo, { from: [tip], path, follow: true }, all))]).toEqual([
+          path,
+          ...git('log', '--follow', '--format=%H', tip, '--', path),
+        ])
+    }))
+
+  test('of a path is the same where it is longer than what is read at once', async () => {
+    const { repo, gitDir } = await world.repository()
+    gitIn(gitDir, ['fast-import', '--quiet'], longHistory(2500))
+    gitIn(gitDir, ['commit-graph', 'write', '--reachable', '--changed-paths'])
+    const tip = gitIn(gitDir, ['rev-parse', 'main']) as Oid
+    const ofGit = (...args: string[]) => lines(gitIn(gitDir, args))
+    for (const path of ['d/new', 'd/middle', 'other/3'])
+      expect(await listCommitIds(repo, { from: [tip], path, follow: true }, { limit: 2000 })).toEqual(
+        ofGit('log', '--follow', '--format=%H', tip, '--', path),
+      )
+    for (const path of ['d/middle', 'd', 'other/3', 'other']) {
+      expect(await listCommitIds(repo, { from: [tip], path }, { limit: 150 })).toEqual(
+        ofGit('rev-list', '--max-count=150', tip, '--', path),
+      )
+      expect(await countCommits(repo, { from: [tip], path })).toBe(ofGit('rev-list', tip, '--', path).length)
+    }
+  })
+
+  test('of a file that came and went again and again is left to git, rather than asked for piece by piece', async () => {
+    const { repo, gitDir } = await world.repository()
+    const commit = (index: number) =>
+      `commit refs/heads/main\nmark :${index + 1}\ncommitter C <c@example.com> ${1_700_000_000 + index} +0000\ndata 1\nx\n` +
+      (index % 2 === 0 ? `M 100644 inline a\ndata 4\n${1000 + index}\n` : 'D a\n')
+    gitIn(gitDir, ['fast-import', '--quiet'], Array.from({ length: 400 }, (_, index) => commit(index)).join(''))
+    gitIn(gitDir, ['commit-graph', 'write', '--reachable', '--changed-paths'])
+    const tip = gitIn(gitDir, ['rev-parse', 'main']) as Oid
+    let processes = 0
+    const run = repo.run.bind(repo)
+    repo.run = (...command) => {
+      processes++
+      return run(...command)
+    }
+    expect(await listCommitIds(repo, { from: [tip], path: 'a', follow: true }, { limit: 1000 })).toEqual(
+      lines(gitIn(gitDir, ['log', '--follow', '--format=%H', tip, '--', 'a'])),
+    )
+    expect(processes).toBeLessThan(30)
+  })
+
+  test('leaves out what is excluded, and knows ancestors', () =>
+    always(async ({ repo, commits, tip, git }) => {
+      const heads = commits.map((oid, index) => ({ oid, name: `refs/heads/c${index}` as RefName }))
+      expect([...(await mergedInto(repo, tip, heads))].toSorted()).toEqual(
+        git('for-each-ref', '--format=%(refname)', `--merged=${tip}`, 'refs/heads/c*')
+          .filter((name) => name !== heads.at(-1)!.name)
+          .toSorted(),
+      )
+      git('tag', '-a', 'middle', '-m', 'x', commits[commits.length >> 1]!)
+      for (const other of commits.filter((_, index) => index % 3 === 0)) {
+        expect((await refsContaining(repo, other)).map(({ name }) => name)).toEqual(
+          git('for-each-ref', '--format=%(refname)', `--contains=${other}`),
+        )
+        expect(await listCommitIds(repo, { from: [tip], excluding: [other] }, all)).toEqual(
+          git('rev-list', tip, `^${other}`),
+        )
+        const middle = commits[commits.length >> 1]!
+        const [left, right] = git('rev-list', '--left-right', '--count', `${middle}...${other}`)[0]!.split('\t')
+        expect(await aheadBehind(repo, middle, other)).toEqual({ left: Number(left), right: Number(right) })
+        expect(await isAncestor(repo, other, middle)).toBe(git('rev-list', other, `^${middle}`).length === 0)
+        expect(await mergeBases(repo, tip, other, middle)).toEqual(gitBases(git, '--all', tip, other, middle))
+        expect([(await mergeBase(repo, middle, other)) ?? []].flat()).toEqual(gitBases(git, middle, other))
+      }
+    }, 12))
+})
+
+/** Git says by its exit code, too, that there is none. */
+function gitBases(git: Real['git'], ...args: string[]): string[] {
+  try {
+    return git('merge-base', ...args)
+  } catch {
+    return []
+  }
+}

@@ -1,0 +1,215 @@
+import type { Oid } from '../format/oid.ts'
+import { isTreePath, pathToBytes } from '../format/path-bytes.ts'
+import { type Commit, readCommits } from '../objects/commits.ts'
+import { keep, recall, remember } from '../repository/remember.ts'
+import type { Repository } from '../repository/repository.ts'
+import { inDag } from './dag.ts'
+import { type LogFilters, listedBefore, log } from './log.ts'
+import { maxReads } from './path-reader.ts'
+
+export type HistoryFilters = {
+  /** Commits whose history is meant; `all`: every branch and tag. */
+  from: readonly Oid[] | 'all'
+  /** Leaves out these and what they reach: `from: [b], excluding: [a]` is `a..b`. */
+  excluding?: readonly Oid[]
+  /** Commits that touched this file or directory. */
+  path?: string
+  /** With `path`: across renames of that one file. */
+  follow?: boolean
+  /** By the committer's clock, both included. */
+  since?: Date
+  until?: Date
+  /** Part of the author's name or address, or of the message; case does not matter. Plain text, no pattern. */
+  author?: string
+  message?: string
+  firstParent?: boolean
+  merges?: 'only' | 'none'
+}
+
+export type HistoryPage = {
+  /** Default `time`: newest first as git walks. `topo`: no parent before its children, lines of history kept together. */
+  order?: 'time' | 'date' | 'author-date' | 'topo'
+  skip?: number
+  limit: number
+}
+
+const orderFlags = {
+  time: [],
+  date: ['--date-order'],
+  'author-date': ['--author-date-order'],
+  topo: ['--topo-order'],
+} as const
+
+/**
+ * Commits that pass the filters, read through the object cache. Simple ones are walked in this process by the
+ * commit-graph (`dag/`), others by one `rev-list`. A path that cannot exist, or nothing to start from, gives none.
+ */
+export async function listCommits(repo: Repository, filters: HistoryFilters, page: HistoryPage): Promise<Commit[]> {
+  const commits = await readCommits(repo, await listCommitIds(repo, filters, page))
+  return commits.filter((commit) => commit !== undefined)
+}
+
+/** As `listCommits`, only the ids. */
+export async function listCommitIds(
+  repo: Repository,
+  filters: HistoryFilters,
+  { order = 'time', skip = 0, limit }: HistoryPage,
+): Promise<Oid[]> {
+  if (limit <= 0 || isEmpty(filters)) return []
+  const follow = filters.follow === true && filters.path !== undefined
+  const from = Math.max(0, Math.trunc(skip))
+  const here = order === 'time' ? readHere(filters, from + limit) : undefined
+  const known = here && (await listHere(repo, here, from + Math.trunc(limit)))
+  if (known) return known.slice(from)
+  const { stdout } = await repo.run(follow ? 'log' : 'rev-list', {
+    ...selection(filters),
+    flags: [
+      ...selection(filters).flags,
+      ...(follow ? (['--follow', '--format=%H', '--no-show-signature', '--no-decorate'] as const) : []),
+      ...orderFlags[order],
+      // What git skips it does not follow: a rename among those would end the history.
+      `--max-count=${Math.trunc(limit) + (follow ? from : 0)}`,
+      `--skip=${follow ? 0 : from}`,
+    ],
+  })
+  const oids = stdout
+    .toString('latin1')
+    .split('\n')
+    .filter((line) => line !== '') as Oid[]
+  return follow ? oids.slice(from) : oids
+}
+
+/**
+ * How many commits pass the filters, counted to at most `atMost`. Cost as `listCommits`, remembered unless it depends
+ * on refs.
+ */
+export async function countCommits(
+  repo: Repository,
+  filters: HistoryFilters,
+  { atMost }: { atMost?: number } = {},
+): Promise<number> {
+  if (isEmpty(filters)) return 0
+  const count = async (repo: Repository) => {
+    const here = filters.follow ? undefined : readHere(filters, 0)
+    const tips = here && [...here.from, ...(here.excluding ?? [])]
+    const known =
+      here && tips && (await inDag(repo, tips, (dag) => log(repo, dag, here, atMost ?? Number.POSITIVE_INFINITY)))
+    if (known) return { count: known.length }
+    const { flags, ...rest } = selection(filters)
+    const { stdout } = await repo.run('rev-list', {
+      ...rest,
+      flags: [...flags, '--count', ...(atMost === undefined ? [] : ([`--max-count=${Math.trunc(atMost)}`] as const))],
+    })
+    return { count: Number(stdout.toString('latin1')) }
+  }
+  if (filters.from === 'all') return (await count(repo)).count
+  const { from, ...others } = filters
+  const [tip] = from
+  const isOfPath = filters.path !== undefined && from.length === 1 && !filters.excluding?.length
+  const latest = `latest count ${atMost} ${JSON.stringify(others)}`
+  const counted = await remember(
+    repo,
+    `count ${atMost} ${JSON.stringify(filters)}`,
+    async (repo) => {
+      const before = isOfPath ? recall<Counted>(repo, latest) : undefined
+      return (before && (await carriedOn(repo, filters, before, atMost))) ?? count(repo)
+    },
+    () => 50,
+  )
+  if (isOfPath) keep(repo, latest, { tip: tip!, count: counted.count } satisfies Counted, 50)
+  return counted.count
+}
+
+type Counted = { readonly tip: Oid; readonly count: number }
+
+/**
+ * The count for a tip by that for an earlier one. Both must count all, within times that are no bounds for what came between;
+ * `undefined` when one is not simply the other and what came since.
+ */
+async function carriedOn(
+  repo: Repository,
+  filters: HistoryFilters,
+  before: Counted,
+  atMost = Number.POSITIVE_INFINITY,
+): Promise<{ count: number } | undefined> {
+  const here = filters.since || filters.until || filters.follow ? undefined : readHere(filters, 0)
+  if (!here || before.count >= atMost) return undefined
+  const since = await inDag(repo, [...here.from, before.tip], async (dag) => ({
+    count: await listedBefore(repo, dag, here, before.tip),
+  }))
+  return since?.count === undefined ? undefined : { count: Math.min(before.count + since.count, atMost) }
+}
+
+/**
+ * The newest commit that left `path` as it is in `commit`; `undefined` when the path cannot exist. A millisecond on
+ * 20,000 commits with a commit-graph, remembered: neither can change.
+ */
+export async function lastCommitOfPath(repo: Repository, commit: Oid, path: string): Promise<Commit | undefined> {
+  const found = await remember(
+    repo,
+    `last ${commit}:${path}`,
+    async (repo) => {
+      const [oid] = await listCommitIds(repo, { from: [commit], ...(path !== '' && { path }) }, { limit: 1 })
+      return { oid }
+    },
+    () => 100,
+  )
+  return found.oid && (await readCommits(repo, [found.oid]))[0]
+}
+
+/**
+ * What can be read in this process just as git would, `undefined` for the rest. Git compares the trees of a path, which
+ * takes a round trip each here, so long lists are its; so are ranges of a path, whose rules have more cases than use.
+ */
+function readHere(
+  { from, excluding = [], path, follow, since, until, author, message, firstParent, merges }: HistoryFilters,
+  wanted: number,
+): LogFilters | undefined {
+  const isRange = excluding.length > 0
+  if (from === 'all' || author !== undefined || message !== undefined || merges !== undefined) return undefined
+  if (isRange && (path !== undefined || since || until || firstParent)) return undefined
+  if (path !== undefined && !path.isWellFormed()) return undefined
+  // Git is no faster at following, as it compares whole trees.
+  if (path !== undefined && (follow ? firstParent : wanted > maxReads.simplified)) return undefined
+  return {
+    from,
+    excluding,
+    ...(path !== undefined && { path, follow: follow === true }),
+    ...(since && { since: Math.ceil(since.getTime() / 1000) }),
+    ...(until && { until: Math.floor(until.getTime() / 1000) }),
+    ...(firstParent && { firstParent }),
+  }
+}
+
+const listHere = (repo: Repository, filters: LogFilters, limit: number): Promise<Oid[] | undefined> =>
+  inDag(repo, [...filters.from, ...(filters.excluding ?? [])], async (dag) =>
+    (await log(repo, dag, filters, limit)).map((node) => dag.oid(node)),
+  )
+
+/** A path that is no text and holds a newline cannot be said to git at all: it has no history here. */
+const isEmpty = ({ from, path }: HistoryFilters) =>
+  from.length === 0 || (path !== undefined && (!isTreePath(path) || (!path.isWellFormed() && path.includes('\n'))))
+
+/** The filters in git's words. User text only ever stands behind a `=`, or after `--`. */
+function selection({ from, excluding = [], path, since, until, author, message, firstParent, merges }: HistoryFilters) {
+  const flags: `-${string}`[] = [
+    ...(from === 'all' ? (['--branches', '--tags'] as const) : []),
+    // Seconds since 1970: git's own date parser guesses.
+    ...(since ? ([`--max-age=${Math.ceil(since.getTime() / 1000)}`] as const) : []),
+    ...(until ? ([`--min-age=${Math.floor(until.getTime() / 1000)}`] as const) : []),
+    ...(author === undefined ? [] : ([`--author=${oneLine(author)}`] as const)),
+    ...(message === undefined ? [] : ([`--grep=${oneLine(message)}`] as const)),
+    ...(author === undefined && message === undefined ? [] : (['--fixed-strings', '--regexp-ignore-case'] as const)),
+    ...(firstParent ? (['--first-parent'] as const) : []),
+    ...(merges === 'only' ? (['--merges'] as const) : merges === 'none' ? (['--no-merges'] as const) : []),
+  ]
+  const args = [...(from === 'all' ? [] : from), ...excluding.map((oid) => `^${oid}`)]
+  if (path === undefined) return { flags, args }
+  if (path.isWellFormed()) return { flags, args, paths: [path] }
+  // Words of a command line are text; bytes that are none go in through stdin.
+  flags.push('--stdin')
+  return { flags, args, input: Buffer.concat([Buffer.from('--\n'), pathToBytes(path), Buffer.from('\n')]) }
+}
+
+/** Git reads the lines of a pattern as alternatives, and an empty one as "anything". */
+const oneLine = (text: string) => text.replaceAll(/[\n\r\0]+/g, ' ')

@@ -1,0 +1,156 @@
+import type { Oid } from '../format/oid.ts'
+import type { Repository } from '../repository/repository.ts'
+import { type Dag, isTurnOver, LeaveToGit, nextTurn } from './dag.ts'
+import { followFile } from './follow.ts'
+import { maxAhead, maxReads, PathReader } from './path-reader.ts'
+import { between } from './reach.ts'
+import { Walk } from './walk.ts'
+
+export type LogFilters = {
+  readonly from: readonly Oid[]
+  readonly excluding?: readonly Oid[]
+  readonly path?: string
+  readonly follow?: boolean
+  /** Seconds since 1970, both included. */
+  readonly since?: number
+  readonly until?: number
+  readonly firstParent?: boolean
+}
+
+/** Whether a commit belongs to the list, and where its history goes on. */
+type Step = { readonly shown: boolean; readonly next: readonly number[] }
+
+type Judge = {
+  /** True of commits that are surely not shown, and go on with their first parent: of nearly all, when there is a path. */
+  readonly isPassed: (node: number) => boolean
+  readonly judge: (node: number) => Step | Promise<Step>
+}
+
+/** The first `limit` commits that pass, in the order of `git rev-list`, or of `git log --follow`. */
+export async function log(repo: Repository, dag: Dag, filters: LogFilters, limit: number): Promise<number[]> {
+  const { from, path, follow = false, since = 0, until = Number.POSITIVE_INFINITY } = filters
+  const tips = from.map((oid) => dag.node(oid))
+  if (path !== undefined && follow) return followFile(repo, dag, { tips, path, since, until }, limit)
+  const { isPassed, judge } = await judgeFor(repo, dag, filters, tips, limit)
+  const found: number[] = []
+  const walk = new Walk(dag, tips)
+  let steps = 0
+  for (let node = walk.next(); node !== undefined && found.length < limit; node = walk.next()) {
+    if (isTurnOver(++steps)) await nextTurn(dag)
+    const seconds = dag.seconds(node)
+    // As git: what is too old ends its line, what is too young is only not shown.
+    if (seconds < since) continue
+    if (isPassed(node)) {
+      walk.add(dag.firstParent(node))
+      continue
+    }
+    const step = judge(node)
+    const { shown, next } = step instanceof Promise ? await step : step
+    for (const parent of next) walk.add(parent)
+    if (shown && seconds <= until) found.push(node)
+  }
+  return found
+}
+
+async function judgeFor(
+  repo: Repository,
+  dag: Dag,
+  { excluding = [], path, firstParent = false }: LogFilters,
+  tips: readonly number[],
+  limit: number,
+): Promise<Judge> {
+  const parents = firstParent ? (node: number) => dag.parents(node).slice(0, 1) : dag.parents
+  if (path !== undefined) {
+    const reader = new PathReader(repo, dag, path, { left: maxReads.simplified })
+    if (limit > reader.budget.left) reader.askFilters()
+    if (limit > reader.budget.left && (await hasMoreChanges(dag, reader, tips[0]!, reader.budget.left)))
+      throw new LeaveToGit('too much to read')
+    return ofPath(dag, reader, parents, limit)
+  }
+  const isPassed = () => false
+  if (excluding.length === 0) return { isPassed, judge: (node) => ({ shown: true, next: parents(node) }) }
+  const excluded = excluding.map((oid) => dag.node(oid))
+  const inside = await between(dag, tips, excluded)
+  return {
+    isPassed,
+    judge: (node) => (inside.has(node) ? { shown: true, next: dag.parents(node) } : { shown: false, next: [] }),
+  }
+}
+
+/**
+ * How many commits are listed of the history of one tip and not of that of `known`, which it goes on with: so that a count
+ * can be carried on. `undefined` when the walk branches before it comes there, or does not come there.
+ */
+export async function listedBefore(
+  repo: Repository,
+  dag: Dag,
+  filters: LogFilters,
+  known: Oid,
+): Promise<number | undefined> {
+  const target = dag.node(known)
+  const tip = dag.node(filters.from[0]!)
+  const { isPassed, judge } = await judgeFor(repo, dag, filters, [tip], maxAhead)
+  let count = 0
+  let steps = 0
+  for (let node = tip; node !== target; ) {
+    if (dag.generation(node) <= dag.generation(target)) return undefined
+    if (isTurnOver(++steps)) await nextTurn(dag)
+    if (isPassed(node)) {
+      node = dag.firstParent(node)
+      continue
+    }
+    const { shown, next } = await judge(node)
+    if (next.length !== 1) return undefined
+    if (shown) count++
+    node = next[0]!
+  }
+  return count
+}
+
+/**
+ * Git's simplified history: a commit that left the path as it is in some parent is not shown, and only that parent is
+ * followed.
+ */
+function ofPath(dag: Dag, reader: PathReader, parentsOf: (node: number) => readonly number[], limit: number): Judge {
+  let wanted = limit
+  return {
+    // The filters tell of the first parent.
+    isPassed: (node) => !reader.maybeChanged(node) && dag.firstParent(node) >= 0,
+    async judge(node) {
+      const parents = parentsOf(node)
+      if ([node, ...parents].some((each) => !reader.isKnown(each)))
+        reader.readAhead(changesAlong(dag, reader, node, Math.min(wanted, maxAhead)))
+      for (const parent of parents) if (await reader.isSame(node, parent)) return { shown: false, next: [parent] }
+      const shown = parents.length > 0 || (await reader.entry(node)) !== undefined
+      if (shown) wanted--
+      return { shown, next: parents }
+    },
+  }
+}
+
+/** Whether the path may have changed more often than that in the line of one commit: nothing is read to find that out. */
+async function hasMoreChanges(dag: Dag, reader: PathReader, tip: number, times: number): Promise<boolean> {
+  let changes = 0
+  let steps = 0
+  for (let node = tip; node >= 0 && changes <= times; node = dag.firstParent(node)) {
+    if (reader.maybeChanged(node)) changes++
+    if (isTurnOver(++steps)) await nextTurn(dag)
+  }
+  return changes > times
+}
+
+const maxStepsAhead = 10_000
+
+/** Where the path may have changed, along first parents from `node`, as far as nothing is known yet. */
+function changesAlong(dag: Dag, reader: PathReader, node: number, atMost: number): number[] {
+  const found = [node]
+  let next = dag.firstParent(node)
+  for (let steps = 0; next >= 0 && found.length < atMost && steps < maxStepsAhead; steps++) {
+    if (reader.maybeChanged(next)) {
+      if (reader.isKnown(next) && next !== dag.firstParent(node)) break
+      found.push(next)
+    }
+    next = dag.firstParent(next)
+  }
+  return found
+}

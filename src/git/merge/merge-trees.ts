@@ -1,0 +1,46 @@
+import type { Oid } from '../format/oid.ts'
+import { commitObject, type NewObject, writeObjects } from '../objects/objects.ts'
+import { inScratch, keepObjects } from '../objects/scratch.ts'
+import type { Repository } from '../repository/repository.ts'
+
+const nobody = { name: 'Stithy', email: 'stithy@localhost', at: new Date(0) }
+
+/**
+ * The tree of `ours` with the changes from `base` to `theirs`, renames followed; `conflict` when git cannot tell what
+ * it should be. One `merge-tree` process unless only one side changed. What a conflict leaves behind is removed.
+ */
+export async function mergeTrees(
+  repo: Repository,
+  { base, ours, theirs }: { base: Oid; ours: Oid; theirs: Oid },
+): Promise<Oid | 'conflict'> {
+  if (base === theirs || ours === theirs) return ours
+  if (base === ours) return theirs
+  // Git 2.39 finds the base by history alone: these commits have the one it is to find.
+  const ancestor = commitOf(base, [])
+  const [left, right] = [commitOf(ours, [ancestor.oid]), commitOf(theirs, [ancestor.oid])]
+  return mergeInScratch(repo, [left.oid, right.oid], { with: [ancestor, left, right] })
+}
+
+const commitOf = (tree: Oid, parents: readonly Oid[]) =>
+  commitObject({ tree, parents, author: nobody, committer: nobody, message: '' })
+
+/**
+ * The tree that git makes of two commits by what their history has in common. `with` are objects that are there while it works;
+ * without `keep` the tree is not stored, and only tells that there is one.
+ */
+export const mergeInScratch = (
+  repo: Repository,
+  sides: readonly [Oid, Oid],
+  { with: made = [], keep = true }: { with?: readonly NewObject[]; keep?: boolean } = {},
+): Promise<Oid | 'conflict'> =>
+  inScratch(repo, async (scratch) => {
+    if (made.length > 0) await writeObjects(scratch, made)
+    const { stdout, code } = await scratch.run('merge-tree', {
+      flags: ['--write-tree', '--no-messages', '--name-only'],
+      args: sides,
+      accept: [0, 1],
+    })
+    if (code === 1) return 'conflict'
+    if (keep) await keepObjects(repo, scratch, new Set(made.map(({ oid }) => oid)))
+    return stdout.toString('latin1').split('\n')[0] as Oid
+  })

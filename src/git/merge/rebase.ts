@@ -1,0 +1,56 @@
+import { emptyTreeOid, type Oid } from '../format/oid.ts'
+import { listCommitIds } from '../history/history.ts'
+import { type Commit, readCommit } from '../objects/commits.ts'
+import { commitObject, type NewObject, type NewSignature, treeObject } from '../objects/objects.ts'
+import { storeObjects } from '../objects/pack.ts'
+import { writtenAs } from '../objects/signature.ts'
+import type { Repository } from '../repository/repository.ts'
+import { mergeTrees } from './merge-trees.ts'
+
+/** More commits than anybody rebases. */
+const maxCommits = 5000
+
+/**
+ * Makes the commits of `head` that `onto` lacks once more on top of that, as `git rebase` does: oldest first, by their authors,
+ * merges and what changes nothing there any more left out. Those that are on top of it already stay as they are. Returns the
+ * last; `conflict` when one cannot be applied, or there are too many. Moves no ref. A `merge-tree` process for each commit whose
+ * change meets another.
+ */
+export async function rebaseCommits(
+  repo: Repository,
+  { head, onto, committer }: { head: Oid; onto: Oid; committer: NewSignature },
+): Promise<Oid | 'conflict'> {
+  const range = { from: [head], excluding: [onto], merges: 'none' } as const
+  const oids = await listCommitIds(repo, range, { order: 'topo', limit: maxCommits + 1 })
+  if (oids.length > maxCommits) return 'conflict'
+  const made: NewObject[] = []
+  let tip: Pick<Commit, 'oid' | 'tree'> = (await readCommit(repo, onto))!
+  for (const oid of oids.reverse()) {
+    const commit = (await readCommit(repo, oid))!
+    if (commit.parents[0] === tip.oid) {
+      tip = commit
+      continue
+    }
+    const before = await treeBefore(repo, commit)
+    const tree = await mergeTrees(repo, { base: before, ours: tip.tree, theirs: commit.tree })
+    if (tree === 'conflict') return 'conflict'
+    if (tree === tip.tree && commit.tree !== before) continue
+    const object = commitObject({
+      tree,
+      parents: [tip.oid],
+      author: writtenAs(commit.author),
+      committer,
+      message: commit.message,
+    })
+    // Git knows the empty tree without it being there, but its checks want to see it.
+    made.push(...(tree === emptyTreeOid ? [treeObject([])] : []), object)
+    tip = { oid: object.oid, tree }
+  }
+  await storeObjects(repo, made)
+  return tip.oid
+}
+
+async function treeBefore(repo: Repository, { parents }: Commit): Promise<Oid> {
+  const parent = parents[0] && (await readCommit(repo, parents[0]))
+  return parent ? parent.tree : emptyTreeOid
+}

@@ -1,0 +1,68 @@
+import { Readable } from 'node:stream'
+import { Failure } from '../../kernel/failure.ts'
+import type { Oid } from '../format/oid.ts'
+import { keep } from '../repository/remember.ts'
+import type { Repository } from '../repository/repository.ts'
+import { GitError } from '../runner/git-error.ts'
+import { objectContent, objectInfo } from './cat-file.ts'
+
+/** What `readBlob` reads into memory at most. */
+export const maxBlobBytes = 4 * 1024 * 1024
+const rememberedBytes = 64 * 1024
+
+export type Blob = { readonly oid: Oid; readonly sizeBytes: number; readonly content: Buffer }
+
+/** The size of a blob; `undefined` when the repository has no such blob. One round trip, no process. */
+export async function blobSize(repo: Repository, oid: Oid): Promise<number | undefined> {
+  const info = await objectInfo(await repo.objects(), oid)
+  return info?.type === 'blob' ? info.sizeBytes : undefined
+}
+
+/**
+ * A blob of at most `maxBytes`, small ones remembered: two round trips without a process. `undefined` when the
+ * repository has no such blob, `Failure('too_large')` when it is larger: use `blobStream`.
+ */
+export function readBlob(repo: Repository, oid: Oid, { maxBytes = maxBlobBytes } = {}): Promise<Blob | undefined> {
+  const read = async (): Promise<Blob | undefined> => {
+    const sizeBytes = await blobSize(repo, oid)
+    if (sizeBytes === undefined) return undefined
+    if (sizeBytes > maxBytes) throw new Failure('too_large', 'The file is too large')
+    const found = await objectContent(await repo.objects(), oid, maxBytes)
+    return found?.content && { oid, sizeBytes, content: found.content }
+  }
+  const known = repo.git.cache.get(`${repo.cacheKey}blob ${oid}`) as Blob | undefined
+  if (known && known.sizeBytes <= maxBytes) return Promise.resolve(known)
+  // Larger ones are handed out, not kept: a few would push out all the commits and trees.
+  return read().then((blob) => {
+    if (blob && blob.sizeBytes <= rememberedBytes) keep(repo, `blob ${oid}`, blob, blob.sizeBytes)
+    return blob
+  })
+}
+
+/**
+ * A blob of any size as a stream of constant memory. Two round trips for a small one, one process otherwise, which ends
+ * when the stream is destroyed. The stream fails when git does. `undefined` when the repository has no such blob.
+ */
+export async function blobStream(
+  repo: Repository,
+  oid: Oid,
+): Promise<{ sizeBytes: number; stream: Readable } | undefined> {
+  const sizeBytes = await blobSize(repo, oid)
+  if (sizeBytes === undefined) return undefined
+  if (sizeBytes <= 1024 * 1024) {
+    const blob = await readBlob(repo, oid)
+    return (
+      blob && {
+        sizeBytes,
+        stream: Readable.from(blob.content.length === 0 ? [] : [blob.content], { objectMode: false }),
+      }
+    )
+  }
+  const child = await repo.start('cat-file', { args: ['blob', oid], lane: 'transfer', timeoutMs: 6 * 60 * 60_000 })
+  return {
+    sizeBytes,
+    stream: child.failing(({ code, signal, stderr }) =>
+      code === 0 ? undefined : new GitError('cat-file', code, signal, stderr),
+    ),
+  }
+}

@@ -1,0 +1,104 @@
+import type { Oid } from '../format/oid.ts'
+import type { Helper, Question } from '../runner/helper.ts'
+import type { Inbox } from '../runner/inbox.ts'
+
+export type ObjectType = 'commit' | 'tree' | 'blob' | 'tag'
+
+export type ObjectInfo = { readonly oid: Oid; readonly type: ObjectType; readonly sizeBytes: number }
+
+/** `content` is left out when the object is larger than was asked for. */
+export type ObjectContent = ObjectInfo & { readonly content: Buffer | undefined }
+
+const newline = 10
+const header = /^([0-9a-f]{40}|[0-9a-f]{64}) (commit|tree|blob|tag) (\d+)$/
+
+/**
+ * Asks a `git cat-file --batch-command -z` what an object is. `spec` is an object name of ours, never user text as it
+ * came: `<oid>`, `<oid>:<path>`, `refs/heads/x^{commit}`. `undefined` when it names nothing, or more than one thing.
+ */
+export function objectInfo(helper: Helper, spec: Buffer | string): Promise<ObjectInfo | undefined> {
+  const name = specBytes(spec)
+  return helper.ask<ObjectInfo | undefined>({
+    request: command('info ', name),
+    reset: () => {},
+    read: (inbox) => {
+      const head = readHeader(inbox, name)
+      return head && { answer: head.info }
+    },
+  })
+}
+
+/** As `objectInfo`, with the content when it has at most `maxBytes`; more than that is read past without being kept. */
+export function objectContent(
+  helper: Helper,
+  spec: Buffer | string,
+  maxBytes: number,
+): Promise<ObjectContent | undefined> {
+  return helper.ask(new ContentQuestion(specBytes(spec), maxBytes))
+}
+
+class ContentQuestion implements Question<ObjectContent | undefined> {
+  readonly request: Buffer
+  readonly #name: Buffer
+  readonly #maxBytes: number
+  #info: ObjectInfo | undefined
+  #toSkip = 0
+
+  constructor(name: Buffer, maxBytes: number) {
+    this.request = command('contents ', name)
+    this.#name = name
+    this.#maxBytes = maxBytes
+  }
+
+  reset(): void {
+    this.#info = undefined
+  }
+
+  read(inbox: Inbox): { answer: ObjectContent | undefined } | undefined {
+    if (!this.#info) {
+      const head = readHeader(inbox, this.#name)
+      if (!head) return undefined
+      if (!head.info) return { answer: undefined }
+      this.#info = head.info
+      this.#toSkip = head.info.sizeBytes + 1
+    }
+    const info = this.#info
+    if (info.sizeBytes > this.#maxBytes) {
+      this.#toSkip -= inbox.skip(this.#toSkip)
+      return this.#toSkip === 0 ? { answer: { ...info, content: undefined } } : undefined
+    }
+    if (inbox.size < info.sizeBytes + 1) return undefined
+    const content = inbox.take(info.sizeBytes)
+    inbox.skip(1)
+    return { answer: { ...info, content } }
+  }
+}
+
+const specBytes = (spec: Buffer | string): Buffer => {
+  const bytes = typeof spec === 'string' ? Buffer.from(spec, 'utf8') : spec
+  // A NUL would end the request early and put every later answer out of step.
+  if (bytes.includes(0)) throw new Error('an object name holds a NUL')
+  return bytes
+}
+
+const command = (verb: string, name: Buffer) => Buffer.concat([Buffer.from(verb), name, Buffer.from([0])])
+
+/** Takes `<oid> <type> <size>\n`, or `<name> missing\n` where the name, a path, may itself hold newlines. */
+function readHeader(inbox: Inbox, name: Buffer): { info: ObjectInfo | undefined } | undefined {
+  const end = inbox.indexOf(newline)
+  if (end < 0) return undefined
+  // No name of ours looks like a header: a bare object id is echoed with ` missing`, a path has its colon first.
+  if (end < 200) {
+    const mark = inbox.peek(end)
+    const found = header.exec(mark.toString('latin1'))
+    if (found) {
+      inbox.skip(end + 1)
+      return { info: { oid: found[1] as Oid, type: found[2] as ObjectType, sizeBytes: Number(found[3]) } }
+    }
+  }
+  const stop = inbox.indexOf(newline, name.length)
+  if (stop < 0) return undefined
+  const echo = inbox.take(stop + 1)
+  if (!echo.subarray(0, name.length).equals(name)) throw new Error('git cat-file answered something else')
+  return { info: undefined }
+}

@@ -1,0 +1,92 @@
+import { parseObjectText } from '../format/object-text.ts'
+import type { Oid } from '../format/oid.ts'
+import { keep, remember } from '../repository/remember.ts'
+import type { Repository } from '../repository/repository.ts'
+import { objectContent } from './cat-file.ts'
+import { parseSignature, type Signature } from './signature.ts'
+
+export type Commit = {
+  readonly oid: Oid
+  readonly tree: Oid
+  readonly parents: readonly Oid[]
+  readonly author: Signature
+  readonly committer: Signature
+  /** All of it, with the final newline it may have. */
+  readonly message: string
+  /** The armoured signature, OpenPGP, SSH or X.509; the signed text is the object without this header. */
+  readonly signature: string | undefined
+}
+
+/** The first line of a message, whole. */
+export const titleOf = (message: string): string =>
+  message.trim() === '' ? '--no commit message' : message.split(/[\r\n]/, 1)[0]!
+
+/** About as many bytes as it takes in memory. */
+const sizeOf = ({ message, signature }: Commit): number => 400 + 2 * (message.length + (signature?.length ?? 0))
+
+/** A message longer than this is no message: the commit reads as absent. */
+const maxCommitBytes = 8 * 1024 * 1024
+
+/**
+ * The commit, remembered. One round trip without a process when it is not. `undefined` when the repository has no such
+ * commit. An annotated tag's id gives the commit it stands for.
+ */
+export function readCommit(repo: Repository, oid: Oid): Promise<Commit | undefined> {
+  return remember(
+    repo,
+    `commit ${oid}`,
+    async (repo) => {
+      const found = await objectContent(await repo.objects(), `${oid}^{commit}`, maxCommitBytes)
+      return found?.content && parseCommit(found.oid, found.content)
+    },
+    sizeOf,
+  )
+}
+
+/** Call it when a new commit has been stored: the next reader need not ask for it. */
+export function rememberCommit(repo: Repository, commit: Commit): void {
+  keep(repo, `commit ${commit.oid}`, commit, sizeOf(commit))
+}
+
+/** As `readCommit` for many in one round trip, in the order of `oids`. */
+export const readCommits = (repo: Repository, oids: readonly Oid[]): Promise<(Commit | undefined)[]> =>
+  Promise.all(oids.map((oid) => readCommit(repo, oid)))
+
+/** Commits read at a time, which bounds memory when there are many or their messages are long. */
+const readAtOnce = 100
+
+/**
+ * Commits in the order of `oids`, without those that are gone, as far as their messages have that many characters together: each may
+ * have megabytes. `cut` tells that some were left out.
+ */
+export async function readCommitsWithin(
+  repo: Repository,
+  oids: readonly Oid[],
+  maxCharacters: number,
+): Promise<{ readonly commits: readonly Commit[]; readonly cut: boolean }> {
+  const commits: Commit[] = []
+  let size = 0
+  for (let at = 0; at < oids.length; at += readAtOnce) {
+    for (const commit of await readCommits(repo, oids.slice(at, at + readAtOnce))) {
+      if (!commit) continue
+      size += commit.message.length
+      if (size > maxCharacters) return { commits, cut: true }
+      commits.push(commit)
+    }
+  }
+  return { commits, cut: false }
+}
+
+/** Reads the content of a commit object. */
+export function parseCommit(oid: Oid, content: Buffer): Commit {
+  const { headers, message } = parseObjectText(content)
+  return {
+    oid,
+    tree: (headers.get('tree')?.[0] ?? '') as Oid,
+    parents: (headers.get('parent') ?? []) as Oid[],
+    author: parseSignature(headers.get('author')?.[0] ?? ''),
+    committer: parseSignature(headers.get('committer')?.[0] ?? ''),
+    message,
+    signature: headers.get('gpgsig')?.[0] ?? headers.get('gpgsig-sha256')?.[0],
+  }
+}

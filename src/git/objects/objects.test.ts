@@ -1,0 +1,111 @@
+import { execFileSync } from 'node:child_process'
+import { mkdtemp, readdir, rm, rmdir } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
+import { Git } from '../git.ts'
+import type { Repository } from '../repository/repository.ts'
+import { Runner } from '../runner/client.ts'
+import {
+  commitObject,
+  type NewTreeEntry,
+  newObject,
+  treeObject,
+  writeCommit,
+  writeObject,
+  writeObjects,
+  writeTree,
+} from './objects.ts'
+import { storeObjects } from './pack.ts'
+
+let folder: string
+let git: Git
+let runner: Runner
+let repo: Repository
+
+const realGit = (...args: string[]) =>
+  execFileSync('git', ['--git-dir', repo.gitDir, ...args], { encoding: 'utf8' }).trim()
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'stithy-objects-'))
+  runner = await Runner.connect(inject('runnerSocket'))
+  git = new Git(runner)
+  await git.ensureRepository(join(folder, 'r.git'), { defaultBranch: 'main' })
+  repo = git.open(join(folder, 'r.git'))
+})
+afterAll(async () => {
+  await git[Symbol.asyncDispose]()
+  await runner[Symbol.asyncDispose]()
+  await rm(folder, { recursive: true })
+})
+
+describe('objects written without git', () => {
+  test('are the ones git would write, and pass its checks', async () => {
+    const blob = await writeObject(repo, 'blob', Buffer.from('hello\n'))
+    expect(blob).toBe('ce013625030ba8dba906f756967f9e9ca394464a')
+    expect(await writeObject(repo, 'blob', Buffer.from('hello\n'))).toBe(blob)
+    const inner = await writeTree(repo, [{ mode: '100755', name: 'run', oid: blob }])
+    const entries: NewTreeEntry[] = ['a.b', 'a-b', 'ä', 'z'].map((name) => ({ mode: '100644', name, oid: blob }))
+    const tree = await writeTree(repo, [...entries, { mode: '40000', name: 'a', oid: inner }])
+    const who = { name: 'Ann <x>', email: 'ann@example.com', at: new Date('2020-01-02T03:04:05Z') }
+    const commit = await writeCommit(repo, {
+      tree,
+      parents: [],
+      author: who,
+      committer: { ...who, name: '<>' },
+      message: 'First\n',
+    })
+    expect(realGit('fsck', '--strict', commit)).toBe('')
+    expect(realGit('-c', 'core.quotePath=false', 'ls-tree', '--name-only', commit).split('\n')).toEqual([
+      'a-b',
+      'a.b',
+      'a',
+      'z',
+      'ä',
+    ])
+    expect(realGit('log', '-1', '--format=%an|%ae|%at|%cn|%s', commit)).toBe(
+      'Ann x|ann@example.com|1577934245|Unknown|First',
+    )
+  })
+
+  test('many are one pack, whatever their types and sizes', async () => {
+    const sizes = [0, 1, 15, 16, 2047, 2048, 300_000, ...Array.from({ length: 120 }, (_, n) => 20 + n)]
+    const blobs = sizes.map((size, n) => newObject('blob', Buffer.alloc(size, `${n} `)))
+    const tree = treeObject(
+      blobs.map(({ oid }, n) => ({ mode: '100644', name: `f${String(n).padStart(3, '0')}`, oid })),
+    )
+    const who = { name: 'Ann', email: 'ann@example.com', at: new Date() }
+    const commit = commitObject({ tree: tree.oid, parents: [], author: who, committer: who, message: 'Many\n' })
+    // One that is named twice is in it once.
+    await storeObjects(repo, [...blobs, blobs[0]!, tree, commit])
+    expect(realGit('fsck', '--strict', '--no-dangling', commit.oid)).toBe('')
+    expect(
+      realGit('ls-tree', '-l', commit.oid)
+        .split('\n')
+        .map((line) => Number(line.split(/\s+/)[3])),
+    ).toEqual(sizes)
+    expect(Number(/in-pack: (\d+)/.exec(realGit('count-objects', '-v'))![1])).toBe(
+      new Set(blobs.map(({ oid }) => oid)).size + 2,
+    )
+  })
+
+  test('are written while housekeeping takes empty folders away', async () => {
+    let busy = true
+    const housekeeping = (async () => {
+      while (busy) {
+        const folders = (await readdir(repo.objectDir)).filter((name) => /^[0-9a-f]{2}$/.test(name))
+        await Promise.all(folders.map((name) => rmdir(join(repo.objectDir, name)).catch(() => {})))
+        await delay(2)
+      }
+    })()
+    for (let round = 0; round < 200; round++) {
+      const object = newObject('blob', Buffer.from(`round ${round}`))
+      await writeObjects(repo, [object])
+      await rm(join(repo.objectDir, object.oid.slice(0, 2), object.oid.slice(2)))
+    }
+    busy = false
+    await housekeeping
+    expect((await readdir(repo.objectDir)).filter((name) => name.startsWith('tmp_'))).toEqual([])
+  })
+})

@@ -1,0 +1,243 @@
+import { hash, randomUUID } from 'node:crypto'
+import {
+  closeSync,
+  existsSync,
+  fsync as fsyncCallback,
+  open as openCallback,
+  rename as renameCallback,
+  writeFile as writeFileCallback,
+  writeFileSync,
+} from 'node:fs'
+import { mkdir, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { deflate as deflateCallback, deflateSync, type ZlibOptions } from 'node:zlib'
+import { syncFolders } from '../../kernel/durable.ts'
+import type { Oid } from '../format/oid.ts'
+import { pathToBytes } from '../format/path-bytes.ts'
+import type { Repository } from '../repository/repository.ts'
+import type { ObjectType } from './cat-file.ts'
+
+const fsync = promisify(fsyncCallback)
+const open: (path: string, flags: string, mode: number) => Promise<number> = promisify(openCallback)
+const rename = promisify(renameCallback)
+const writeFile = promisify(writeFileCallback)
+const deflate = promisify(deflateCallback)
+
+/** An object that may not be stored yet; its id is known before. */
+export type NewObject = { readonly oid: Oid; readonly type: ObjectType; readonly content: Buffer }
+
+const headerOf = (type: ObjectType, content: Buffer) => Buffer.from(`${type} ${content.length}\0`)
+
+/** Names an object, without storing it. */
+export const newObject = (type: ObjectType, content: Buffer): NewObject => ({
+  oid: hash('sha1', Buffer.concat([headerOf(type, content), content]), 'hex') as Oid,
+  type,
+  content,
+})
+
+/** Files written at once: more would only queue up before the disk. */
+const atOnce = 32
+
+const maxAttempts = 5
+
+type Place = { readonly object: NewObject; readonly folder: string; readonly path: string; readonly temporary: string }
+
+/**
+ * Stores loose objects, durably and without a process, as git does: temporary files, fsync, rename. The last
+ * one given comes last: name there what needs the others. One that is there already is replaced by
+ * itself, and counts as new, so that no clean-up takes it. The repository must exist. Nothing refers to them until a
+ * ref does. For many there is `storeObjects` (pack.ts).
+ */
+export const writeObjects = (repo: Repository, objects: readonly NewObject[]): Promise<void> =>
+  whileFoldersGo(() => writeOnce(repo, objects))
+
+/**
+ * Does what puts files into folders of objects, and does it again when a folder was gone: housekeeping removes empty ones,
+ * be it between our making one and our using it.
+ */
+export async function whileFoldersGo<T>(work: () => Promise<T>): Promise<T> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await work()
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ENOENT' || attempt === maxAttempts) throw error
+    }
+  }
+}
+
+async function writeOnce(repo: Repository, objects: readonly NewObject[]): Promise<void> {
+  const places = [...new Map(objects.map((object) => [object.oid, placeOf(repo, object)])).values()]
+  const folders = [...new Set(places.map(({ folder }) => folder))]
+  const changed = new Set(folders)
+  const makeFolder = async (folder: string) => {
+    if (existsSync(folder)) return
+    await mkdir(folder, { recursive: true })
+    changed.add(repo.objectDir)
+  }
+  // Nothing of ours lies in the folder yet: it may be gone again.
+  const putInPlace = ({ folder, temporary, path }: Place) =>
+    whileFoldersGo(async () => {
+      await makeFolder(folder)
+      await rename(temporary, path)
+    })
+  try {
+    await inBatches(
+      [...folders.map((folder) => () => makeFolder(folder)), ...places.map((place) => () => writeTemporary(place))],
+      (begin) => begin(),
+    )
+    // What names the others comes last.
+    await inBatches(places.slice(0, -1), putInPlace)
+    await inBatches(places.slice(-1), putInPlace)
+  } catch (error) {
+    await Promise.all(places.map(({ temporary }) => rm(temporary, { force: true })))
+    throw error
+  }
+  // The names must last, too.
+  await syncFolders(changed)
+}
+
+/** Stores one object. */
+export async function writeObject(repo: Repository, type: ObjectType, content: Buffer): Promise<Oid> {
+  const object = newObject(type, content)
+  await writeObjects(repo, [object])
+  return object.oid
+}
+
+function placeOf(repo: Repository, object: NewObject): Place {
+  const folder = join(repo.objectDir, object.oid.slice(0, 2))
+  const path = join(folder, object.oid.slice(2))
+  // All in one folder: fewer blocks of the disk change than in several. Git knows this prefix and removes what was left behind.
+  return { object, folder, path, temporary: join(repo.objectDir, `tmp_obj_${randomUUID()}`) }
+}
+
+async function inBatches<T>(all: readonly T[], work: (one: T) => Promise<void>): Promise<void> {
+  for (let at = 0; at < all.length; at += atOnce) {
+    const begun = all.slice(at, at + atOnce).map(work)
+    try {
+      await Promise.all(begun)
+    } catch (error) {
+      // Whoever clears away what was made must find all of it.
+      await Promise.allSettled(begun)
+      throw error
+    }
+  }
+}
+
+/** Below this, compressing and writing take less than handing them to another thread. What waits for the disk is handed over. */
+const doneHereBytes = 16 * 1024
+
+async function writeTemporary({ object, temporary }: Place): Promise<void> {
+  const { type, content } = object
+  const whole = Buffer.concat([headerOf(type, content), content])
+  const options = compression(whole.length)
+  const isSmall = whole.length < doneHereBytes
+  const compressed = isSmall ? deflateSync(whole, options) : await deflate(whole, options)
+  const file = await open(temporary, 'wx', 0o444)
+  try {
+    if (isSmall) writeFileSync(file, compressed)
+    else await writeFile(file, compressed)
+    await fsync(file)
+  } finally {
+    closeSync(file)
+  }
+}
+
+/**
+ * As git: objects are packed soon, so speed counts. The window is no larger than what goes through it: memory for the usual
+ * one is a quarter of a megabyte, which costs more than a small object's compression.
+ */
+export function compression(bytes: number): ZlibOptions {
+  const windowBits = Math.min(15, Math.max(9, Math.ceil(Math.log2(bytes))))
+  return { level: 1, windowBits, memLevel: Math.min(8, windowBits - 7) }
+}
+
+export type NewTreeEntry = {
+  /** `40000` and `040000` are the same. */
+  readonly mode: string
+  readonly name: string
+  readonly oid: Oid
+}
+
+/** What decides the order of a tree's entries: directories sort as if their names ended in a slash. */
+export const treeOrderKey = ({ mode, name }: Pick<NewTreeEntry, 'mode' | 'name'>): Buffer =>
+  pathToBytes(/^0?40000$/.test(mode) ? `${name}/` : name)
+
+/** A tree of entries that are in git's order already. */
+export const treeObject = (sorted: readonly NewTreeEntry[]): NewObject =>
+  newObject(
+    'tree',
+    Buffer.concat(
+      sorted.flatMap(({ mode, name, oid }) => [
+        Buffer.from(`${mode.replace(/^0/, '')} `),
+        pathToBytes(name),
+        Buffer.from(`00${oid}`, 'hex'),
+      ]),
+    ),
+  )
+
+/** Writes a tree of these entries, in whatever order they are given. Names must be valid and differ. */
+export async function writeTree(repo: Repository, entries: readonly NewTreeEntry[]): Promise<Oid> {
+  const tree = treeObject(entries.toSorted((a, b) => Buffer.compare(treeOrderKey(a), treeOrderKey(b))))
+  await writeObjects(repo, [tree])
+  return tree.oid
+}
+
+/** Who, and when: seconds since 1970 with the zone as `+0200`. */
+export type NewSignature = { readonly name: string; readonly email: string; readonly at: Date; readonly zone?: string }
+
+/** Git keeps these characters for itself; a name without any other is refused by it, so something stands in. */
+const clean = (text: string, instead: string): string => text.replace(/[<>\n\0]/g, '').trim() || instead
+
+const signature = ({ name, email, at, zone = '+0000' }: NewSignature): string =>
+  `${clean(name, 'Unknown')} <${clean(email, '')}> ${Math.floor(at.getTime() / 1000)} ${zone}`
+
+export type NewCommit = {
+  readonly tree: Oid
+  readonly parents: readonly Oid[]
+  readonly author: NewSignature
+  readonly committer: NewSignature
+  readonly message: string
+}
+
+/** A commit, not stored yet. */
+export function commitObject({ tree, parents, author, committer, message }: NewCommit): NewObject {
+  const lines = [
+    `tree ${tree}`,
+    ...parents.map((parent) => `parent ${parent}`),
+    `author ${signature(author)}`,
+    `committer ${signature(committer)}`,
+    '',
+    message.replaceAll('\0', ''),
+  ]
+  return newObject('commit', Buffer.from(lines.join('\n')))
+}
+
+/** Writes a commit. */
+export async function writeCommit(repo: Repository, commit: NewCommit): Promise<Oid> {
+  const object = commitObject(commit)
+  await writeObjects(repo, [object])
+  return object.oid
+}
+
+export type NewTag = {
+  readonly name: string
+  readonly target: Oid
+  readonly targetType: ObjectType
+  readonly tagger: NewSignature
+  readonly message: string
+}
+
+/** Writes an annotated tag. A ref must name it. */
+export function writeTag(repo: Repository, { name, target, targetType, tagger, message }: NewTag): Promise<Oid> {
+  const text = message.replaceAll('\0', '')
+  const lines = [
+    `object ${target}`,
+    `type ${targetType}`,
+    `tag ${name}`,
+    `tagger ${signature(tagger)}`,
+    '',
+    text.endsWith('\n') ? text : `${text}\n`,
+  ]
+  return writeObject(repo, 'tag', Buffer.from(lines.join('\n')))
+}

@@ -1,0 +1,94 @@
+import { statSync } from 'node:fs'
+import { type FileHandle, open } from 'node:fs/promises'
+import { join } from 'node:path'
+import { CommitGraph, type KeptGraph } from '../commit-graph/commit-graph.ts'
+import { BrokenGraph, GraphLayer } from '../commit-graph/graph-layer.ts'
+import type { Repository } from '../repository/repository.ts'
+
+const maxLayers = 100
+const none = new CommitGraph([])
+const opening = new Map<string, Promise<KeptGraph>>()
+
+/**
+ * The commit-graph of a repository as it is now; an empty one when there is none, `'git'` when only git can read
+ * history: its files are broken or larger than what is kept, or parents of commits are cut off or exchanged. Looks at a
+ * few files, and reads them when they are new. What it lacks is only younger than it: commits never change.
+ */
+export async function openGraph(repo: Repository): Promise<CommitGraph | 'git'> {
+  const info = join(repo.gitDir, 'objects/info')
+  if (isThere(join(repo.gitDir, 'shallow')) || isThere(join(repo.gitDir, 'info/grafts'))) return 'git'
+  const single = facts(join(info, 'commit-graph'))
+  const file = single ?? facts(join(info, 'commit-graphs/commit-graph-chain'))
+  if (!file) return none
+  const { graphs } = repo.git
+  const known = graphs.get(repo.gitDir)
+  if (known?.file === file) return known.graph
+  const reading = opening.get(repo.gitDir) ?? read(info, single !== undefined, file, known, graphs.maxSize)
+  opening.set(repo.gitDir, reading)
+  try {
+    const kept = await reading
+    graphs.set(repo.gitDir, kept, { size: (kept.graph === 'git' ? 0 : kept.graph.sizeBytes) + 500 })
+    return kept.graph
+  } finally {
+    opening.delete(repo.gitDir)
+  }
+}
+
+/** After something in it turned out to be false: git answers until it is written anew. */
+export function distrustGraph(repo: Repository): void {
+  const known = repo.git.graphs.get(repo.gitDir)
+  if (known) repo.git.graphs.set(repo.gitDir, { ...known, graph: 'git', layers: new Map() }, { size: 500 })
+}
+
+const isThere = (path: string) => statSync(path, { throwIfNoEntry: false }) !== undefined
+
+function facts(path: string): string | undefined {
+  const found = statSync(path, { throwIfNoEntry: false })
+  return found && `${path} ${found.ino} ${found.mtimeMs} ${found.size}`
+}
+
+async function read(
+  info: string,
+  single: boolean,
+  file: string,
+  known: KeptGraph | undefined,
+  maxBytes: number,
+): Promise<KeptGraph> {
+  const layers = new Map<string, GraphLayer>()
+  try {
+    const ids = single ? ['commit-graph'] : await chain(join(info, 'commit-graphs/commit-graph-chain'))
+    let base = 0
+    let room = maxBytes - 1000
+    for (const [index, id] of ids.entries()) {
+      const place = single ? join(info, id) : join(info, 'commit-graphs', `graph-${id}.graph`)
+      // An id of a chain is a digest of the file; it may have another base than before all the same.
+      const before = single ? undefined : known?.layers.get(id)
+      const layer = before?.base === base ? before : new GraphLayer(await contentOf(place, room), base)
+      if (layer.below.join() !== ids.slice(0, index).join()) throw new BrokenGraph('a layer lies on others')
+      layers.set(id, layer)
+      base += layer.count
+      room -= layer.sizeBytes
+    }
+    return { file, graph: new CommitGraph([...layers.values()]), layers }
+  } catch (error) {
+    // A chain may be replaced while its layers are read; then its file is another one, and read the next time.
+    if (error instanceof BrokenGraph || (error as NodeJS.ErrnoException).code === 'ENOENT')
+      return { file, graph: 'git', layers: new Map() }
+    throw error
+  }
+}
+
+/** Ids of the layers, lowest first. */
+async function chain(path: string): Promise<string[]> {
+  const ids = (await contentOf(path, maxLayers * 41)).toString('latin1').trim().split('\n')
+  if (ids.some((id) => !/^[0-9a-f]{40}$/.test(id)) || new Set(ids).size < ids.length)
+    throw new BrokenGraph('the chain names no layers')
+  return ids
+}
+
+async function contentOf(path: string, maxBytes: number): Promise<Buffer> {
+  await using handle: FileHandle = await open(path, 'r')
+  const { size } = await handle.stat()
+  if (size > maxBytes) throw new BrokenGraph('too large to be kept')
+  return handle.readFile()
+}

@@ -1,0 +1,91 @@
+import { createHash } from 'node:crypto'
+import { join } from 'node:path'
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import { setImmediate } from 'node:timers/promises'
+import { promisify } from 'node:util'
+import { deflate as deflateCallback, deflateSync } from 'node:zlib'
+import { syncFolder } from '../../kernel/durable.ts'
+import type { Repository } from '../repository/repository.ts'
+import { gitFailure } from '../runner/git-error.ts'
+import type { ObjectType } from './cat-file.ts'
+import { compression, type NewObject, writeObjects } from './objects.ts'
+
+const deflate = promisify(deflateCallback)
+
+/** As many objects of a push git leaves loose. */
+const looseObjects = 100
+
+/** As `writeObjects`; many go into one pack, which is one process and a few files to sync. */
+export async function storeObjects(repo: Repository, objects: readonly NewObject[]): Promise<void> {
+  const unique = [...new Map(objects.map((object) => [object.oid, object])).values()]
+  await (unique.length <= looseObjects ? writeObjects(repo, unique) : writePack(repo, unique))
+}
+
+async function writePack(repo: Repository, objects: readonly NewObject[]): Promise<void> {
+  const index = await repo.start('index-pack', { flags: ['--stdin'], stdin: true, lane: 'transfer' })
+  index.resume()
+  await pipeline(Readable.from(packed(objects)), index)
+  const { code, signal, stderr } = await index.done
+  if (code !== 0) throw gitFailure('index-pack', { code, signal, stderr })
+  await syncFolder(join(repo.objectDir, 'pack'))
+}
+
+const types: Record<ObjectType, number> = { commit: 1, tree: 2, blob: 3, tag: 4 }
+
+/** Maximum objects and bytes compressed and written before the event loop gets a turn. */
+const atOnce = { objects: 256, bytes: 1024 * 1024 }
+
+/** Below this, compressing takes less than handing it to another thread. */
+const compressedHereBytes = 16 * 1024
+
+/** The pack's bytes: a header, each object whole and compressed, the digest of it all (gitformat-pack). */
+async function* packed(objects: readonly NewObject[]): AsyncGenerator<Buffer> {
+  const digest = createHash('sha1')
+  const header = Buffer.from('PACK\0\0\0\x02\0\0\0\0', 'latin1')
+  header.writeUInt32BE(objects.length, 8)
+  digest.update(header)
+  yield header
+  for (const some of inBatches(objects)) {
+    const bytes = Buffer.concat(await Promise.all(some.map(packedObject)))
+    digest.update(bytes)
+    yield bytes
+    await setImmediate()
+  }
+  yield digest.digest()
+}
+
+function* inBatches(objects: readonly NewObject[]): Generator<readonly NewObject[]> {
+  let batch: NewObject[] = []
+  let bytes = 0
+  for (const object of objects) {
+    batch.push(object)
+    bytes += object.content.length
+    if (batch.length < atOnce.objects && bytes < atOnce.bytes) continue
+    yield batch
+    batch = []
+    bytes = 0
+  }
+  if (batch.length > 0) yield batch
+}
+
+async function packedObject({ type, content }: NewObject): Promise<Buffer> {
+  const options = compression(content.length)
+  const isSmall = content.length < compressedHereBytes
+  // Room for what comes out, which else is far more than a small object needs.
+  const chunkSize = content.length + 64
+  const compressed = isSmall ? deflateSync(content, { ...options, chunkSize }) : await deflate(content, options)
+  return Buffer.concat([entryHeader(types[type], content.length), compressed])
+}
+
+/** Type and size: four bits of it, then seven a byte, the lowest first; the high bit says that more come. */
+function entryHeader(type: number, size: number): Buffer {
+  const bytes: number[] = []
+  let byte = (type << 4) | (size & 0x0f)
+  for (let rest = Math.floor(size / 16); rest > 0; rest = Math.floor(rest / 128)) {
+    bytes.push(byte | 0x80)
+    byte = rest & 0x7f
+  }
+  bytes.push(byte)
+  return Buffer.from(bytes)
+}

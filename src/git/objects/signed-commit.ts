@@ -1,0 +1,50 @@
+import type { Oid } from '../format/oid.ts'
+import type { Repository } from '../repository/repository.ts'
+import { objectContent } from './cat-file.ts'
+
+export type SignedCommit = {
+  /** What the signatures are of: the commit without them, byte for byte. */
+  readonly payload: Buffer
+  /** Armoured, without the blanks before continued lines. Git makes one; a commit may hold more, or none. */
+  readonly signatures: readonly string[]
+}
+
+/** A larger commit is no commit (git/commits.ts). */
+const maxCommitBytes = 8 * 1024 * 1024
+
+/** A commit, taken apart into what was signed and what signs it. `undefined` when the repository has no such commit. */
+export async function readSignedCommit(repo: Repository, oid: Oid): Promise<SignedCommit | undefined> {
+  const found = await objectContent(await repo.objects(), `${oid}^{commit}`, maxCommitBytes)
+  return found?.content && splitSignatures(found.content, found.oid.length === 40 ? 'gpgsig' : 'gpgsig-sha256')
+}
+
+/** As git does: every header that begins with `gpgsig` goes, and those of that name are the signatures. */
+export function splitSignatures(content: Buffer, name: 'gpgsig' | 'gpgsig-sha256'): SignedCommit {
+  const payload: Buffer[] = []
+  const signatures: string[] = []
+  let at = 0
+  /** What a continued line belongs to. */
+  let within: 'signature' | 'other signature' | 'header' = 'header'
+  while (at < content.length && content[at] !== newline) {
+    const end = content.indexOf(newline, at)
+    const next = end < 0 ? content.length : end + 1
+    const line = content.subarray(at, next)
+    if (line[0] !== blank) within = kindOf(line, name)
+    if (within === 'header') payload.push(line)
+    else if (within === 'signature') {
+      if (line[0] !== blank) signatures.push(line.toString('latin1', name.length + 1))
+      else signatures[signatures.length - 1] += line.toString('latin1', 1)
+    }
+    at = next
+  }
+  payload.push(content.subarray(at))
+  return { payload: Buffer.concat(payload), signatures }
+}
+
+const newline = 10
+const blank = 32
+
+function kindOf(line: Buffer, name: string) {
+  if (line.toString('latin1', 0, name.length + 1) === `${name} `) return 'signature'
+  return line.toString('latin1', 0, 'gpgsig'.length) === 'gpgsig' ? 'other signature' : 'header'
+}

@@ -1,0 +1,52 @@
+import { parseObjectText } from '../format/object-text.ts'
+import type { Oid } from '../format/oid.ts'
+import { remember } from '../repository/remember.ts'
+import type { Repository } from '../repository/repository.ts'
+import { type ObjectType, objectContent } from './cat-file.ts'
+import { parseSignature, type Signature } from './signature.ts'
+
+/** An annotated tag. */
+export type Tag = {
+  readonly oid: Oid
+  readonly name: string
+  readonly target: Oid
+  readonly targetType: ObjectType
+  /** Tags of very old gits have none. */
+  readonly tagger: Signature | undefined
+  /** Without the signature that may follow it. */
+  readonly message: string
+  readonly signature: string | undefined
+}
+
+const armour = /^-----BEGIN (?:PGP SIGNATURE|PGP MESSAGE|SSH SIGNATURE|SIGNED MESSAGE)-----$/m
+
+/**
+ * The tag object, remembered; one round trip without a process when it is not. `undefined` when `oid` is no tag object:
+ * a lightweight tag is just a ref.
+ */
+export function readTag(repo: Repository, oid: Oid): Promise<Tag | undefined> {
+  return remember(
+    repo,
+    `tag ${oid}`,
+    async (repo) => {
+      const found = await objectContent(await repo.objects(), oid, 1024 * 1024)
+      return found?.type === 'tag' && found.content ? parseTag(oid, found.content) : undefined
+    },
+    (tag) => 300 + 2 * (tag.message.length + (tag.signature?.length ?? 0)),
+  )
+}
+
+export function parseTag(oid: Oid, content: Buffer): Tag {
+  const { headers, message } = parseObjectText(content)
+  const tagger = headers.get('tagger')?.[0]
+  const signatureAt = message.search(armour)
+  return {
+    oid,
+    name: headers.get('tag')?.[0] ?? '',
+    target: (headers.get('object')?.[0] ?? '') as Oid,
+    targetType: (headers.get('type')?.[0] ?? 'commit') as ObjectType,
+    tagger: tagger === undefined ? undefined : parseSignature(tagger),
+    message: signatureAt < 0 ? message : message.slice(0, signatureAt),
+    signature: signatureAt < 0 ? undefined : message.slice(signatureAt),
+  }
+}

@@ -1,0 +1,211 @@
+import type { Oid } from '../format/oid.ts'
+import type { Repository } from '../repository/repository.ts'
+import { type NewObject, type NewTreeEntry, treeObject, treeOrderKey } from './objects.ts'
+import { readTree, rememberTree, type TreeEntry, typeOfMode } from './trees.ts'
+
+/** What is at a path: a file, a symbolic link, a submodule, or `040000`, a directory, whose id is not known yet. */
+export type EditedEntry = { readonly mode: string; readonly oid: Oid | undefined }
+
+type Leaf = { readonly mode: string; readonly oid: Oid }
+
+const directoryMode = '040000'
+
+/**
+ * A tree being edited: one change after another, each seeing those before. Only directories along the edited paths are
+ * read, from the object cache where it has them, and only those that changed are made anew; directories that become
+ * empty vanish. No index, no process, nothing written.
+ */
+export class TreeEdit {
+  readonly #repo: Repository
+  readonly #root: Folder
+  readonly #made = new Map<NewObject, readonly TreeEntry[]>()
+
+  private constructor(repo: Repository, root: Folder) {
+    this.#repo = repo
+    this.#root = root
+  }
+
+  /** Begins with a tree, or with nothing. */
+  static async of(repo: Repository, tree: Oid | undefined): Promise<TreeEdit> {
+    return new TreeEdit(repo, tree === undefined ? new Folder([], undefined) : await load(repo, tree))
+  }
+
+  /** What is at a path now. */
+  async find(path: string): Promise<EditedEntry | undefined> {
+    const { folders, name, blocked } = await this.#walk(path, false)
+    if (blocked) return undefined
+    const found = folders.at(-1)!.get(name)
+    return found instanceof Folder || found?.mode === directoryMode ? { mode: directoryMode, oid: undefined } : found
+  }
+
+  /** Whether something that is no directory is where the path needs one. */
+  async isBlocked(path: string): Promise<boolean> {
+    const { blocked } = await this.#walk(path, false)
+    return blocked === 'file'
+  }
+
+  /** Puts something at a path, over what was there; makes the directories it needs. Nothing may block it. */
+  async put(path: string, { mode, oid }: Leaf): Promise<void> {
+    const { folders, name, blocked } = await this.#walk(path, true)
+    if (blocked) throw new Error('something is in the way')
+    folders.at(-1)!.set(name, { mode, oid })
+    for (const folder of folders) folder.changed = true
+  }
+
+  /** Takes away what is at a path, and the directories it leaves empty. */
+  async remove(path: string): Promise<void> {
+    const { folders, names, name } = await this.#walk(path, false)
+    folders.at(-1)!.set(name, null)
+    for (const folder of folders) folder.changed = true
+    for (let depth = folders.length - 1; depth > 0 && folders[depth]!.size === 0; depth--)
+      folders[depth - 1]!.set(names[depth - 1]!, null)
+  }
+
+  /**
+   * The tree as it is now: its id, the trees of which it is made that may be new, each after those it names, and the
+   * ids of what was put and is still there.
+   */
+  finish(): { tree: Oid; objects: NewObject[]; kept: ReadonlySet<Oid> } {
+    this.#made.clear()
+    const kept = new Set<Oid>()
+    const tree = this.#build(this.#root, kept)
+    return { tree, objects: [...this.#made.keys()], kept }
+  }
+
+  /** Call it when the objects of `finish` have been stored: the next reader need not ask git for them. */
+  remember(): void {
+    for (const [{ oid }, entries] of this.#made) rememberTree(this.#repo, oid, entries)
+  }
+
+  /** Level by level rather than by recursion: a path may have more folders than the stack has room. */
+  #build(root: Folder, kept: Set<Oid>): Oid {
+    const folders = [root]
+    for (const folder of folders) if (folder.isNew) for (const below of folder.folders()) folders.push(below)
+    const oids = new Map<Folder, Oid>()
+    for (const folder of folders.reverse()) {
+      if (!folder.isNew) oids.set(folder, folder.oid!)
+      else {
+        const entries = folder.entries(oids)
+        for (const oid of folder.leaves()) kept.add(oid)
+        const tree = treeObject(entries)
+        this.#made.set(tree, entries)
+        oids.set(folder, tree.oid)
+      }
+    }
+    return oids.get(root)!
+  }
+
+  /** The folders from the root to the one that holds the last name of the path. */
+  async #walk(path: string, make: boolean) {
+    const names = path.split('/')
+    const name = names.pop()!
+    const folders = [this.#root]
+    for (const part of names) {
+      const above = folders.at(-1)!
+      const found = above.get(part)
+      if (found instanceof Folder) folders.push(found)
+      else if (found?.mode === directoryMode) folders.push(above.set(part, await load(this.#repo, found.oid)))
+      else if (found) return { folders, names, name, blocked: 'file' as const }
+      else if (make) folders.push(above.set(part, new Folder([], undefined)))
+      else return { folders, names, name, blocked: 'nothing' as const }
+    }
+    return { folders, names, name, blocked: undefined }
+  }
+}
+
+async function load(repo: Repository, tree: Oid): Promise<Folder> {
+  const entries = await readTree(repo, tree)
+  if (!entries) throw new Error(`the tree ${tree} is missing`)
+  return new Folder(entries, tree)
+}
+
+/** One directory: entries as they were, and what was changed over them. */
+class Folder {
+  readonly oid: Oid | undefined
+  readonly #base: readonly TreeEntry[]
+  readonly #changes = new Map<string, Leaf | Folder | null>()
+  changed = false
+  /** How many entries there are now. */
+  size: number
+
+  constructor(base: readonly TreeEntry[], oid: Oid | undefined) {
+    this.oid = oid
+    this.#base = base
+    this.size = base.length
+    this.changed = oid === undefined
+  }
+
+  get(name: string): Leaf | Folder | undefined {
+    const change = this.#changes.get(name)
+    return change === undefined ? indexOf(this.#base).get(name) : (change ?? undefined)
+  }
+
+  set<T extends Leaf | Folder | null>(name: string, value: T): T {
+    this.size += (value === null ? 0 : 1) - (this.get(name) === undefined ? 0 : 1)
+    this.#changes.set(name, value)
+    return value
+  }
+
+  /** Its tree has to be made. */
+  get isNew(): boolean {
+    return this.changed || this.oid === undefined
+  }
+
+  /** Directories below it that were looked into or made. */
+  folders(): Folder[] {
+    return [...this.#changes.values()].filter((value) => value instanceof Folder)
+  }
+
+  /** What was put into it. */
+  leaves(): Oid[] {
+    return [...this.#changes.values()].flatMap((value) => (value === null || value instanceof Folder ? [] : value.oid))
+  }
+
+  /** All entries in git's order, given the trees of `folders`. */
+  entries(trees: ReadonlyMap<Folder, Oid>): TreeEntry[] {
+    const added = [...this.#changes].flatMap(([name, value]) => {
+      if (value === null) return []
+      const { mode, oid } = value instanceof Folder ? { mode: directoryMode, oid: trees.get(value)! } : value
+      return { name, mode, oid, type: typeOfMode(mode) }
+    })
+    return inOrder(
+      this.#base.filter(({ name }) => !this.#changes.has(name)),
+      added,
+    )
+  }
+}
+
+/** Few entries put among many that are in order already. */
+function inOrder(sorted: readonly TreeEntry[], added: readonly TreeEntry[]): TreeEntry[] {
+  const result: TreeEntry[] = []
+  const keyed = added.map((entry) => ({ entry, key: treeOrderKey(entry) })).sort((a, b) => Buffer.compare(a.key, b.key))
+  let done = 0
+  for (const { entry, key } of keyed) {
+    const until = positionOf(key, sorted, done)
+    for (; done < until; done++) result.push(sorted[done]!)
+    result.push(entry)
+  }
+  for (; done < sorted.length; done++) result.push(sorted[done]!)
+  return result
+}
+
+/** The first place at or after `from` whose entry comes after `key`. */
+function positionOf(key: Buffer, sorted: readonly NewTreeEntry[], from: number): number {
+  let low = from
+  let high = sorted.length
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if (Buffer.compare(treeOrderKey(sorted[middle]!), key) < 0) low = middle + 1
+    else high = middle
+  }
+  return low
+}
+
+/** Names of a tree that is read again and again; as long as it is remembered. */
+const indexes = new WeakMap<readonly TreeEntry[], ReadonlyMap<string, TreeEntry>>()
+
+function indexOf(entries: readonly TreeEntry[]): ReadonlyMap<string, TreeEntry> {
+  let index = indexes.get(entries)
+  if (!index) indexes.set(entries, (index = new Map(entries.map((entry) => [entry.name, entry]))))
+  return index
+}

@@ -1,0 +1,60 @@
+import { open, readFile, rename, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { syncFolder } from '../../kernel/durable.ts'
+import { Failure } from '../../kernel/failure.ts'
+import { branchName, branchRef, parseRefName } from '../format/ref-name.ts'
+import type { Repository } from '../repository/repository.ts'
+
+/**
+ * The branch that `HEAD` names, whether it exists yet or not; `undefined` for a repository that was never made, or whose `HEAD` is
+ * detached. Reads one small file, no process.
+ */
+export async function defaultBranch(repo: Repository): Promise<string | undefined> {
+  const head = await readFile(join(repo.gitDir, 'HEAD'), 'utf8').catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return ''
+    throw error
+  })
+  const ref = parseRefName(/^ref: (.*?)\s*$/.exec(head)?.[1] ?? '')
+  return ref && branchName(ref)
+}
+
+const attempts = 50
+
+/**
+ * Points `HEAD` at a branch, which need not exist. Written here, because git syncs neither the file nor its name, and a repository
+ * with an empty `HEAD` is none. Throws `Failure('invalid')` for what is no branch name, `Failure('unprocessable')` without a
+ * repository, and `Failure('unavailable')` when another process holds the lock for a second.
+ */
+export async function setDefaultBranch(repo: Repository, name: string): Promise<void> {
+  const ref = branchRef(name)
+  if (!ref) throw new Failure('invalid', 'The default branch is not a valid branch name')
+  if (!(await repo.exists())) throw new Failure('unprocessable', 'The repository does not exist')
+  const path = join(repo.gitDir, 'HEAD')
+  const lock = `${path}.lock`
+  const file = await openLock(lock)
+  try {
+    await file.writeFile(`ref: ${ref}\n`)
+    await file.sync()
+    await file.close()
+    await rename(lock, path)
+  } catch (error) {
+    await file.close().catch(() => {})
+    await rm(lock, { force: true })
+    throw error
+  }
+  await syncFolder(repo.gitDir)
+}
+
+/** The lock that git uses as well. */
+async function openLock(path: string) {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await open(path, 'wx')
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+      if (attempt === attempts) throw new Failure('unavailable', 'Another process is changing HEAD', { cause: error })
+      await sleep(20)
+    }
+  }
+}

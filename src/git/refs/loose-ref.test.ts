@@ -1,0 +1,103 @@
+import { execFile } from 'node:child_process'
+import { readdirSync } from 'node:fs'
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Oid } from '../format/oid.ts'
+import type { RefName } from '../format/ref-name.ts'
+import { TestGit, type TestRepository } from '../testing.ts'
+import { moveLooseRef } from './loose-ref.ts'
+import { readRef, updateRefs } from './refs.ts'
+
+const run = promisify(execFile)
+
+let world: TestGit
+beforeAll(async () => {
+  world = await TestGit.start()
+})
+afterAll(() => world[Symbol.asyncDispose]())
+
+const main = 'refs/heads/main' as RefName
+const commits = (made: TestRepository, count: number): Oid[] =>
+  Array.from({ length: count }, (_, n) => made.commit({ a: String(n) }, { branch: 'history' }))
+const locks = ({ repo }: TestRepository): string[] =>
+  readdirSync(join(repo.gitDir, 'refs/heads')).filter((name) => name.endsWith('.lock'))
+
+describe('a ref that has a file of its own', () => {
+  test('moves from where it is, and from nowhere else', async () => {
+    const made = await world.repository()
+    const [one, two, three] = commits(made, 3) as [Oid, Oid, Oid]
+    made.git('update-ref', main, one)
+    expect(await moveLooseRef(made.repo, { name: main, from: one, to: two })).toBe('moved')
+    expect(made.git('rev-parse', main)).toBe(two)
+    expect(await moveLooseRef(made.repo, { name: main, from: one, to: three })).toBe('stale')
+    expect(await readRef(made.repo, main)).toBe(two)
+    expect(locks(made)).toEqual([])
+    made.git('fsck', '--strict')
+  })
+
+  test('is left to git when it is packed, symbolic, locked or not there, and when it is to be no commit', async () => {
+    const made = await world.repository()
+    const [one, two] = commits(made, 2) as [Oid, Oid]
+    const tree = made.git('rev-parse', `${one}^{tree}`) as Oid
+    const packed = 'refs/heads/packed' as RefName
+    made.git('update-ref', packed, one)
+    made.git('pack-refs', '--all')
+    made.git('update-ref', main, one)
+    made.git('symbolic-ref', 'refs/heads/alias', main)
+    for (const [name, to] of [
+      [packed, two],
+      ['refs/heads/alias' as RefName, two],
+      ['refs/heads/gone' as RefName, two],
+      ['refs/heads/deep/er' as RefName, two],
+      [main, tree],
+      [main, 'f'.repeat(40) as Oid],
+    ] as const)
+      expect(await moveLooseRef(made.repo, { name, from: one, to }), name).toBeUndefined()
+    expect(locks(made)).toEqual([])
+    await writeFile(join(made.repo.gitDir, `${main}.lock`), '')
+    expect(await moveLooseRef(made.repo, { name: main, from: one, to: two })).toBeUndefined()
+    expect(locks(made)).toEqual(['main.lock'])
+    expect(await readRef(made.repo, main)).toBe(one)
+  })
+
+  test('loses no move while others move it, and git moves and packs it', async () => {
+    const made = await world.repository()
+    const ids = commits(made, 8)
+    const gitDir = made.repo.gitDir
+    made.git('update-ref', main, ids[0]!)
+    const won: [Oid, Oid][] = []
+    let left = 120
+    const other = (from: Oid) => ids[(ids.indexOf(from) + 1 + Math.floor(Math.random() * 7)) % 8]!
+    const ours = async () => {
+      while (left-- > 0) {
+        const from = (await readRef(made.repo, main))!
+        const to = other(from)
+        if ((await updateRefs(made.repo, [{ name: main, from, to }])) === 'moved') won.push([from, to])
+      }
+    }
+    const theirs = async () => {
+      while (left-- > 0) {
+        const from = (await readRef(made.repo, main))!
+        const to = other(from)
+        await run('git', ['update-ref', main, to, from], { cwd: gitDir }).then(
+          () => won.push([from, to]),
+          () => {},
+        )
+        await run('git', ['pack-refs', '--all', '--prune'], { cwd: gitDir }).catch(() => {})
+      }
+    }
+    await Promise.all([ours(), ours(), ours(), theirs()])
+    // Each move begins where another ended: every commit is left as often as it is reached, but for the first and the last.
+    const balance = new Map<Oid, number>()
+    for (const [from, to] of won) {
+      balance.set(from, (balance.get(from) ?? 0) - 1)
+      balance.set(to, (balance.get(to) ?? 0) + 1)
+    }
+    const last = await readRef(made.repo, main)
+    for (const oid of ids) expect(balance.get(oid) ?? 0, oid).toBe((oid === last ? 1 : 0) - (oid === ids[0] ? 1 : 0))
+    expect(won.length).toBeGreaterThan(20)
+    expect(locks(made)).toEqual([])
+  })
+})

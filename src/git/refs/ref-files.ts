@@ -1,0 +1,207 @@
+import { existsSync, readFileSync, statSync } from 'node:fs'
+import { readdir, readFile } from 'node:fs/promises'
+import { type Oid, parseOid } from '../format/oid.ts'
+import { isRefName, type RefName } from '../format/ref-name.ts'
+import type { Repository } from '../repository/repository.ts'
+
+/** Read as git reads them: a ref's own file first, then the list of packed ones, each replaced as a whole by a rename. */
+
+/** A longer list is left to git, rather than kept in memory. */
+const maxPackedBytes = 4 * 1024 * 1024
+
+const none: ReadonlyMap<string, Oid> = new Map()
+
+/**
+ * Where a ref points right now, an annotated tag not followed; `undefined` when there is none, `'ask'` when only git can
+ * tell (a symbolic ref, a very long list). A look at one or two small files: no process, no round trip.
+ */
+export const readRefFile = (repo: Repository, name: RefName): Oid | 'ask' | undefined =>
+  readFirstRef(repo, [name])?.target
+
+/** The first of some refs that is there, and where it points, as `readRefFile` tells. */
+export function readFirstRef(
+  repo: Repository,
+  names: readonly RefName[],
+): { readonly name: RefName; readonly target: Oid | 'ask' } | undefined {
+  const others: RefName[] = []
+  let loose: { name: RefName; target: Oid | 'ask' } | undefined
+  for (const name of names) {
+    const target = readLooseRef(repo, name)
+    if (target !== undefined) {
+      loose = { name, target }
+      break
+    }
+    others.push(name)
+  }
+  if (others.length === 0) return loose
+  // Looked at last, and once: what was packed meanwhile is in it.
+  const packed = packedRefs(repo)
+  for (const name of others) {
+    const target = packed === 'ask' ? packed : packed.get(name)
+    if (target !== undefined) return { name, target }
+  }
+  return loose
+}
+
+/** The same of a ref that has a file of its own; `undefined` when it is packed, or not there. */
+export function readLooseRef(repo: Repository, name: RefName): Oid | 'ask' | undefined {
+  const path = `${repo.gitDir}/${name}`
+  // Looking first costs less than an error for what is mostly not there.
+  const text = existsSync(path) ? readOrNothing(path) : undefined
+  return text === undefined ? undefined : (parseOid(text.trim()) ?? 'ask')
+}
+
+function readOrNothing(path: string): string | undefined {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch (error) {
+    // Packed or deleted this moment; or the folder of refs whose names begin so.
+    if (['ENOENT', 'EISDIR'].includes((error as NodeJS.ErrnoException).code ?? '')) return undefined
+    throw error
+  }
+}
+
+/** Kept for as long as the file is the same one: git never writes into it. */
+function packedRefs(repo: Repository): ReadonlyMap<string, Oid> | 'ask' {
+  const path = `${repo.gitDir}/packed-refs`
+  const facts = statSync(path, { throwIfNoEntry: false })
+  if (!facts) return existsSync(`${repo.gitDir}/reftable`) ? 'ask' : none
+  // What is no file is damage, and git has words for it.
+  if (facts.size > maxPackedBytes || !facts.isFile()) return 'ask'
+  const { cache } = repo.git
+  const key = `${repo.cacheKey}packed-refs ${facts.ino} ${facts.mtimeMs} ${facts.size}`
+  const known = cache.get(key) as ReadonlyMap<string, Oid> | undefined
+  if (known) return known
+  const text = readOrNothing(path)
+  if (text === undefined) return none
+  const refs = parsePackedRefs(text)
+  cache.set(key, refs, { size: text.length * 3 + 200 })
+  return refs
+}
+
+/**
+ * Lines of `<oid> <name>`; those with `^` tell what the tag before them stands for, those with `#` are about the file.
+ */
+function parsePackedRefs(text: string): Map<string, Oid> {
+  const refs = new Map<string, Oid>()
+  for (const line of text.split('\n')) {
+    const oid = parseOid(line.slice(0, 40))
+    if (oid && line[40] === ' ') refs.set(line.slice(41), oid)
+  }
+  return refs
+}
+
+/** What is directly in a folder of refs. */
+type Folder = {
+  readonly path: string
+  readonly facts: string
+  readonly refs: readonly RefFile[]
+  readonly folders: readonly string[]
+}
+
+export type RefFile = { readonly name: RefName; readonly oid: Oid }
+
+type Listing = { readonly parts: readonly object[]; readonly refs: readonly RefFile[] }
+
+/**
+ * All refs below `refs/heads` or `refs/tags`, by name, with where they point right now; `'ask'` when only git can tell.
+ * No process: looks at each folder, and reads files of those that changed. The same array for as long as nothing did.
+ */
+export async function readRefFiles(
+  repo: Repository,
+  below: 'refs/heads' | 'refs/tags',
+): Promise<readonly RefFile[] | 'ask'> {
+  // Loose ones first: what is packed meanwhile is in the list before its file goes.
+  const folders = await readFolders(repo, below)
+  const packed = packedRefs(repo)
+  if (folders === 'ask' || packed === 'ask') return 'ask'
+  const parts = [...folders, packed]
+  const key = `${repo.cacheKey}list ${below}`
+  const known = repo.git.cache.get(key) as Listing | undefined
+  if (known?.parts.length === parts.length && known.parts.every((part, index) => part === parts[index]))
+    return known.refs
+  const refs = new Map<string, Oid>()
+  for (const [name, oid] of packed) if (name.startsWith(`${below}/`) && isRefName(name)) refs.set(name, oid)
+  for (const folder of folders) for (const { name, oid } of folder.refs) refs.set(name, oid)
+  const sorted = Array.from(refs, ([name, oid]) => ({ name: name as RefName, oid })).sort(
+    [...refs.keys()].some((name) => /[\ud800-\udfff]/.test(name)) ? byBytes : byText,
+  )
+  repo.git.cache.set(key, { parts, refs: sorted } satisfies Listing, { size: 250 * sorted.length + 500 })
+  return sorted
+}
+
+const byText = (one: RefFile, other: RefFile) => (one.name < other.name ? -1 : 1)
+
+/** As git always does. Without surrogates that is the order of texts. */
+const byBytes = (one: RefFile, other: RefFile) => Buffer.compare(Buffer.from(one.name), Buffer.from(other.name))
+
+/** How many refs have a file of their own; each is a file to read when its folder changed. */
+export async function countLooseRefs(repo: Repository): Promise<number> {
+  const folders = [await readFolders(repo, 'refs/heads'), await readFolders(repo, 'refs/tags')]
+  return folders.reduce((sum, found) => sum + (found === 'ask' ? 0 : countIn(found)), 0)
+}
+
+const countIn = (folders: readonly Folder[]) => folders.reduce((sum, { refs }) => sum + refs.length, 0)
+
+async function readFolders(repo: Repository, top: string): Promise<Folder[] | 'ask'> {
+  const folders: Folder[] = []
+  const open = [top]
+  for (let path = open.pop(); path !== undefined; path = open.pop()) {
+    const folder = await readFolder(repo, path)
+    if (folder === 'ask') return 'ask'
+    if (!folder) continue
+    folders.push(folder)
+    for (const name of folder.folders) open.push(`${path}/${name}`)
+  }
+  return folders
+}
+
+/** A change so young may share its time with the next one. */
+const settledAfterMs = 2000
+/** Files read at once. */
+const atOnce = 64
+
+/** Kept for as long as the folder's time is the same: whoever writes a ref puts a new file there, by a rename. */
+async function readFolder(repo: Repository, path: string): Promise<Folder | 'ask' | undefined> {
+  const place = `${repo.gitDir}/${path}`
+  const found = statSync(place, { throwIfNoEntry: false })
+  if (!found) return undefined
+  const facts = `${found.ino} ${found.mtimeMs}`
+  const key = `${repo.cacheKey}folder ${path}`
+  const known = repo.git.cache.get(key) as Folder | undefined
+  if (known?.facts === facts) return known
+  const isSettled = Date.now() - found.mtimeMs > settledAfterMs
+  const entries = await readdir(place, { withFileTypes: true }).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return []
+    throw error
+  })
+  const folders: string[] = []
+  const files: string[] = []
+  for (const entry of entries) {
+    const name = `${path}/${entry.name}`
+    if (entry.isDirectory()) folders.push(entry.name)
+    else if (isRefName(name)) {
+      if (!entry.isFile()) return 'ask'
+      files.push(name)
+    }
+  }
+  const refs: RefFile[] = []
+  for (let at = 0; at < files.length; at += atOnce)
+    for (const ref of await Promise.all(files.slice(at, at + atOnce).map((name) => readLoose(repo, name)))) {
+      if (ref === 'ask') return 'ask'
+      if (ref) refs.push(ref)
+    }
+  const folder: Folder = { path, facts, refs, folders }
+  if (isSettled) repo.git.cache.set(key, folder, { size: 250 * refs.length + 500 })
+  return folder
+}
+
+async function readLoose(repo: Repository, name: string): Promise<RefFile | 'ask' | undefined> {
+  const text = await readFile(`${repo.gitDir}/${name}`, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return undefined
+    throw error
+  })
+  const oid = text === undefined ? undefined : parseOid(text.trim())
+  if (text !== undefined && !oid) return 'ask'
+  return oid && { name: name as RefName, oid }
+}

@@ -1,0 +1,48 @@
+import type { Oid } from '../format/oid.ts'
+import { readCommit, readCommits } from '../objects/commits.ts'
+import { openGraph } from '../objects/open-graph.ts'
+import { readTag } from '../objects/tags.ts'
+import type { Repository } from '../repository/repository.ts'
+
+/** What is read one by one; with more, git is faster. */
+const maxRead = 2000
+
+/**
+ * When what refs point to was made, in seconds: the committer's clock of a commit, the tagger's of an annotated tag.
+ * `undefined` when git should be asked: about other objects, or about too many that the commit-graph does not know. One
+ * round trip for all that were never read.
+ */
+export async function creationTimes(repo: Repository, oids: readonly Oid[]): Promise<number[] | undefined> {
+  const graph = await openGraph(repo)
+  const known = oids.map((oid) => {
+    const position = graph === 'git' ? undefined : graph.find(oid)
+    return graph === 'git' || position === undefined ? undefined : graph.seconds(position)
+  })
+  if (known.filter((seconds) => seconds === undefined).length > maxRead) return undefined
+  const times = await Promise.all(known.map((seconds, index) => seconds ?? readTime(repo, oids[index]!)))
+  return times.every((seconds) => seconds !== undefined) ? times : undefined
+}
+
+async function readTime(repo: Repository, oid: Oid): Promise<number | undefined> {
+  const commit = await readCommit(repo, oid)
+  // Of an annotated tag, that is the commit it stands for.
+  return commit?.oid === oid ? commit.committer.seconds : (await readTag(repo, oid))?.tagger?.seconds
+}
+
+/**
+ * The commits that some objects stand for, annotated tags followed; of other objects none. `undefined` when git should
+ * be asked: about too many. One round trip for all that were never read.
+ */
+export async function commitsOf(repo: Repository, oids: readonly Oid[]): Promise<ReadonlyMap<Oid, Oid> | undefined> {
+  const graph = await openGraph(repo)
+  const commits = new Map<Oid, Oid>()
+  const unknown: Oid[] = []
+  for (const oid of oids) {
+    if (graph !== 'git' && graph.find(oid) !== undefined) commits.set(oid, oid)
+    else unknown.push(oid)
+  }
+  if (unknown.length > maxRead) return undefined
+  for (const [index, commit] of (await readCommits(repo, unknown)).entries())
+    if (commit) commits.set(unknown[index]!, commit.oid)
+  return commits
+}

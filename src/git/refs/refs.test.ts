@@ -1,0 +1,202 @@
+import { execFileSync } from 'node:child_process'
+import { mkdirSync } from 'node:fs'
+import { rm, utimes, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Oid } from '../format/oid.ts'
+import type { RefName } from '../format/ref-name.ts'
+import { removeStaleLocks } from '../repository/stale-locks.ts'
+import { TestGit, type TestRepository } from '../testing.ts'
+import { listRefs, readRef, readRefs, updateRefs } from './refs.ts'
+
+let world: TestGit
+beforeAll(async () => {
+  world = await TestGit.start()
+})
+afterAll(() => world[Symbol.asyncDispose]())
+
+const main = 'refs/heads/main' as RefName
+const ref = (name: string) => `refs/heads/${name}` as RefName
+const commits = (made: TestRepository, count: number) =>
+  Array.from({ length: count }, (_, n) => made.commit({ a: String(n) }, { branch: 'history' }))
+
+describe('updateRefs', () => {
+  test('creates, moves and deletes', async () => {
+    const made = await world.repository()
+    const [one, two] = commits(made, 2) as [Oid, Oid]
+    expect(await updateRefs(made.repo, [{ name: main, to: one, from: 'absent' }])).toBe('moved')
+    expect(await updateRefs(made.repo, [{ name: main, to: two, from: one }])).toBe('moved')
+    expect(await readRef(made.repo, main)).toBe(two)
+    expect(await updateRefs(made.repo, [{ name: main, to: one }])).toBe('moved')
+    expect(await updateRefs(made.repo, [{ name: main, to: null, from: one }])).toBe('moved')
+    expect(await readRef(made.repo, main)).toBeUndefined()
+    expect(await updateRefs(made.repo, [])).toBe('moved')
+  })
+
+  test('moves nothing when one of them is stale', async () => {
+    const made = await world.repository()
+    const [one, two] = commits(made, 2) as [Oid, Oid]
+    await updateRefs(made.repo, [{ name: main, to: one }])
+    for (const bad of [
+      { name: main, to: two, from: two },
+      { name: main, to: two, from: 'absent' },
+      { name: main, to: null, from: two },
+      { name: ref('gone'), to: two, from: one },
+    ] as const) {
+      expect(await updateRefs(made.repo, [{ name: ref('other'), to: one, from: 'absent' }, bad])).toBe('stale')
+    }
+    expect(await readRefs(made.repo, [main, ref('other'), ref('gone')])).toEqual([one, undefined, undefined])
+  })
+
+  test('tells that only some may have moved when git is killed between two of them', async () => {
+    const made = await world.repository()
+    const [one] = commits(made, 1) as [Oid]
+    // Git stops before the second ref, because nothing reads its log.
+    mkdirSync(join(made.gitDir, 'logs/refs/heads'), { recursive: true })
+    execFileSync('mkfifo', [join(made.gitDir, 'logs/refs/heads/b')])
+    const updates = ['a', 'b', 'c'].map((name) => ({ name: ref(name), to: one, from: 'absent' as const }))
+    const outcome = updateRefs(made.repo, updates).catch((error: unknown) => error)
+    await expect.poll(() => readRef(made.repo, ref('a')), { timeout: 30_000 }).toBe(one)
+    const helper = await made.repo.helper('update-ref', 'update-ref', { flags: ['--no-deref', '-z', '--stdin'] })
+    process.kill(helper.pid!, 'SIGKILL')
+    expect(await outcome).toMatchObject({ kind: 'unavailable', message: 'The references were changed in part' })
+    expect(await readRefs(made.repo, [ref('a'), ref('b'), ref('c')])).toEqual([one, undefined, undefined])
+  })
+
+  test('lets exactly one of 32 writers win, round after round', async () => {
+    const made = await world.repository()
+    const [start, ...next] = commits(made, 33) as [Oid, ...Oid[]]
+    let now = start
+    await updateRefs(made.repo, [{ name: main, to: start }])
+    for (let round = 0; round < 4; round++) {
+      const from = now
+      const targets = next.filter((oid) => oid !== from)
+      const results = await Promise.all(targets.map((to) => updateRefs(made.repo, [{ name: main, to, from }])))
+      const winners = targets.filter((_, index) => results[index] === 'moved')
+      expect(results.filter((result) => result === 'stale')).toHaveLength(targets.length - 1)
+      expect(winners).toEqual([await readRef(made.repo, main)])
+      now = winners[0]!
+    }
+  })
+
+  test('is one of two things when its process is killed: done, or not done', async () => {
+    const made = await world.repository()
+    const all = commits(made, 30)
+    await updateRefs(made.repo, [{ name: main, to: all[0]! }])
+    const helper = await made.repo.helper('update-ref', 'update-ref', { flags: ['--no-deref', '-z', '--stdin'] })
+    for (let n = 1; n < all.length; n++) {
+      const moving = updateRefs(made.repo, [{ name: main, to: all[n]!, from: all[n - 1]! }])
+      await new Promise((resolve) => setTimeout(resolve, n % 3))
+      try {
+        if (helper.pid) process.kill(helper.pid, 'SIGTERM')
+      } catch {
+        // Still dying of the last round.
+      }
+      // Git may die between making a lock and noting that it must remove it; a start clears that away.
+      await moving.catch(async (error) => {
+        expect(error).toMatchObject({ kind: 'unavailable' })
+        expect(await removeStaleLocks(made.repo, { olderThanMs: 0 })).toBe(1)
+        await updateRefs(made.repo, [{ name: main, to: all[n]!, from: all[n - 1]! }])
+      })
+      expect(await readRef(made.repo, main)).toBe(all[n])
+    }
+  })
+
+  test('sees at once what others did to refs and objects', async () => {
+    const made = await world.repository()
+    const [one, two] = commits(made, 2) as [Oid, Oid]
+    await updateRefs(made.repo, [{ name: main, to: one }])
+    made.git('pack-refs', '--all')
+    expect(await updateRefs(made.repo, [{ name: main, to: two, from: one }])).toBe('moved')
+    made.git('update-ref', main, one)
+    made.git('pack-refs', '--all')
+    expect(await updateRefs(made.repo, [{ name: main, to: two, from: two }])).toBe('stale')
+    expect(await updateRefs(made.repo, [{ name: main, to: null, from: one }])).toBe('moved')
+    const three = made.commit({ a: 'three' }, { branch: 'history' })
+    made.git('repack', '-adq')
+    expect(await updateRefs(made.repo, [{ name: ref('main/sub'), to: three, from: 'absent' }])).toBe('moved')
+    made.git('update-ref', '-d', ref('main/sub'))
+    expect(await updateRefs(made.repo, [{ name: main, to: three, from: 'absent' }])).toBe('moved')
+  })
+
+  test('says when a name runs into another', async () => {
+    const made = await world.repository()
+    const [one] = commits(made, 1) as [Oid]
+    await updateRefs(made.repo, [{ name: ref('a/b'), to: one }])
+    for (const name of ['a', 'a/b/c'])
+      await expect(updateRefs(made.repo, [{ name: ref(name), to: one, from: 'absent' }])).rejects.toMatchObject({
+        kind: 'conflict',
+      })
+    expect((await listRefs(made.repo, 'refs/heads/a')).map((it) => it.name)).toEqual([ref('a/b')])
+  })
+
+  test('says when there is no such object, or no repository', async () => {
+    const made = await world.repository()
+    const nothing = 'd'.repeat(40) as Oid
+    await expect(updateRefs(made.repo, [{ name: main, to: nothing }])).rejects.toMatchObject({ kind: 'unprocessable' })
+    await expect(
+      updateRefs(world.git.open(join(world.folder, 'none.git')), [{ name: main, to: nothing }]),
+    ).rejects.toMatchObject({ kind: 'unprocessable' })
+  })
+
+  test('waits for a lock that somebody holds for a moment', async () => {
+    const made = await world.repository()
+    const [one] = commits(made, 1) as [Oid]
+    const lock = join(made.gitDir, 'refs/heads/main.lock')
+    await writeFile(lock, '')
+    setTimeout(() => void rm(lock), 300)
+    expect(await updateRefs(made.repo, [{ name: main, to: one, from: 'absent' }])).toBe('moved')
+  })
+
+  test('gives up on a lock that stays, but not on one that was left behind', async () => {
+    const made = await world.repository()
+    const [one] = commits(made, 1) as [Oid]
+    const update = { name: main, to: one, from: 'absent' } as const
+    const lock = join(made.gitDir, 'refs/heads/main.lock')
+    await writeFile(lock, '')
+    await expect(updateRefs(made.repo, [update])).rejects.toMatchObject({ kind: 'unavailable' })
+    const hourAgo = Date.now() / 1000 - 3600
+    await utimes(lock, hourAgo, hourAgo)
+    expect(await updateRefs(made.repo, [update])).toBe('moved')
+
+    await writeFile(join(made.gitDir, 'packed-refs.lock'), '')
+    expect(await removeStaleLocks(made.repo, { olderThanMs: 60_000 })).toBe(0)
+    expect(await removeStaleLocks(made.repo, { olderThanMs: 0 })).toBe(1)
+  })
+})
+
+test('refs are listed in the order asked for, packed or not', async () => {
+  const made = await world.repository()
+  const [one, two] = commits(made, 2) as [Oid, Oid]
+  for (const [name, oid] of [
+    ['v1.10', two],
+    ['v1.9', one],
+    ['v1.2', two],
+  ] as const)
+    made.git('tag', name, oid)
+  made.git('pack-refs', '--all')
+  const names = async (filters: object) =>
+    (await listRefs(made.repo, 'refs/tags/', filters)).map((it) => it.name.slice(10))
+  expect(await names({})).toEqual(['v1.10', 'v1.2', 'v1.9'])
+  expect(await names({ order: '-name', limit: 2 })).toEqual(['v1.9', 'v1.2'])
+  expect(await names({ order: 'version' })).toEqual(['v1.2', 'v1.9', 'v1.10'])
+  expect(await names({ order: '-updated' })).toEqual(['v1.10', 'v1.2', 'v1.9'])
+  expect(await names({ mergedInto: one })).toEqual(['v1.9'])
+  await expect(listRefs(made.repo, '--shell')).rejects.toThrow()
+})
+
+test('a reader sees what real git does to refs behind its back', async () => {
+  const made = await world.repository()
+  const [one, two] = commits(made, 2) as [Oid, Oid]
+  for (const change of [
+    ['update-ref', main, one],
+    ['pack-refs', '--all'],
+    ['update-ref', main, two],
+    ['gc', '-q'],
+    ['update-ref', '-d', main],
+  ]) {
+    made.git(...change)
+    const expected = made.git('for-each-ref', '--format=%(objectname)', main)
+    expect(await readRef(made.repo, main)).toBe(expected === '' ? undefined : expected)
+  }
+})

@@ -1,0 +1,107 @@
+import type { Oid } from '../format/oid.ts'
+import { isHiddenRef, isRefName, type RefName } from '../format/ref-name.ts'
+import { objectInfo } from '../objects/cat-file.ts'
+import { remember } from '../repository/remember.ts'
+import type { Repository } from '../repository/repository.ts'
+import { readFirstRef } from './ref-files.ts'
+
+export type Revision = {
+  /** The commit. */
+  readonly oid: Oid
+  /** The ref that the text named; `undefined` when it was a commit id. `HEAD` for the default branch. */
+  readonly ref: RefName | 'HEAD' | undefined
+}
+
+export type ResolveOptions = {
+  /** Which of a branch and a tag of the same name is meant; the other still counts when there is only that. Default `tag`. */
+  prefer?: 'tag' | 'branch'
+  /** Consider nothing but this kind of ref. */
+  only?: 'tag' | 'branch'
+}
+
+/**
+ * The commit that a user's text names, tried in git's own order: a full commit id; `HEAD`; a full ref name; a tag, a
+ * branch; `heads/x`, `merge-requests/1/head`; at least four digits of a commit id, if they are unique. `undefined` when it names
+ * none. Steps to ancestors may follow (`main~2`, `HEAD^2`). Nothing else of git's revision language gets through (`@{-1}`,
+ * `:/text`, `a..b`, `^{/…}`), and none of the server's hidden refs. Reads the files of the refs; a round trip for what is no ref and for commits never seen. No process.
+ */
+export async function resolve(repo: Repository, text: string, options: ResolveOptions = {}): Promise<Oid | undefined> {
+  return (await findRevision(repo, text, options))?.oid
+}
+
+/** As `resolve`, and says which ref it was. */
+export async function findRevision(
+  repo: Repository,
+  text: string,
+  options: ResolveOptions = {},
+): Promise<Revision | undefined> {
+  const steps = options.only ? null : stepsToAncestor.exec(text)
+  if (steps) return ancestorOf(repo, await findRevision(repo, steps[1]!, options), steps[2]!)
+  const isHex = !options.only && /^[0-9a-f]{4,64}$/i.test(text)
+  const isFull = isHex && (text.length === 40 || text.length === 64)
+  const byId = () => askForRevision(repo, text.toLowerCase(), undefined)
+  return (
+    (isFull ? await byId() : undefined) ??
+    (text === 'HEAD' && !options.only ? await askForRevision(repo, text, 'HEAD') : undefined) ??
+    (await findRef(repo, namesOf(text, options))) ??
+    (isHex && !isFull ? await byId() : undefined)
+  )
+}
+
+/** No ref holds these characters. Few enough digits that git has little to walk. */
+const stepsToAncestor = /^(.*[^~^])((?:[~^]\d{0,5}){1,16})$/s
+
+/** A fact of the commit, remembered. */
+async function ancestorOf(repo: Repository, of: Revision | undefined, steps: string): Promise<Revision | undefined> {
+  if (!of) return undefined
+  const spec = `${of.oid}${steps}`
+  return remember(
+    repo,
+    `ancestor at ${spec}`,
+    (repo) => askForRevision(repo, spec, undefined),
+    () => 50,
+  )
+}
+
+async function askForRevision(repo: Repository, spec: string, ref: Revision['ref']): Promise<Revision | undefined> {
+  const oid = await askForCommit(repo, spec)
+  return oid && { oid, ref }
+}
+
+/** The first of some refs that stands for a commit. */
+async function findRef(repo: Repository, names: readonly RefName[]): Promise<Revision | undefined> {
+  const found = readFirstRef(repo, names)
+  if (!found) return undefined
+  const oid = await commitOfRef(repo, found.name, found.target)
+  return oid ? { oid, ref: found.name } : findRef(repo, names.slice(names.indexOf(found.name) + 1))
+}
+
+/** The commit that a ref stands for, an annotated tag followed. */
+async function commitOfRef(repo: Repository, ref: RefName, target: Oid | 'ask'): Promise<Oid | undefined> {
+  if (target === 'ask') return askForCommit(repo, ref)
+  const peeled = await remember(
+    repo,
+    `peeled ${target}`,
+    async (repo) => {
+      const oid = await askForCommit(repo, target)
+      return oid && { oid }
+    },
+    () => 50,
+  )
+  return peeled?.oid
+}
+
+/** One round trip. */
+const askForCommit = async (repo: Repository, spec: string): Promise<Oid | undefined> =>
+  (await objectInfo(await repo.objects(), `${spec}^{commit}`))?.oid
+
+/** What a text may name among the refs, in the order of git. */
+function namesOf(text: string, { prefer = 'tag', only }: ResolveOptions): RefName[] {
+  const kinds = only ? [only] : prefer === 'tag' ? (['tag', 'branch'] as const) : (['branch', 'tag'] as const)
+  const names = [
+    ...(only ? [] : [text]),
+    ...kinds.map((kind) => (kind === 'tag' ? `refs/tags/${text}` : `refs/heads/${text}`)),
+    ...(only || !text.includes('/') ? [] : [`refs/${text}`]),
+  ]
+  return names.filter((name): name is RefName => isRefName(name) && !isHiddenRef(name))
+}

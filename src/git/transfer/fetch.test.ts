@@ -1,0 +1,51 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Oid } from '../format/oid.ts'
+import { TestGit } from '../testing.ts'
+import { fetchCommit } from './fetch.ts'
+
+let testGit: TestGit
+
+beforeAll(async () => {
+  testGit = await TestGit.start()
+})
+afterAll(() => testGit[Symbol.asyncDispose]())
+
+describe('a commit of another repository', () => {
+  test('comes with what it needs, and no more than that', async () => {
+    const [target, source] = [await testGit.repository(), await testGit.repository()]
+    const large = Array.from({ length: 5000 }, (_, n) => `line ${n}\n`).join('')
+    target.commit({ 'large.txt': large, 'dir/a.txt': 'a' })
+    source.git('fetch', '-q', target.gitDir, 'main:main')
+    const wanted = source.commit({ 'large.txt': `${large}more\n` })
+    source.commit({ 'not-wanted.txt': 'x' })
+    const before = target.git('count-objects', '-v')
+
+    await fetchCommit(target.repo, source.repo, wanted)
+
+    expect(target.git('cat-file', '-p', `${wanted}:large.txt`)).toBe(`${large}more`)
+    expect(target.git('for-each-ref', '--format=%(refname)')).toBe('refs/heads/main')
+    target.git('update-ref', 'refs/heads/theirs', wanted)
+    expect(target.git('fsck', '--strict')).toBe('')
+    const after = target.git('count-objects', '-v')
+    expect(after).not.toBe(before)
+    await fetchCommit(target.repo, source.repo, wanted)
+    expect(target.git('count-objects', '-v')).toBe(after)
+  })
+
+  test('comes to a repository that has nothing, and from one that shares nothing', async () => {
+    const [target, source, other] = [await testGit.repository(), await testGit.repository(), await testGit.repository()]
+    other.commit({ 'other.txt': 'x' })
+    const wanted = source.commit({ 'a.txt': 'a' })
+    for (const { repo, git } of [target, other].map((it) => ({ repo: it.repo, git: it.git.bind(it) }))) {
+      await fetchCommit(repo, source.repo, wanted)
+      expect(git('cat-file', '-p', `${wanted}:a.txt`)).toBe('a')
+    }
+  })
+
+  test('that is not there fails, and leaves nothing', async () => {
+    const [target, source] = [await testGit.repository(), await testGit.repository()]
+    source.commit({ 'a.txt': 'a' })
+    await expect(fetchCommit(target.repo, source.repo, 'f'.repeat(40) as Oid)).rejects.toThrow()
+    expect(target.git('count-objects')).toMatch(/^0 objects/)
+  })
+})

@@ -1,0 +1,69 @@
+import type { Socket } from 'node:net'
+import { parseUpdate, type RefChange } from '../format/ref-change.ts'
+import type { RefName } from '../format/ref-name.ts'
+import { Inbox } from '../runner/inbox.ts'
+
+/** What became of a ref. `failed` is the reason that the client reads; `mayHaveMoved` when only the ref itself can tell. */
+export type MoveOutcome = 'moved' | { readonly failed: string; readonly mayHaveMoved: boolean }
+
+/** Moves refs of a push, and tells the outcome of each. `isAtomic`: all must move or none. */
+export type MoveRefs = (updates: readonly RefChange[], isAtomic: boolean) => Promise<ReadonlyMap<RefName, MoveOutcome>>
+
+const flush = '0000'
+
+/**
+ * The server's side of `hooks/proc-receive`: speaks the protocol of git's hook of that name (version 1, pkt-lines; see
+ * githooks) once git has taken the objects of the push out of quarantine. Resolves when the hook is answered, or when git
+ * ends without asking. Rejects with the error of `move`: git then reports every ref as failed.
+ */
+export async function converseOnMoves(channel: Socket, move: MoveRefs): Promise<void> {
+  const packets = readPackets(channel)
+  const greeting = await readUntilFlush(packets)
+  if (!greeting) return
+  // No push options: the pre-receive hook has told them. `atomic` must be agreed on by both sides.
+  const [, capabilities = ''] = (greeting[0] ?? '').trimEnd().split('\0')
+  const isAtomic = capabilities.split(' ').includes('atomic')
+  channel.write(packet(`version=1${isAtomic ? '\0atomic' : ''}\n`) + flush)
+  const lines = await readUntilFlush(packets)
+  if (!lines) return
+  // A name with a line break in it is two names to the pre-receive hook. Git refuses every ref without a report.
+  const updates = lines.flatMap((line) => parseUpdate(line.replace(/\n$/, '')) ?? [])
+  const outcomes = await move(updates, isAtomic)
+  channel.write(updates.map(({ name }) => reportOn(name, outcomes.get(name))).join('') + flush)
+}
+
+function reportOn(name: RefName, outcome: MoveOutcome | undefined): string {
+  if (outcome === 'moved') return packet(`ok ${name}\n`)
+  return packet(`ng ${name} ${outcome?.failed ?? 'it was not moved'}\n`)
+}
+
+const packet = (text: string): string => {
+  const length = Buffer.byteLength(text) + 4
+  return length.toString(16).padStart(4, '0') + text
+}
+
+/** Texts of pkt-lines up to the next flush; `undefined` when the channel ends before. */
+async function readUntilFlush(packets: AsyncGenerator<string | null>): Promise<string[] | undefined> {
+  const texts: string[] = []
+  for (;;) {
+    const { value, done } = await packets.next()
+    if (done) return undefined
+    if (value === null) return texts
+    texts.push(value)
+  }
+}
+
+/** Each pkt-line as text; null for a flush. */
+async function* readPackets(channel: Socket): AsyncGenerator<string | null> {
+  const inbox = new Inbox()
+  for await (const chunk of channel.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
+    inbox.push(chunk)
+    while (inbox.size >= 4) {
+      const length = Number.parseInt(inbox.peek(4).toString('latin1'), 16)
+      if (Number.isNaN(length) || (length > 0 && length < 4)) throw new Error('the hook sent something else')
+      if (inbox.size < Math.max(length, 4)) break
+      inbox.skip(4)
+      yield length === 0 ? null : inbox.take(length - 4).toString('utf8')
+    }
+  }
+}

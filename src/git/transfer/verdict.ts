@@ -1,0 +1,107 @@
+import { isUtf8 } from 'node:buffer'
+import type { Socket } from 'node:net'
+import { join } from 'node:path'
+import { Failure } from '../../kernel/failure.ts'
+import { parseUpdate, type RefChange } from '../format/ref-change.ts'
+import type { QuarantinedRepository, Repository } from '../repository/repository.ts'
+import { Inbox } from '../runner/inbox.ts'
+
+export type PushRequest = {
+  readonly updates: readonly RefChange[]
+  /** As the client gave them with `-o`; any text. */
+  readonly pushOptions: readonly string[]
+  /** The repository as it would be: reads the objects of the push, too. Only for as long as the verdict is open. */
+  readonly quarantine: QuarantinedRepository
+}
+
+/** `messages` are lines the client prints behind `remote: `, with either outcome. */
+export type Verdict = { readonly ok: boolean; readonly messages?: readonly string[] }
+
+const maxRequestBytes = 64 * 1024 * 1024
+
+/**
+ * The server's side of `hooks/pre-receive`: reads what is pushed, asks `decide`, and answers. A `decide` that throws, and
+ * anything that is not understood, refuses the push. Resolves with whether the push was accepted, and with the error of
+ * `decide` if there was one. The channel stays open for what follows an accepted push, and is ended otherwise.
+ */
+export async function converse(
+  channel: Socket,
+  repo: Repository,
+  decide: (request: PushRequest) => Promise<Verdict>,
+): Promise<{ accepted: boolean; error?: unknown }> {
+  let accepted = false
+  try {
+    const request = await readRequest(channel)
+    // The client had nothing to push, or nothing that git let through: there is nobody to answer.
+    if (!request) return { accepted }
+    // A push that only deletes brings no objects, and has no quarantine.
+    const { objectDir, isText, ...rest } = request
+    await using quarantine = repo.inQuarantine(objectDir === '' ? join(repo.gitDir, 'objects') : objectDir)
+    const verdict = isText ? await decide({ ...rest, quarantine }) : notText
+    const lines = (verdict.messages ?? []).flatMap((message) => message.split(/\r?\n/))
+    // Git would pass on control characters to the terminal of whoever pushes.
+    const text = lines.map((line) => `:${line.replaceAll(/[\x00-\x08\x0b-\x1f\x7f]/g, '?')}\n`).join('')
+    // Helpers hold files of the quarantine open: they end before git moves it.
+    await quarantine[Symbol.asyncDispose]()
+    accepted = verdict.ok === true
+    channel.write(`${text}${accepted ? 'ok' : 'no'}\n`)
+    return { accepted }
+  } catch (error) {
+    if (channel.writable) channel.write(`${error instanceof Failure ? `:${error.message}\n` : ''}no\n`)
+    // The exit code tells of a push that was given up.
+    return isCutOff(error) ? { accepted: false } : { accepted: false, error }
+  } finally {
+    if (!accepted) channel.end()
+  }
+}
+
+/** Whether this is how a conversation with a hook fails when git ends before it is over. */
+export const isCutOff = (error: unknown): boolean =>
+  ['ECONNRESET', 'EPIPE', 'ERR_STREAM_PREMATURE_CLOSE'].includes((error as NodeJS.ErrnoException).code ?? '')
+
+/** Git takes any bytes for the name of a ref, but such a one could not be named in any API. */
+const notText: Verdict = {
+  ok: false,
+  messages: ['The name of a branch or tag must be text in UTF-8, of at most 1024 bytes.'],
+}
+
+type Request = Omit<PushRequest, 'quarantine'> & { objectDir: string; isText: boolean }
+
+/** Lines of `<word> <length> <bytes>`, up to `end`. `undefined` when the channel ends before. */
+async function readRequest(channel: Socket): Promise<Request | undefined> {
+  const inbox = new Inbox()
+  const updates: RefChange[] = []
+  const pushOptions: string[] = []
+  let objectDir: string | undefined
+  let isText = true
+  let received = 0
+  const next = () => {
+    const wordEnd = inbox.indexOf(0x20)
+    const lengthEnd = wordEnd < 0 ? -1 : inbox.indexOf(0x20, wordEnd + 1)
+    if (lengthEnd < 0) return undefined
+    const [word, length] = inbox.peek(lengthEnd).toString('latin1').split(' ') as [string, string]
+    const size = Number(length)
+    if (!Number.isSafeInteger(size) || size < 0) throw new Error('the hook said something else')
+    if (inbox.size < lengthEnd + 1 + size + 1) return undefined
+    inbox.skip(lengthEnd + 1)
+    const bytes = inbox.take(size)
+    inbox.skip(1)
+    return { word, bytes, value: bytes.toString('utf8') }
+  }
+  for await (const chunk of channel.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
+    received += chunk.length
+    if (received > maxRequestBytes) throw new Error('the push names too many refs')
+    inbox.push(chunk)
+    for (let line = next(); line; line = next()) {
+      if (line.word === 'quarantine') objectDir = line.value
+      else if (line.word === 'option') pushOptions.push(line.value)
+      else if (line.word === 'ref') {
+        const update = isUtf8(line.bytes) ? parseUpdate(line.value) : undefined
+        if (update) updates.push(update)
+        else isText = false
+      } else if (line.word === 'end' && objectDir !== undefined) return { updates, pushOptions, objectDir, isText }
+      else throw new Error('the hook said something else')
+    }
+  }
+  return undefined
+}
